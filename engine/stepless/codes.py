@@ -69,10 +69,7 @@ FINDINGS: Final[Table] = {
     "reserved_field": Code("the name of a field of an answer is reserved (`approved`: a warning)", "Rename the field."),
     "reserved_env": Code("`env` names a setting of the engine", "Use a name that does not begin with `STEPLESS_`."),
     "reserved_id": Code("the id is reserved in references", "Rename the node."),
-    "secret_in_document": Code(
-        "the document itself contains a secret (warning)",
-        "Move it to the environment and write `${NAME}`.",
-    ),
+    "secret_in_document": Code("the document itself contains a secret (warning)", "Move it to the environment: `${NAME}`."),
     "secret_out_of_reach": Code(
         "`${NAME}` is used where the engine recomputes a value from the log, or in the key of a limit",
         "Read it in an earlier node.",
@@ -126,10 +123,7 @@ NODES: Final[Table] = {
     "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
     "kind_raised": Code("the kind's own code raised an exception", "Report it to the author of the kind."),
     "lambda_failed": Code("the Lambda function failed", "See its error; `retry_on` can list this cause."),
-    "max_steps_exceeded": Code(
-        "the run reached its limit of started nodes",
-        "Raise `max_steps`, or look for a loop that does not end.",
-    ),
+    "max_steps_exceeded": Code("the run reached its limit of started nodes", "Raise `max_steps`, or look for an endless loop."),
     "model_declined": Code("the model or a guardrail declined to answer", "See its message; change the request."),
     "model_missing": Code("no model is named", "Set `model`, or configure a default."),
     "model_rate_limited": Code(
@@ -255,6 +249,12 @@ REQUESTS: Final[Table] = {
     "too_many_runs": Code("429: the workflow's concurrency limit is reached", "Try again when a run has ended."),
     "unauthorized": Code("401: the API key or the token is missing or invalid", "Send `Authorization: Bearer <key>`."),
     "unavailable": Code("503: temporarily unavailable; the request itself is valid", "Try again."),
+    "unpublished_effect": Code(
+        "403: a test run would call a node that no published version has like this", "Pin its output, or ask an admin."
+    ),
+    "pins_too_large": Code("413: pinned outputs take more than is allowed", "Pin less."),
+    "test_run": Code("409: a test run is not repeated by itself", "Start another one from its draft."),
+    "other_workflow": Code("422: the run is one of another workflow", "Give a run of this workflow."),
     "draft_busy": Code("409: other requests keep changing the draft", "Try again."),
     "draft_replaced": Code("409: another request has discarded or replaced the draft first", "Look at it, then try again."),
     "foreign_host": Code(

@@ -14,6 +14,7 @@ from stepless.limits import CHECKPOINT_ITEMS, CONNECTION_LIFE_MS, MEMBERS_FRESH_
 from stepless.ports import Draft
 from stepless.runtime.access.api_keys import hashed
 from stepless.runtime.access.roles import Role
+from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 
 READS = frozenset({Role.READ})
@@ -84,6 +85,16 @@ def test_a_repeat_is_passed_on_again_for_the_process_that_committed_it_may_have_
     deployment.gateway.fault = None
     ada.edit(1, "hers", by=other)
     assert [item["item"]["seq"] for item in ada.of("item") + bo.of("item")] == [1, 1]
+
+
+def test_a_test_run_is_announced_to_the_members_of_its_epoch(one: Process, other: Process) -> None:
+    ada, bo = one.enter("ada"), other.enter("bo", "Bo")
+    one.fan.pass_on(Draft("w", 1), StartedRun("run_1", 1, 4, "ada", 1_700_000_000_000))
+    one.fan.pass_on(Draft("w", 2), StartedRun("run_2", 2, 0, "ada", 1_700_000_000_000))
+    for seat in (ada, bo):
+        assert seat.of("run") == [
+            {"v": 1, "t": "run", "run": "run_1", "epoch": 1, "seq": 4, "by": "ada", "at": 1_700_000_000_000}
+        ]  # fmt: skip
 
 
 def test_presence_reaches_the_others_and_is_stored_nowhere(one: Process, other: Process, deployment: Deployment) -> None:

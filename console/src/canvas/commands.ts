@@ -67,6 +67,28 @@ function change(desk: Desk, action: Action): boolean {
   }
 }
 
+/** Single nodes are run to and from only at the top level: a turn of a container is no place to stop at. */
+function test(desk: Desk, action: Action): boolean {
+  const block = desk.snapshot().graph.blocks.get(desk.current ?? "");
+  const name = block?.parent === null ? block.id : null;
+  switch (action) {
+    case "test":
+      desk.change({ question: { is: "test", stop: "", from: "" } });
+      return true;
+    case "testTo":
+      if (name !== null) desk.change({ question: { is: "test", stop: name, from: "" } });
+      return true;
+    case "testFrom":
+      if (name !== null) desk.change({ question: { is: "test", stop: "", from: name } });
+      return true;
+    case "pin":
+      if (desk.current !== null) desk.change({ question: { is: "pin", tail: desk.current } });
+      return true;
+    default:
+      return false;
+  }
+}
+
 function see(desk: Desk, action: Action): boolean {
   const { graph, selected, edges } = desk.snapshot();
   switch (action) {
@@ -89,7 +111,7 @@ function see(desk: Desk, action: Action): boolean {
       desk.change({ question: { is: action } });
       return true;
     default:
-      return look(desk, action);
+      return test(desk, action) || look(desk, action);
   }
 }
 

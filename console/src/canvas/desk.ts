@@ -32,6 +32,7 @@ export interface Draft {
 export type Question =
   | { readonly is: "add"; readonly after: readonly [tail: string, handle: string] | null; readonly at: readonly [x: number, y: number] | null }
   | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
+  | { readonly is: "test"; readonly stop: string; readonly from: string } | { readonly is: "pin"; readonly tail: string }
   | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
 
 /** `edges`: those that are selected. `renaming`: the block whose name is being typed. `open`: the inspector, where it is a sheet. */

@@ -1,10 +1,14 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
+import "../testruns/bar.css";
+import { TestBar } from "../testruns/bar.tsx";
+import { TestingContext } from "../testruns/marks.tsx";
+import { TestQuestions } from "../testruns/questions.tsx";
 import { useAddress } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { run } from "./commands.ts";
@@ -51,7 +55,7 @@ export default function Editor({ id }: { readonly id: string }): ReactElement {
   }
 }
 
-function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactElement {
+function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): ReactElement {
   const look = useSyncExternalStore(desk.subscribe, desk.snapshot);
   const { query } = useAddress();
   const small = useSmall();
@@ -69,13 +73,16 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
     window.addEventListener("beforeunload", warn);
     return () => { window.removeEventListener("beforeunload", warn); };
   }, [desk]);
+  const testing = useMemo(() => ({ desk, tests }), [desk, tests]);
   const empty = look.graph.blocks.size === 0;
   const inGraph = tab === "canvas" || tab === "outline";
   return (
+    <TestingContext value={testing}>
     <div className={classOf(look, inGraph)}>
       <Header desk={desk} look={look} room={room} tab={tab} tabs={tabs} saving={saving} />
       {inGraph ? <Side desk={desk} look={look} /> : null}
       <main id="stage">
+        {inGraph ? <TestBar room={room} tests={tests} /> : null}
         {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Outline desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
@@ -85,9 +92,11 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
       {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
       <Findings desk={desk} look={look} />
       <Questions desk={desk} look={look} />
+      <TestQuestions desk={desk} look={look} room={room} tests={tests} />
       <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
     </div>
+    </TestingContext>
   );
 }
 

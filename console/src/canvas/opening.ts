@@ -1,6 +1,7 @@
 /** Opens a draft with all that the editor needs beside it: kinds, layout, findings. */
 import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { Refusal, request } from "../wire/api.ts";
+import { TestRuns } from "../testruns/store.ts";
 import { Room } from "../wire/room.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
@@ -13,6 +14,7 @@ const FRAME_LOST_MS = 100; // a page in the background has no frames
 export interface Opened {
   readonly room: Room;
   readonly desk: Desk;
+  readonly tests: TestRuns;
   readonly close: () => void;
 }
 
@@ -35,9 +37,13 @@ export async function openDraft(id: string): Promise<Opened> {
     selected = next;
     room.line.at({ selection: [...next].slice(0, 100) });
   });
+  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
+  room.line.heardRun = tests.hear;
+  void tests.open();
   return {
-    room, desk,
+    room, desk, tests,
     close() {
+      tests.close();
       tell();
       stop();
       desk.close();

@@ -1,5 +1,5 @@
 /** The inspector: name, kind and parameters of a node, its settings as YAML text, its edges, and what is wrong with it. */
-import { useState, type ReactElement } from "react";
+import { lazy, Suspense, useContext, useState, type ReactElement } from "react";
 import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
 import { nameFault } from "../canvas/actions/adding.ts";
 import { run } from "../canvas/commands.ts";
@@ -7,6 +7,7 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
 import { at, isObject, type Json } from "../editing/values.ts";
+import { TestingContext } from "../testruns/marks.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
 import { ago } from "../ui/times.tsx";
@@ -14,6 +15,7 @@ import type { Room } from "../wire/room.ts";
 import { Parameters, Text } from "./parameters.tsx";
 import { Prose } from "./prose.tsx";
 
+const NodeTests = lazy(() => import("../testruns/node.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
@@ -64,6 +66,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
         </div>
         {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
         <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} />
+        <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} look={look} block={block} canEdit={canEdit} />
         <details open={others > 0}>
           <summary>Retries, time limits and the rest{others > 0 ? ` (${others})` : ""}</summary>
@@ -75,6 +78,11 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
       </div>
     </>
   );
+}
+
+function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: Block }): ReactElement | null {
+  const testing = useContext(TestingContext);
+  return testing === null ? null : <Suspense fallback={null}><NodeTests {...of} tests={testing.tests} /></Suspense>;
 }
 
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */

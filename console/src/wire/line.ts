@@ -31,6 +31,8 @@ const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 export class Line {
   /** Called with the client of each item that comes. */
   heardFrom: (client: string) => void = () => undefined;
+  /** Called when someone has started a test run. */
+  heardRun: (said: JsonObject) => void = () => undefined;
   private readonly exchange: Exchange;
   private socket: WebSocket | null = null;
   private isClosed = false;
@@ -129,6 +131,9 @@ export class Line {
     switch (said.get("t")) {
       case "pull": // there are items that no frame can hold
         this.pull(this.after);
+        return;
+      case "run":
+        this.heardRun(said);
         return;
       case "welcome":
         this.welcomed(said.get("rates"));

@@ -42,6 +42,7 @@ from stepless.api.routes.api_keys import add_routes as add_key_routes
 from stepless.api.routes.development import add_routes as add_development_routes
 from stepless.api.routes.drafts import editing as draft_routes
 from stepless.api.routes.drafts import evaluating as draft_values
+from stepless.api.routes.drafts import running as draft_running
 from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
@@ -143,6 +144,8 @@ def create_app(
             draft_routes.add_editing(plain, rooms)
             draft_texts.add_routes(plain, editing)
             draft_values.add_routes(plain, editing)
+            draft_running.add_routes(guarded, editing, rooms, links, log)
+            draft_running.add_reading(plain, editing, links)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
                 room.add_routes(plain, tickets)

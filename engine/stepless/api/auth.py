@@ -48,6 +48,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "restore_draft": Role.EDIT,
     "settle_draft_conflict": Role.EDIT,
     "evaluate_draft": Role.READ,
+    "run_draft_now": Role.EDIT,  # and Role.RUN
     "enter_draft": Role.READ,
     "list_approvals": Role.APPROVE,
     "list_decisions": Role.APPROVE,

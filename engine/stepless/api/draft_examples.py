@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from stepless.api.links import Links
 from stepless.api.routes.drafts.editing import DraftFindingOut, DraftOut, OpenDraftOut
+from stepless.api.routes.drafts.running import StartedDraftRunOut
 
 _JSON: Final = "application/json"
 _WORKFLOW: Final = "refund-approval"
@@ -67,6 +69,11 @@ _ENTRY: Final = {
     "from": 17, "to": 18, "at": "2026-11-22T09:30:00.000Z", "until": "2026-11-22T09:31:12.400Z", "by": _PERSON,
     "changes": [{"what": "renamed", "key": _MANAGER, "id": "manager", "former_id": "boss"}],
 }  # fmt: skip
+_RUN: Final = "run_5c9b3c607606162f02b7"
+_STARTED: Final[StartedDraftRunOut] = {
+    "run_id": _RUN, "epoch": 2, "seq": 18, "by": _PERSON, "at": "2026-11-22T09:32:00.000Z", "links": Links("").run(_RUN),
+}  # fmt: skip
+RUN_DOCUMENT: Final = {"run_id": _RUN, "version": 3, "hash": _HASH, "document": _DOCUMENT}
 _CONFLICT: Final = {
     "key": _MANAGER, "id": "manager", "path": ["timeout_ms"], "base": 60_000, "draft": 3_600_000, "file": 120_000,
     "from": "version 4",
@@ -92,6 +99,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_draft": {_JSON: {"seq": 18, "message": "The manager has an hour"}},
     "save_draft": {_JSON: {"seq": 18}},
     "evaluate_draft": {_JSON: {"node": _MANAGER, "text": "Refund <order.order_id>?", "place": "with.message"}},
+    "run_draft_now": {_JSON: {"inputs": {"order_id": "A-17"}, "seq": 18, "stop_after": "manager"}},
     "settle_draft_conflict": {_JSON: {"key": _MANAGER, "path": ["timeout_ms"], "take": "file"}},
 }
 """Request examples by the name of the route and the media type of the body."""
@@ -112,6 +120,8 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "restore_draft": {_JSON: _GESTURES},
     "publish_draft": {_JSON: {"version": 4, "hash": _HASH, "seq": 18, "warnings": []}},
     "save_draft": {_JSON: {"file": "refund-approval.yaml", "hash": _HASH, "seq": 18}},
+    "run_draft_now": {_JSON: _STARTED},
+    "list_draft_runs": {_JSON: {"runs": [_STARTED]}},
     "read_draft_conflicts": {_JSON: {**_PLACE, "conflicts": [_CONFLICT]}},
     "settle_draft_conflict": {_JSON: _GESTURES},
     "evaluate_draft": {_JSON: {**_PLACE, "run": _OVER, "value": "Refund o-12?", "nulls": [], "unread": []}},

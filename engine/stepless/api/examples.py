@@ -67,7 +67,7 @@ _STARTED: Final[StartedOut] = {
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _HEAD: Final[RunHeadOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "error": None, "usd": None,
+    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "error": None, "usd": None, "draft": None,
     "pauses": [{"pause": "manager", "node": "manager", "reason": "human_input", "message": "Refund A-17?", "since": _ASKED,
                 "deadline": None}],
     "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED,
@@ -82,7 +82,7 @@ _INSPECTED: Final[RunOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
     "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
-    "non_entries": [], "steps": 2,
+    "non_entries": [], "draft": None, "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
     "links": _LINKS.run(_RUN),
@@ -178,6 +178,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "start_run": {_JSON: _STARTED},
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
+    "read_run_document": {_JSON: draft_examples.RUN_DOCUMENT},
     "read_value": {_JSON: {"rows": [1, 2, 3]}},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
     "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from stepless.api.schemas import DecisionOut, FindingOut
+from stepless.api.schemas import DecisionOut, DraftOfRunOut, FindingOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
@@ -91,3 +91,13 @@ def finding_out(finding: Finding) -> FindingOut:
         "edge": finding.edge,
         "severity": finding.severity.value,
     }
+
+
+def draft_out(kept: Mapping[str, Any] | None) -> DraftOfRunOut | None:
+    """What the header of a test run says of its draft."""
+    if kept is None:
+        return None
+    return {
+        "epoch": kept["epoch"], "seq": kept["seq"], "by": kept["by"], "pins": list(kept["pins"]),
+        "stop_after": kept.get("stop_after"), "of": kept.get("of"), "from": kept.get("from"),
+    }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from stepless.api.schemas import RunLinks
+from stepless.api.schemas import DraftOfRunOut, RunLinks
 
 
 class NotedErrorOut(TypedDict):
@@ -42,7 +42,8 @@ class RunHeadOut(TypedDict):
     waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
     that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
     the node whose failure made the run fail, and `error` its failure. `pauses` are the first five open questions. `usd` is what
-    the run was billed for on AWS, null where requests are not counted. `tags` is the former name of `keywords`."""
+    the run was billed for on AWS, null where requests are not counted. `draft` is null but for test runs. `tags` is the former
+    name of `keywords`."""
 
     id: str
     workflow: str
@@ -57,6 +58,7 @@ class RunHeadOut(TypedDict):
     error: NotedErrorOut | None
     pauses: list[NotedPauseOut]
     usd: float | None
+    draft: DraftOfRunOut | None
     keywords: list[str]
     tags: list[str]
     created_at: str

@@ -153,14 +153,24 @@ class HeldOut(TypedDict):
     at: str
 
 
+DraftOfRunOut = TypedDict(
+    "DraftOfRunOut", {
+        "epoch": int, "seq": int, "by": str, "pins": list[str], "stop_after": str | None, "of": str | None, "from": str | None,
+    },
+)  # fmt: skip
+DraftOfRunOut.__doc__ = """A test run is of the draft as it was after item `seq`. `pins` are the nodes whose output was taken from
+the draft, by path; with `of` and `from`, the nodes that do not come after `from` have their outputs from that run."""
+
+
 class RunOut(TypedDict):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
     workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit);
     `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is
     `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has them too, and
     `partial_success`. `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is
-    the cause of `error` if author code raised it. A value that is too large for the response is replaced by `{"large_value":
-    {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
+    the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number. A value that is
+    too large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts
+    pauses that did not fit."""
 
     id: str
     workflow: str
@@ -179,6 +189,7 @@ class RunOut(TypedDict):
     keywords: list[str]
     tags: list[str]
     non_entries: list[str]
+    draft: DraftOfRunOut | None
     steps: int
     usage: dict[str, int]
     sequence: int
@@ -191,6 +202,15 @@ class RunOut(TypedDict):
     ended_at: str | None
     expires_at: str | None
     links: RunLinks
+
+
+class RunDocumentOut(TypedDict):
+    """The document that a run runs. `version` is null for a test run."""
+
+    run_id: str
+    version: int | None
+    hash: str
+    document: dict[str, Any]
 
 
 class CallOut(TypedDict):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.login import Login
-from stepless.runtime.drafts.items import Item
+from stepless.runtime.drafts.items import Item, StartedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Site:
     items on to people whose sockets are there."""
 
     socket: str = ""
-    beyond: Callable[[Draft, Item | None], None] | None = None
+    beyond: Callable[[Draft, Item | StartedRun | None], None] | None = None
     login: Login | None = None
 
 

@@ -53,13 +53,18 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of
 }
 
 
-def link(parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...]) -> Graph:
-    """The graph of the nodes that `entries` reach, for a document without errors. Consumes `parsed`. Near-linear in nodes and
-    edges. Raises `InvalidRequest` for an entry that is not a node at the top level."""
+def link(
+    parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...], stop_after: str | None = None
+) -> Graph:
+    """The graph of the nodes that `entries` reach, for a document without errors; with `stop_after`, only of those from which
+    this node can be reached, and itself. Consumes `parsed`. Near-linear in nodes and edges. Raises `InvalidRequest` for an entry
+    that is not a node at the top level."""
     document, root = parsed.document, parsed.bodies[0]
     chosen = _places(root)
     if entries is not None:
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
+    if stop_after is not None:
+        chosen = chosen & reachable([root.nodes[stop_after].place], root.predecessors)
     body = _link_body(root, chosen, wave=0, depth=0)
     kinds, limited = _used(body)
     return Graph(
@@ -322,6 +327,7 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
         _link_tools(layout, parsed) if layout.tools else _NO_TOOLS,
         fields.limits,
         fields.entry_contract,
+        False,
     ))
 
 

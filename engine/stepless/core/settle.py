@@ -48,6 +48,8 @@ def complete(
         data["break"] = True
     if usage:
         data["usage"] = dict(usage)
+    if node.pinned:
+        data["pinned"] = True
     decision.emit(EventType.NODE_COMPLETED, instance, data)
 
 

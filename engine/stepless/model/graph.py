@@ -139,8 +139,8 @@ class Node(NamedTuple):
     the nodes all of whose paths end in this node (only worked out when the join cancels its losers). `wave` is the longest
     path from an entry (a body's entries continue from their container's wave + 1); `depth` the static nesting of forks
     and containers. `handles` are the wired exits. `tools` are the nodes that its own attempts run, by id: they are no part of
-    the body, have no edges and no instances.
-    """
+    the body, have no edges and no instances. `pinned`: in a run of a draft, the node has an output of the draft and does not
+    work. """
 
     id: str
     position: int
@@ -175,6 +175,7 @@ class Node(NamedTuple):
     tools: Mapping[str, Any] = _NOTHING  # nodes; shared: most nodes have none
     limits: Limits | None = None
     entry_contract: Contract | None = None  # of the run's inputs, with defaults
+    pinned: bool = False
 
     @property
     def is_leaf(self) -> bool:

@@ -13,17 +13,19 @@ from stepless.ports import ERASED, RECEIVER, Message, RunHead, Version
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
+DRAFT_RUN = "draft"  # in the meta of a test run
+NO_NUMBER = 0  # of a version that was made of a draft for one run
 
 
 def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
-    """Creates and returns the header of a run of this version. If another process has created it first, returns that header;
-    raises `Conflict` (run_erased) if it was erased since. The first lease is granted to the process that receives the first
-    hint, which saves a write. `numbered` counts the run, which costs one more write. After a `StoreUnavailable`, the run may
-    exist, or its number may be used up without a run."""
+    """Creates and returns the header of a run of this version; NO_NUMBER for one that is in no list of versions. If another
+    process has created it first, returns that header; raises `Conflict` (run_erased) if it was erased since. The first lease is
+    granted to the process that receives the first hint, which saves a write. `numbered` counts the run, which costs one more
+    write. After a `StoreUnavailable`, the run may exist, or its number may be used up without a run."""
     now_ms = world.clock.now_ms()
-    meta = {**facts, _VERSION: version.number}
+    meta = dict(facts) if version.number == NO_NUMBER else {**facts, _VERSION: version.number}
     if numbered:
         meta[_NUMBER] = world.store.count(f"runs:{version.workflow_id}", now_ms, NEVER_MS)
     head = RunHead(
@@ -75,6 +77,13 @@ def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
 def version_of(head: RunHead) -> int | None:
     """The number of the version that the run started with; None for a run of a release that did not store it."""
     return _number(head, _VERSION)
+
+
+def draft_of(head: RunHead) -> Mapping[str, JSON] | None:
+    """What the header of a test run says of it: `{seq, pins, by}`, and `stop_after`, `of`, `from` where it has them; None for a
+    run of a published version."""
+    found = json.loads(head.meta).get(DRAFT_RUN)
+    return found if isinstance(found, dict) else None
 
 
 def number_of(head: RunHead) -> int | None:

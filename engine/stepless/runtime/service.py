@@ -83,6 +83,7 @@ class Service:
     resume_schedule = _verb(schedule_verbs.resume_schedule)
     fire_schedule = _verb(schedule_verbs.fire_schedule)
 
+    head = _verb(inspecting.head_of)
     run = _signing(inspecting.view)
     overview = _signing(inspecting.overview)
     nodes = _verb(inspecting.nodes)

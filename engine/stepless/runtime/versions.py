@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
-from stepless.errors import EngineBug
+from stepless.errors import DamagedVersion, EngineBug
+from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
 from stepless.model.stored_document import decode_document
-from stepless.ports import Store
+from stepless.ports import Blobs, Store
 
 _MAX_GRAPHS = 64  # in memory
 
@@ -20,11 +22,13 @@ _MAX_GRAPHS = 64  # in memory
 class Versions:
     """Graphs by workflow, version hash and entries. A version never changes, so a process compiles each graph once (twice if two
     threads request it for the first time concurrently). Thread-safe. Each is compiled inside a context of `while_compiling`,
-    which the owner of the process may set."""
+    which the owner of the process may set. `blobs` has the versions that were made of drafts for test runs: the name of such a
+    version contains the key of its blob, which belongs to the run and goes with it."""
 
-    def __init__(self, store: Store, kinds: Kinds) -> None:
+    def __init__(self, store: Store, kinds: Kinds, blobs: Blobs | None = None) -> None:
         self._store = store
         self._kinds = kinds
+        self._blobs = blobs
         self._graphs: OrderedDict[tuple[str, str, tuple[str, ...] | None], Graph] = OrderedDict()
         self._lock = Lock()
         self.while_compiling: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -52,7 +56,23 @@ class Versions:
         return decode_document(self._stored(workflow_id, version))
 
     def _stored(self, workflow_id: str, version: str) -> bytes:
+        if version.startswith(DRAFT):
+            return self._of_draft(workflow_id, version)
         stored = self._store.get_version(workflow_id, hash=version)
         if stored is None:
             raise EngineBug("a run names a version that was never published", place=f"{workflow_id}@{version}")
         return stored.document
+
+    def _of_draft(self, workflow_id: str, version: str) -> bytes:
+        found = self._blobs.get(version.removeprefix(DRAFT)) if self._blobs is not None else None
+        if found is None:
+            raise EngineBug("the version of a test run is missing", place=f"{workflow_id}@{version}")
+        try:
+            return zlib.decompress(found)
+        except zlib.error as error:
+            raise DamagedVersion(f"its bytes cannot be unpacked ({error})", place=f"{workflow_id}@{version}") from error
+
+
+def put_version_of_draft(blobs: Blobs, run_id: str, data: bytes) -> str:
+    """Keeps what `encode_document` made for one test run, before the run is created. Returns the name of the version."""
+    return DRAFT + blobs.put(zlib.compress(data), run_id)

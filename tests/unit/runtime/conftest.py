@@ -92,11 +92,12 @@ class Machine:
         self.swept_ms = 0
         self.behaviours: dict[str, Behaviour] = {}
         self.calls: Counter[str] = Counter()
+        self.blobs = blobs or MemoryBlobs()
         base = local(None).world
         self.world = replace(
-            base, store=self.store, queue=self.queue, timers=self.timers, blobs=blobs or MemoryBlobs(), clock=self.clock,
+            base, store=self.store, queue=self.queue, timers=self.timers, blobs=self.blobs, clock=self.clock,
             secrets=MemorySecrets({"HOOK": "hook-secret", "KEY": "a-secret-key"}),
-            versions=Versions(self.store, base.kinds), kind_code={**base.kind_code, "function": self._work},
+            versions=Versions(self.store, base.kinds, self.blobs), kind_code={**base.kind_code, "function": self._work},
         )  # fmt: skip
         self.service = Service(self.world, Signer([Key("k1", b"one")]))
         self.runner = self.process()
@@ -105,7 +106,7 @@ class Machine:
         """Another process over the same world; its calls of store, queue and timers may fail."""
         before = self.faults.before
         world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
-        return Runner(replace(world, versions=Versions(world.store, world.kinds)))
+        return Runner(replace(world, versions=Versions(world.store, world.kinds, self.blobs)))
 
     async def _work(self, call: Call) -> Result:
         assert self.started(call.run_id, call.instance, call.attempt), "work began before its start was committed"

@@ -6,7 +6,7 @@ export type Action =
   | "next" | "previous" | "forward" | "back" | "up" | "down"
   | "open" | "add" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
   | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
-  | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
+  | "test" | "testTo" | "testFrom" | "pin" | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
 
 /** The parts of a keyboard event that decide. */
 export interface Key {
@@ -20,11 +20,11 @@ export interface Key {
 const PLAIN: Readonly<Record<string, Action>> = {
   ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "up", ArrowDown: "down", Enter: "open", F2: "rename", Escape: "clear",
   Delete: "delete", Backspace: "delete", a: "add", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
-  "+": "zoomIn", "-": "zoomOut",
+  "+": "zoomIn", "-": "zoomOut", r: "testTo", p: "pin",
 };
 
 const WITH_COMMAND: Readonly<Record<string, Action>> = {
-  d: "duplicate", c: "copy", x: "cut", v: "paste", z: "undo", y: "redo", a: "selectAll", s: "save", k: "commands", f: "search",
+  d: "duplicate", c: "copy", x: "cut", v: "paste", z: "undo", y: "redo", a: "selectAll", s: "save", k: "commands", f: "search", Enter: "test",
 };
 
 /** Null where the page leaves the key to the browser. */
@@ -36,6 +36,7 @@ export function actionOf(pressed: Key): Action | null {
     return pressed.shiftKey ? null : (find(WITH_COMMAND, letter) ?? null);
   }
   if (letter === "Tab") return pressed.shiftKey ? "previous" : "next";
+  if (letter === "r" && pressed.shiftKey) return "testFrom";
   return find(PLAIN, letter) ?? null;
 }
 
@@ -45,7 +46,7 @@ function find(table: Readonly<Record<string, Action>>, key: string): Action | un
 
 /** Actions that change the draft: not where it can only be read. */
 export const CHANGES: ReadonlySet<Action> = new Set([
-  "add", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo",
+  "add", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo", "test", "testTo", "testFrom", "pin",
 ]);
 
 /** What `?` lists, in its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
@@ -58,5 +59,6 @@ export const LISTED: readonly (readonly [title: string, rows: readonly (readonly
     ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["F2", "rename"], ["D", "disable or enable"],
     ["Del", "delete"], ["⌘ D", "duplicate"], ["⌘ C, ⌘ X, ⌘ V", "copy, cut, paste"], ["⌘ Z, ⇧ ⌘ Z", "undo, redo"], ["T", "give back to the layout"],
   ]],
+  ["Test", [["⌘ Enter", "run the draft"], ["R, ⇧ R", "run to the node, from the node"], ["P", "pin its output"]]],
   ["See", [["1", "fit all"], ["0", "size 100 %"], ["+, -", "zoom"], ["⌘ A", "select all"], ["Shift and drag", "select in a rectangle"], ["?", "this list"]]],
 ];

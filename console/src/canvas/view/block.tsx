@@ -1,6 +1,7 @@
 /** A block on the canvas: its mark, name and kind, its exits with their ports, and what is wrong with it. */
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { memo, type ReactElement } from "react";
+import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Person } from "../../wire/people.ts";
 import { ERROR, SOURCE, type Block } from "../model/graph.ts";
@@ -23,7 +24,8 @@ export const BlockCard = memo(function BlockCard({ data, selected }: NodeProps<B
       <Entry block={block} />
       <span className="block-mark"><Icon mark={markOf(block.type)} /></span>
       <span className="block-name cut" title={block.id}>{block.id}</span>
-      <span className="block-kind cut">{block.type}{block.enabled ? "" : " · disabled"}</span>
+      <KindLine block={block} />
+      <PinMark tail={block.tail} />
       <Wrong data={data} />
       {hasRows(block) ? <ul className="block-exits">{block.exits.map((exit) => <li key={exit} className={exit === ERROR ? "error" : ""}>{exit}</li>)}</ul> : null}
       <Exits block={block} />
@@ -40,7 +42,8 @@ export const FrameCard = memo(function FrameCard({ data, selected }: NodeProps<B
       <div className="frame-head">
         <span className="block-mark"><Icon mark={markOf(block.type)} /></span>
         <span className="block-name cut" title={block.id}>{block.id}</span>
-        <span className="block-kind">{block.type}{block.enabled ? "" : " · disabled"}</span>
+        <KindLine block={block} />
+        <PinMark tail={block.tail} />
         <Wrong data={data} />
       </div>
       <Exits block={block} />

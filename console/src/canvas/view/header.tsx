@@ -47,18 +47,19 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
         <button className="tool" type="button" title="Keys (?)" aria-label="Keys" onClick={() => { run(desk, "keys"); }}><Icon mark="keys" /></button>
         <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
       </div>
-      {look.made === null ? <Acts standing={standing} saving={saving} /> : null}
+      {look.made === null ? <Acts standing={standing} saving={saving} canTest={draft.canEdit} test={() => { run(desk, "test"); }} /> : null}
       <span className={saving.failed ? "head-said fault" : "head-said hidden"} role="status">{saving.said}</span>
     </header>
   );
 }
 
-function Acts({ standing, saving }: { readonly standing: Standing; readonly saving: Saving }): ReactElement {
+function Acts({ standing, saving, canTest, test }: { readonly standing: Standing; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
   const { conflicts, canSave, fileDiffers, file } = standing;
   const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (⌘ S)`;
   return (
     <div className="head-acts">
       {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
+      <button className="button small" type="button" title="Test run (⌘ Enter)" disabled={!canTest} onClick={test}><Icon mark="manual" size={14} />Test run</button>
       {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving" : "Save"}</button> : null}
       <button className="button small first" type="button" onClick={saving.publish}>Publish…</button>
     </div>

@@ -6,7 +6,7 @@ import type { Desk } from "../desk.ts";
 import { Clipboard } from "./clipboard.ts";
 
 /** Those that do the same wherever the focus is, but in a field. */
-const EVERYWHERE: ReadonlySet<Action> = new Set(["undo", "redo", "search", "commands", "keys", "save"]);
+const EVERYWHERE: ReadonlySet<Action> = new Set(["undo", "redo", "search", "commands", "keys", "save", "test"]);
 /** Those that the outline does itself. */
 const OF_THE_CANVAS: ReadonlySet<Action> = new Set(["next", "previous", "forward", "back", "up", "down"]);
 

@@ -1,5 +1,6 @@
 /** The draft as a treegrid: all that the canvas can, for keyboards, screen readers and phones. Only the rows in view are mounted. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE, type Graph } from "../model/graph.ts";
@@ -77,9 +78,9 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
             className={block.enabled ? "outline-row" : "outline-row disabled"} {...(block.container ? { "aria-expanded": !closed.has(row.tail) } : {})}
             onClick={(event) => { desk.select(event.metaKey || event.ctrlKey ? toggled(look.selected, row.tail) : [row.tail]); if (matchMedia("(max-width: 640px)").matches) desk.change({ open: true }); }}>
             <span role="gridcell" className="outline-name" style={{ paddingLeft: 12 + (row.level - 1) * 20 }}>
-              <Icon mark={markOf(block.type)} /><span className="cut">{block.id}</span>
+              <Icon mark={markOf(block.type)} /><span className="cut">{block.id}</span><PinMark tail={row.tail} />
             </span>
-            <span role="gridcell" className="quiet cut">{block.type}{block.enabled ? "" : " · disabled"}</span>
+            <span role="gridcell" className="quiet cut"><KindLine block={block} /></span>
             <span role="gridcell" className="quiet cut">{after.get(row.tail)}</span>
             <span role="gridcell" className={findings.length > 0 ? severity : ""}>{findings.length > 0 ? <><Icon mark={severity} size={14} />{findings.length}</> : null}</span>
           </div>

@@ -36,6 +36,9 @@ export function Questions({ desk, look }: { readonly desk: Desk; readonly look: 
         choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
     case "keys":
       return <Keys close={close} />;
+    case "test":
+    case "pin":
+      return null; // of the test runs
   }
 }
 
@@ -117,6 +120,7 @@ function nodesOf(look: Look, only: ReadonlySet<string> | null): Choice[] {
 const COMMANDS: readonly Choice[] = ([
   ["add", "Add a node", "A"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
   ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
+  ["test", "Test run", "⌘ Enter"], ["testTo", "Run to the selected node", "R"], ["testFrom", "Run from the selected node", "⇧ R"], ["pin", "Pin the output of the selected node", "P"],
   ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
   ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
 ] as const).map(([action, title, keys]) => ({ key: `run ${action}`, title, more: "", mark: null, keys: keyNames(keys) }));

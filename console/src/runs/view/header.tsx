@@ -1,6 +1,6 @@
 /** The head of a run: what it is, how it stands, and what can be done with it. */
 import { useEffect, useState, type ReactElement } from "react";
-import { follow, hrefOf, versionPath } from "../../ui/addresses.ts";
+import { draftPath, follow, hrefOf, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { lasting, shortId } from "../../ui/formats.ts";
 import { Status } from "../../ui/status.tsx";
@@ -38,6 +38,7 @@ function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview
   return (
     <>
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
+      {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
       <span>took <Took look={look} /></span>
       <span>{head.steps.toLocaleString("en")} steps</span>
@@ -80,7 +81,8 @@ function Actions({ id, look, head, onAsk }: { readonly id: string; readonly look
       {look.ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
       {look.ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
-      <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: "" }); }}>Rerun…</button>
+      {head.draft === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: "" }); }}>Rerun…</button>
+        : <a className="button small" href={hrefOf(draftPath(head.workflow))} onClick={follow(draftPath(head.workflow))}>Open the draft</a>}
       <CopyButton text={`stepless runs show ${id} --url ${location.origin}`} what="as a command">Copy as command</CopyButton>
       <button className="button small" type="button" disabled={said.startsWith("Reading")} onClick={download}>{said === "" ? "Download history" : said}</button>
     </div>

@@ -40,7 +40,7 @@ export function Panel(props: PanelProps): ReactElement {
           <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : ` · ${said(summary.counts)}`}{summary !== undefined && summary.turns > 0 ? ` · ${turns(summary)}` : ""}</p>
         </div>
         <span className="head-gap" />
-        {path.includes("@") ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
+        {path.includes("@") || look.head?.draft !== null ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
         <button className="tool" type="button" aria-label="Close" title="Close (Esc)" onClick={onClose}><Icon mark="close" /></button>
       </header>
       <div className="panel-body">

@@ -64,8 +64,8 @@ export class RunStore {
 
   private async start(): Promise<void> {
     try {
-      const [head] = await Promise.all([this.readHead(), this.readSummary(0)]);
-      void this.readGraph(head);
+      await Promise.all([this.readHead(), this.readSummary(0)]);
+      void this.readGraph();
       this.follow();
     } catch (error) {
       this.failed(error, () => { void this.start(); });
@@ -80,10 +80,10 @@ export class RunStore {
     return head;
   }
 
-  private async readGraph(head: Overview): Promise<void> {
-    if (this.now.graph !== null || head.version === null) return;
+  private async readGraph(): Promise<void> {
+    if (this.now.graph !== null) return;
     try {
-      const found = await request("GET", `/workflows/${encodeURIComponent(head.workflow)}/versions/${head.version}`, undefined, this.leaving.signal);
+      const found = await request("GET", `${runPath(this.id)}/document`, undefined, this.leaving.signal);
       const document = isObject(found) ? found.get("document") : null;
       if (isObject(document)) this.set({ graph: graphOfDocument(document), graphFault: null });
     } catch (error) {

@@ -5,6 +5,7 @@ export interface Overview extends NamedRun {
   readonly error: { readonly code: string; readonly message: string; readonly node?: string; readonly event?: number } | null;
   readonly exception: { readonly type: string; readonly message: string; readonly traceback: string } | null;
   readonly keywords: readonly string[];
+  readonly draft: { readonly seq: number; readonly pins: readonly string[]; readonly stop_after: string | null; readonly of: string | null; readonly from: string | null } | null;
   readonly steps: number;
   readonly sequence: number;
   readonly held: { readonly by: string | null; readonly reason: string | null; readonly at: string } | null;

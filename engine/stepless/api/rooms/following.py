@@ -18,14 +18,15 @@ from starlette.concurrency import run_in_threadpool
 from stepless.limits import DRAFT_POLL_MS, DRAFTS_SWEPT_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.drafts.items import Answer, Item, StartedRun
 from stepless.runtime.rooms.bounds import Bounds
 from stepless.runtime.rooms.rules import Intake
 from stepless.runtime.rooms.upkeep import attempted
 from stepless.runtime.verbs.drafts import DraftVerbs
 
-Listener = Callable[[Draft, Item | None], None]
-"""Receives each item that this process commits to a draft, and None when the epoch of the draft is over."""
+Listener = Callable[[Draft, Item | StartedRun | None], None]
+"""Receives each item that this process commits to a draft, each test run that it starts, and None when the epoch of the draft is
+over."""
 
 
 def person_of(request: Request) -> str:
@@ -66,13 +67,13 @@ class Rooms:
             await self.announce(draft, None)
         return made
 
-    async def announce(self, draft: Draft, item: Item | None) -> None:
-        """Passes an item on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
+    async def announce(self, draft: Draft, item: Item | StartedRun | None) -> None:
+        """Passes an item, or a test run, on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
         self.pass_on(draft, item)
         if self._beyond is not None:
             await run_in_threadpool(self._beyond, draft, item)
 
-    def pass_on(self, draft: Draft, item: Item | None) -> None:
+    def pass_on(self, draft: Draft, item: Item | StartedRun | None) -> None:
         """Calls the listeners in this process."""
         for listener in list(self._listeners.get(draft.workflow_id, ())):
             listener(draft, item)

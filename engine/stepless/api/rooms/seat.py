@@ -17,7 +17,7 @@ from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.drafts.items import Answer, Item, StartedRun
 from stepless.runtime.rooms import messages
 from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
 from stepless.runtime.rooms.messages import Person
@@ -194,11 +194,13 @@ class SocketSeat:
 
     # -- what is sent ------------------------------------------------------------------------------------------------
 
-    def _committed(self, draft: Draft, item: Item | None) -> None:
+    def _committed(self, draft: Draft, item: Item | StartedRun | None) -> None:
         if draft != self._draft:
             return
         if item is None:
             self.end(Closing(REPLACED, OVER))
+        elif isinstance(item, StartedRun):
+            self._out.put(messages.started(item))
         elif self._early is not None:
             self._early.append(item)
         else:

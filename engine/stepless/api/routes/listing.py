@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import instant, reply
+from stepless.api.replies import draft_out, instant, reply
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.run_schemas import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.core.state import RunStatus
@@ -21,7 +21,7 @@ from stepless.model.prices import bill, usd
 from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of, pauses_of
-from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.searching import (
@@ -109,6 +109,7 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
         "failed_node": failed_node_of(head),
         "error": _error(head),
         "pauses": [_pause(pause) for pause in pauses_of(head)],
+        "draft": draft_out(draft_of(head)),
         "usd": None if not head.spent else round(usd(bill(decode_tally(head.spent))), 12),
         "keywords": list(keywords_of(head)),
         "tags": list(keywords_of(head)),

@@ -19,7 +19,7 @@ from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import fitting, instant, page, reply, value_reply
+from stepless.api.replies import draft_out, fitting, instant, page, reply, value_reply
 from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
 from stepless.api.schemas import (
     CallOut,
@@ -30,6 +30,7 @@ from stepless.api.schemas import (
     NodesOut,
     OutcomeOut,
     PauseOut,
+    RunDocumentOut,
     RunOut,
     StartedOut,
     TagOut,
@@ -45,7 +46,7 @@ from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.roles import Role
-from stepless.runtime.headers import number_of, version_of
+from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
@@ -112,6 +113,17 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         """Returns the current state of a run, read from its log, with a signed link for each question that it waits for."""
         view = service.overview(run_id)
         return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
+
+    @router.get(
+        "/runs/{run_id}/document", summary="Read what a run runs", response_model=RunDocumentOut,
+        responses=documented(401, 404), tags=_TAGS,
+    )  # fmt: skip
+    def read_run_document(run_id: str) -> Response:
+        """Returns the document of the version that the run started with, whichever is the newest now; of a test run, the draft as
+        it was."""
+        head = service.head(run_id)
+        document = service.world.versions.document(head.workflow_id, head.version)
+        return reply({"run_id": run_id, "version": _version(service, head), "hash": head.version, "document": document})
 
     @router.get(
         "/runs/{run_id}/nodes",
@@ -221,6 +233,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "keywords": list(keywords_of(view.head)),
         "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
         "non_entries": list(non_entries_of(view.head)),
+        "draft": draft_out(draft_of(view.head)),
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,

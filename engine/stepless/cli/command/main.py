@@ -25,7 +25,7 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES
 GROUPS = {
     "workflows": "list and show published workflows",
-    "drafts": "bring drafts into files",
+    "drafts": "run drafts, and bring them into files",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
     "blobs": "remove shared values of former releases",

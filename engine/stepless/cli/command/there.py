@@ -67,6 +67,21 @@ def _drafts_pull(command: argparse.ArgumentParser) -> None:
     add_where(command)
 
 
+def _drafts_run(command: argparse.ArgumentParser) -> None:
+    command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
+    _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {}, or those of --from-run)")
+    command.add_argument("--seq", type=cursor, metavar="N", help="the draft as it was after this item (default: as it is now)")
+    command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
+    command.add_argument("--stop-after", metavar="NODE", help="run only what leads to this node, and the node")
+    command.add_argument("--from-run", metavar="RUN", help="a former run, whose outputs are reused; needs --from")
+    command.add_argument("--from", dest="node", metavar="NODE", help="begin at this node; needs --from-run")
+    pins = command.add_mutually_exclusive_group()
+    pins.add_argument("--pins", metavar="JSON", help="outputs by node, each {output, handle?}, in place of those of the draft")
+    pins.add_argument("--no-pins", action="store_true", help="call every node")
+    add_waiting(command)
+    add_where(command)
+
+
 def _runs_list(command: argparse.ArgumentParser) -> None:
     add_filter(command)
     _add_limit(command)
@@ -208,6 +223,14 @@ VERBS_THERE = (
 Of a file that exists, only the lines change that say something else in the draft. A new
 file gets the text of the draft.
 """, _drafts_pull),
+    Verb("drafts run", "stepless.cli.verbs.acting:run_draft", "run a draft before it is published", """\
+  stepless drafts run refund -i @order.json --wait
+  stepless drafts run refund --stop-after score --pins '{"score": {"output": {"risk": 3}}}'
+  stepless drafts run refund --from-run run_1a2b3c --from pay
+
+The nodes that --from-run has completed and that do not come after --from keep their
+outputs. Needs the roles edit and run.
+""", _drafts_run),
     Verb("runs list", "stepless.cli.verbs.listing:runs", "list and search runs, the newest first", """\
   stepless runs list
   stepless runs list --workflow refund --waiting answer

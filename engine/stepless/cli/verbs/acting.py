@@ -40,6 +40,22 @@ def start(arguments: argparse.Namespace) -> int:
         return follow_up(gateway, arguments, started["run_id"], f"{started['run_id']}  {done}", started)
 
 
+def run_draft(arguments: argparse.Namespace) -> int:
+    body: dict[str, JSON] = {
+        "seq": arguments.seq, "entry": arguments.entry, "stop_after": arguments.stop_after, "from_run": arguments.from_run,
+        "from": arguments.node, "pins": {} if arguments.no_pins else None,
+    }  # fmt: skip
+    if arguments.pins is not None:
+        body["pins"] = read_inputs(arguments.pins)
+    sent = {name: value for name, value in body.items() if value is not None}
+    if arguments.inputs is not None:
+        sent["inputs"] = read_inputs(arguments.inputs)
+    with opened(arguments) as gateway:
+        started = gateway.ask("POST", "drafts", arguments.workflow, "runs", body=sent)
+        line = f"{started['run_id']}  started, a test run of the draft as of item {started['seq']}"
+        return follow_up(gateway, arguments, started["run_id"], line, started)
+
+
 def rerun(arguments: argparse.Namespace) -> int:
     if is_bulk(arguments):
         return _rerun_many(arguments)

@@ -37,10 +37,10 @@ class Called(NamedTuple):
 
 def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON] | None:
     """The parameters of an attempt that begins at this instant: the rendered fields of `with`, then the literal ones. None for a
-    node that is not called (an entry, a container, a disabled node, one with a reused output) and for one whose parameters raise
-    an error."""
+    node that is not called (an entry, a container, a disabled node, one with a reused or pinned output) and for one whose
+    parameters raise an error."""
     node = instance.node
-    if not node.enabled or node.kind.nature in _UNCALLED or instance.id in state.reused:
+    if not node.enabled or node.pinned or node.kind.nature in _UNCALLED or instance.id in state.reused:
         return None
     config = node.config
     hidden = dict.fromkeys(state.graph.env, HIDDEN)

@@ -10,7 +10,7 @@ from typing import Final
 class Role(StrEnum):
     READ = "read"  # read lists, runs and events; every caller with a role has this one
     RUN = "run"  # start, cancel, rerun
-    EDIT = "edit"  # change drafts, which nothing runs until they are published
+    EDIT = "edit"  # change drafts, and with RUN try what in them was published or is pinned
     APPROVE = "approve"  # see the links that answer questions
     ADMIN = "admin"  # everything, including publish and keys
 

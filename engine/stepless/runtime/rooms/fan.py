@@ -18,7 +18,7 @@ from stepless.ports import Clock, Connection, Draft, Rooms, Wire
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Item
+from stepless.runtime.drafts.items import Item, StartedRun
 from stepless.runtime.rooms import messages
 from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, Closing, closing_of
@@ -50,12 +50,13 @@ class Fan:
         """Made with the first message: threads do not survive a snapshot."""
         return ThreadPoolExecutor(SOCKET_THREADS)
 
-    def pass_on(self, draft: Draft, item: Item | None) -> None:
-        """Sends an item to everyone in the room of its epoch. None: the epoch is over, and their sockets are closed."""
+    def pass_on(self, draft: Draft, item: Item | StartedRun | None) -> None:
+        """Sends an item, or a test run, to everyone in the room of its epoch. None: the epoch is over, and their sockets are
+        closed."""
         try:
             members = [member for member in self.members(draft.workflow_id) if member.epoch == draft.epoch]
             if item is not None:
-                self.send(members, messages.item(item))
+                self.send(members, messages.started(item) if isinstance(item, StartedRun) else messages.item(item))
             else:
                 list(self._threads.map(lambda member: self.shut(member.id, Closing(REPLACED, OVER)), members))
                 for member in members:

@@ -10,7 +10,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
-from stepless.runtime.drafts.items import Answer, Item
+from stepless.runtime.drafts.items import Answer, Item, StartedRun
 from stepless.runtime.rooms.closing import MALFORMED, TOO_LARGE, Closing
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
@@ -114,6 +114,11 @@ def item(committed: Item) -> bytes:
     return message if len(message) <= MAX_SOCKET_MESSAGE_BYTES else said("pull", head=committed.seq)
 
 
+def started(run: StartedRun) -> bytes:
+    """Someone has started a test run."""
+    return said("run", **started_out(run))
+
+
 def items(committed: Sequence[Item], head: int) -> Sequence[bytes]:
     """Items in one message; where not all of them fit, then a hint to read the rest over HTTP."""
     page: list[JSON] = []
@@ -146,6 +151,10 @@ def item_out(item: Item) -> dict[str, JSON]:
     if item.closes is not None:
         made["closes"] = {"epoch": item.closes["epoch"]}
     return made
+
+
+def started_out(run: StartedRun) -> dict[str, JSON]:
+    return {"run": run.run_id, "epoch": run.epoch, "seq": run.seq, "by": run.by, "at": run.at_ms}
 
 
 def answer_out(message: Mapping[str, JSON], answer: Answer) -> dict[str, JSON]:

@@ -12,20 +12,22 @@ from stepless.ports import RunHead
 from stepless.runtime import inbox
 from stepless.runtime.world import World
 
-_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", TRACE)  # the header's meta that is copied to the first event
+_RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE)  # of the header's meta: for the first event
 
 
 def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: Iterable[Fact]) -> list[Fact]:
     """The facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
     recorded = {name: value for name, value in meta.items() if name in _RECORDED}
-    reused, erased = _reused(world, meta["rerun"]) if "rerun" in meta else ({}, [])
+    reused, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, [])
     looked = inbox.holds_first([*signals, *erased])
     holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
     inputs = json.loads(head.inputs.decode("utf-8", "surrogatepass"))
     return [Begin(inputs, recorded, reused, holds), *looked[len(holds) :]]
 
 
-def _reused(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+def _reused(world: World, head: RunHead, meta: Mapping[str, JSON]) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
     from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
 
-    return reused_or_cancelled(world, origin)
+    if "rerun" in meta:
+        return reused_or_cancelled(world, meta["rerun"])
+    return reused_or_cancelled(world, meta["draft"], world.versions.graph(head.workflow_id, head.version, meta.get("entry")))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.attached import Attached, decode_attached, encode_attached
+from stepless.model.draft_run import DraftRun
 from stepless.model.findings import Finding
 from stepless.model.graph import Graph, Node, placed_nodes
 from stepless.model.json import JSON
@@ -56,7 +57,21 @@ def publish(
     `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` if a webhook path could not be claimed or released. To
     publish again then completes the publication.
     """
-    from stepless.compile import compile_document, features_of  # imported late: it loads all checks
+    graph = checked(world, document, functions=functions)
+    now_ms = world.clock.now_ms()
+    _claim_paths(world, graph, now_ms)
+    former = world.store.newest_version(graph.workflow_id)
+    data = encoded(document, graph)
+    version = _stored(world, graph, data, now_ms, attached, expected)
+    _settle_paths(world, version, webhook_paths(graph))
+    keep_schedules(world, graph.workflow_id)
+    warnings = (*graph.warnings, *_unset_names(world, document))
+    return Published(version, warnings, new=former is None or former.number != version.number)
+
+
+def checked(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Graph:
+    """The graph of a document that this installation can run. Raises `DocumentRefused` with every finding."""
+    from stepless.compile import compile_document  # imported late: it loads all checks
 
     graph = compile_document(document, world.kinds, functions=functions)
     placed = dict(placed_nodes(graph.root))
@@ -66,15 +81,14 @@ def publish(
         missing += too_long(graph, world.runner_timeout_s)
     if missing:
         raise DocumentRefused(missing)
-    now_ms = world.clock.now_ms()
-    _claim_paths(world, graph, now_ms)
-    former = world.store.newest_version(graph.workflow_id)
-    data = encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None))
-    version = _stored(world, graph, data, now_ms, attached, expected)
-    _settle_paths(world, version, webhook_paths(graph))
-    keep_schedules(world, graph.workflow_id)
-    warnings = (*graph.warnings, *_unset_names(world, document))
-    return Published(version, warnings, new=former is None or former.number != version.number)
+    return graph
+
+
+def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | None = None) -> bytes:
+    """The stored form of a document with this graph, for a test run if `draft_run` is given."""
+    from stepless.compile import features_of  # imported late, like the checks
+
+    return encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None), draft_run)
 
 
 def _stored(

@@ -7,7 +7,7 @@ variables it wrote. All other nodes run.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from stepless.core.events import Event, EventType
 from stepless.core.facts import CancelRequested, Fact
@@ -18,7 +18,7 @@ from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
-from stepless.runtime.headers import version_of
+from stepless.runtime.headers import draft_of, version_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
@@ -43,13 +43,17 @@ def rerun(
 
     Other inputs are allowed at entries only, since nodes before `node` have processed the former inputs. A run that started at
     nodes that are not entries can be rerun only by a caller who may start `anywhere`.
+    A test run is repeated from its draft: `Conflict` (test_run).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict` (predecessor_never_ran) if a predecessor of the node never completed.
     """
     head = head_of(world, run_id)
+    if draft_of(head) is not None:
+        message, mend = f"{run_id} is a run of a draft", "start a test run of the draft, which can reuse the outputs of this one"
+        raise Conflict(message, code="test_run", mend=mend)
     graph = graph_of(world, head)
     if node is not None:
-        _check_node(graph, node)
+        check_node(graph, node)
         _check_upstream(_traced(world, graph, head), node)
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     asked = {"by": by, "reason": reason}
@@ -75,21 +79,27 @@ def _version(world: World, head: RunHead) -> Version:
     return version
 
 
-def reused_outputs(world: World, origin: JSON) -> Mapping[str, Mapping[str, JSON]]:
-    """The recorded results of the nodes that are not run again, by node id. Empty for a run that is not a rerun from a node."""
+def reused_outputs(world: World, origin: JSON, graph: Graph | None = None) -> Mapping[str, Mapping[str, JSON]]:
+    """The recorded results of the nodes that are not run again, by node id. Empty for a run that does not begin at a node of a
+    former one. `graph` is that of the new run, where it may be another one: nodes are the same if their ids are, and pinned ones
+    take no result."""
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}
     run_id, node = str(origin["of"]), str(origin["from"])
     head = head_of(world, run_id)
-    graph = graph_of(world, head)
-    again = _downstream(graph.root, graph.root.positions[node])
-    return _completed(world, graph, head, again)
+    former = graph_of(world, head)
+    root = former.root if graph is None else graph.root
+    again = _downstream(root, root.positions[node])
+    kept = frozenset(one.id for one in root.nodes if one.position not in again and not one.pinned)
+    return _completed(world, former, head, kept)
 
 
-def reused_or_cancelled(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+def reused_or_cancelled(
+    world: World, origin: JSON, graph: Graph | None = None
+) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
     """What `reused_outputs` returns. If the former run was erased before the rerun began, a fact that cancels the rerun."""
     try:
-        return reused_outputs(world, origin), []
+        return reused_outputs(world, origin, graph), []
     except (Gone, NotFound) as error:
         return {}, [CancelRequested(None, f"its outputs cannot be reused: {error.message}")]
 
@@ -109,7 +119,8 @@ def _replay(world: World, head: RunHead, trace: Trace, take: Callable[[Event], N
         log.check_end(trace.state.sequence, head.sequence)
 
 
-def _check_node(graph: Graph, node: str) -> None:
+def check_node(graph: Graph, node: str) -> None:
+    """Raises `NotFound` (unknown_node) and `InvalidRequest` (inside_container) unless the node is at the top level."""
     if node in graph.root.positions:
         return
     if "@" in node or any(_inside(n.container.body, node) for n in graph.root.nodes if n.container is not None):
@@ -152,14 +163,15 @@ def _downstream(body: Body, start: int) -> frozenset[int]:
     return frozenset(seen)
 
 
-def _completed(world: World, graph: Graph, head: RunHead, again: frozenset[int]) -> Mapping[str, Mapping[str, JSON]]:
+def _completed(world: World, graph: Graph, head: RunHead, kept: Collection[str]) -> Mapping[str, Mapping[str, JSON]]:
+    """The results of the nodes `kept` that completed in a run."""
     reused: dict[str, Mapping[str, JSON]] = {}
     trace = Trace(graph, head.run_id)
 
     def keep(event: Event) -> None:
         trace.add(event)
         position = graph.root.positions.get(event.instance)
-        if event.type is not EventType.NODE_COMPLETED or position is None or position in again:
+        if event.type is not EventType.NODE_COMPLETED or position is None or event.instance not in kept:
             return
         instance = trace.state.root.at(position)
         payload = {name: event.data[name] for name in _KEPT if name in event.data}

@@ -134,7 +134,7 @@ def aws() -> Cloud:
     memory_mb = int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "0"))
     tallies = RequestTallies(memory_mb, *map(client, ("dynamodb", "sqs", "scheduler", "s3")))
     world = World(
-        store, queue, timers, blobs, SystemClock(), secrets(), KINDS, Versions(store, KINDS), KIND_CODE, meter=meter,
+        store, queue, timers, blobs, SystemClock(), secrets(), KINDS, Versions(store, KINDS, blobs), KIND_CODE, meter=meter,
         tallies=tallies, calendar=LazyCalendar(), drafts=drafts,
         runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip

@@ -134,7 +134,7 @@ def assemble(
 
 
 def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> World:
-    versions = Versions(runs.store, KINDS)
+    versions = Versions(runs.store, KINDS, runs.blobs)
     return World(
         runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE, near=runs.near,
         drafts=runs.drafts,

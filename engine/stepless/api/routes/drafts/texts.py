@@ -161,15 +161,20 @@ def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: Aud
             await took_in(drafts, rooms, workflow_id)
             raise
         except DraftRefused as error:
-            problem: dict[str, Any] = {**problem_of(error)}
-            keys = zip(problem["findings"], error.keys, strict=True)
-            problem["findings"] = [{**finding, "key": key} for finding, key in keys]
-            return Response(encode(problem), 422, {"cache-control": "no-store"}, MEDIA_TYPE)
+            return refusal_of(error)
         finally:
             for item in came:
                 await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
         warnings = [{**finding_out(finding), "key": key} for finding, key in made.warnings]
         return reply({"version": made.version.number, "hash": made.version.hash, "seq": made.seq, "warnings": warnings})
+
+
+def refusal_of(error: DraftRefused) -> Response:
+    """The problem document of a draft with errors: each finding has the `key` of its block."""
+    problem: dict[str, Any] = {**problem_of(error)}
+    keys = zip(problem["findings"], error.keys, strict=True)
+    problem["findings"] = [{**finding, "key": key} for finding, key in keys]
+    return Response(encode(problem), 422, {"cache-control": "no-store"}, MEDIA_TYPE)
 
 
 def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms, log: AuditLog) -> None:

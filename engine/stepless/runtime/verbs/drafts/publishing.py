@@ -58,7 +58,7 @@ def publish(
     try:
         made = publishing.publish(verbs.world, document, attached=attached, expected=base.newest)
     except DocumentRefused as error:
-        raise _refused(at, error.findings) from error
+        raise refused(at, error.findings) from error
     verbs.drafting.keep_state_at(at.head.draft, at.seq, at.state)
     _rebase(verbs, at, made.version, text, file)
     return Published(made.version, at.seq, [(finding, block_of(at.state, finding)) for finding in made.warnings])
@@ -67,10 +67,11 @@ def publish(
 def _check(verbs: DraftVerbs, at: At) -> None:
     found = [finding for finding, _ in verbs.findings(at.head.workflow_id, at.seq)[1]]
     if any(finding.severity is Severity.ERROR for finding in found):
-        raise _refused(at, found)
+        raise refused(at, found)
 
 
-def _refused(at: At, findings: Sequence[Finding]) -> DraftRefused:
+def refused(at: At, findings: Sequence[Finding]) -> DraftRefused:
+    """The error with the findings, and the blocks that they are about."""
     return DraftRefused(findings, [block_of(at.state, finding) for finding in findings])
 
 

@@ -42,7 +42,7 @@ def approvals(
 ) -> Questions:
     """The first `limit` open questions for people. With `approver`, the links record this person as the decider. Reads the log of
     each run with a question among them."""
-    found = read_heads(world, RunFilter(workflow, waiting="answer"))
+    found = read_heads(world, RunFilter(workflow, waiting="answer"), published=False)
     asking = [(noted, head) for head in found.items if head.status not in OVER and (noted := _noted(head)) is not None]
     asking.sort(key=lambda one: (one[0].first_ms, -one[1].updated_ms, one[1].run_id))
     count, more = 0, found.more

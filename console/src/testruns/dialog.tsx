@@ -1,0 +1,158 @@
+/** Asks for a test run: its inputs, as a form where the entry says what they are, where it begins and where it stops. */
+import "./testruns.css";
+import { useId, useMemo, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
+import { answerOf, fieldsOf, type Field } from "../inbox/fields.ts";
+import type { Desk, Look } from "../canvas/desk.ts";
+import { settled } from "../panes/settled.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { explained, Refusal } from "../wire/api.ts";
+import { findingsRead, type Room } from "../wire/room.ts";
+import { keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
+import { pathOf, type TestRuns } from "./store.ts";
+
+export default function TestDialog({ desk, look, room, tests, stop, from, close }: {
+  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns; readonly stop: string; readonly from: string; readonly close: () => void;
+}): ReactElement {
+  const { tested } = useSyncExternalStore(tests.subscribe, tests.snapshot);
+  const properties = useMemo(() => propertiesOf(schemaOf(look.graph)), [look.graph]);
+  const [text, setText] = useState(() => keptInputs(room.draft) ?? "{}");
+  const [asForm, setAsForm] = useState(properties !== null && isFlat(text));
+  const [stopAfter, setStop] = useState(stop);
+  const [begin, setBegin] = useState(from);
+  const [withPins, setWithPins] = useState(true);
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const names = namesOf(look.graph);
+  const pins = [...look.graph.blocks.keys()].filter((tail) => look.draft.view.has(`pin/${tail}`)).length;
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    setError(null);
+    let inputs: unknown;
+    try {
+      inputs = JSON.parse(text.trim() === "" ? "{}" : text) as unknown;
+    } catch (fault) {
+      setError(new Error(`The inputs are not JSON: ${fault instanceof Error ? fault.message : ""}`));
+      return;
+    }
+    keepInputs(room.draft, text);
+    setBusy(true);
+    settled(room).then((seq) => startTest(room.draft, { seq, inputs, stopAfter, fromRun: tested?.id ?? "", from: begin, withPins })).then((made) => {
+      void tests.show(made);
+      close();
+    }, (fault: unknown) => {
+      if (fault instanceof Refusal && fault.status === 422) desk.found(findingsRead(fault.objects("findings")));
+      setError(fault);
+      setBusy(false);
+    });
+  };
+  return (
+    <Dialog title="Test run" close={close}>
+      <form onSubmit={submit}>
+        <div className="dialog-body">
+          <p className="quiet">Runs the draft as it is now, on the real engine. Nothing is published.</p>
+          <div>
+            <div className="test-inputs"><span className="label" id="test-inputs">Inputs</span>
+              {properties === null ? null : <button type="button" className="button small" disabled={!asForm && !isFlat(text)} onClick={() => { setAsForm(!asForm); }}>{asForm ? "As JSON" : "As a form"}</button>}</div>
+            {asForm && properties !== null ? <Form properties={properties} text={text} say={setText} />
+              : <textarea className="field" rows={7} data-first aria-labelledby="test-inputs" spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} />}
+          </div>
+          <div className="pair">
+            <Choice label="Stop after" none="the end" names={names} value={stopAfter} choose={setStop} />
+            <Choice label="Begin at" none="the start" names={names} value={begin} choose={setBegin} disabled={tested === null} />
+          </div>
+          {tested === null ? <p className="hint">After a first test run, another one can begin at a node, with the outputs of the nodes before it.</p>
+            : begin === "" ? null : <p className="hint">Nodes that do not come after {begin} keep the outputs that they had in the last test run.</p>}
+          {pins === 0 ? null : <label className="check"><input type="checkbox" checked={withPins} onChange={(event) => { setWithPins(event.target.checked); }} /> Use {pins === 1 ? "the pinned output" : `the ${pins} pinned outputs`}</label>}
+          {error === null ? null : <Refused desk={desk} look={look} error={error} close={close} />}
+        </div>
+        <div className="dialog-foot">
+          <button className="button" type="button" onClick={close}>Cancel</button>
+          <button className="button first" type="submit" disabled={busy}>{busy ? "Starting" : "Start the test run"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Choice({ label, none, names, value, choose, disabled = false }: {
+  readonly label: string; readonly none: string; readonly names: readonly string[]; readonly value: string; readonly choose: (name: string) => void; readonly disabled?: boolean;
+}): ReactElement {
+  const id = useId();
+  return (
+    <div>
+      <label className="label" htmlFor={id}>{label}</label>
+      <select id={id} className="field" value={value} disabled={disabled} onChange={(event) => { choose(event.target.value); }}><option value="">{none}</option>{names.map((name) => <option key={name}>{name}</option>)}</select>
+    </div>
+  );
+}
+
+/** Why it did not start. Nodes that would be called as no one has published them can be pinned. */
+function Refused({ desk, look, error, close }: { readonly desk: Desk; readonly look: Look; readonly error: unknown; readonly close: () => void }): ReactElement {
+  const { why, mend } = explained(error);
+  const isUnknown = error instanceof Refusal && error.code === "unpublished_effect";
+  const paths = isUnknown ? error.texts("violations") : [];
+  const findings = error instanceof Refusal ? error.objects("findings").length : 0;
+  const tailOf = (path: string): string | undefined => [...look.graph.blocks.keys()].find((tail) => pathOf(look.graph, tail) === path);
+  return (
+    <div className="test-refused" role="alert">
+      <p className="fault">{isUnknown ? "A test run would call nodes that no published version has as they are here." : findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first.` : why}</p>
+      <p>{isUnknown ? "Pin their outputs, stop before them, or ask an admin to run or publish the draft." : findings > 0 ? "The list below the canvas has all of them." : mend}</p>
+      {paths.length === 0 ? null : (
+        <p className="inspector-row">{paths.map((path) => {
+          const tail = tailOf(path);
+          return tail === undefined ? null : <button key={path} type="button" className="button small" onClick={() => { close(); desk.select([tail], true); desk.change({ question: { is: "pin", tail } }); }}>Pin {path}…</button>;
+        })}</p>
+      )}
+    </div>
+  );
+}
+
+/** One control for each property. What is typed is kept as JSON. */
+function Form({ properties, text, say }: { readonly properties: Readonly<Record<string, unknown>>; readonly text: string; readonly say: (text: string) => void }): ReactElement {
+  const fields = useMemo(() => fieldsOf(properties), [properties]);
+  const [typed, setTyped] = useState<ReadonlyMap<string, string>>(() => typedFrom(fields, text));
+  const type = (name: string, value: string): void => {
+    const next = new Map([...typed, [name, value]]);
+    setTyped(next);
+    say(JSON.stringify(answerOf(fields, next), null, 2));
+  };
+  return <div className="test-form">{fields.map((field, place) => <Control key={field.name} field={field} first={place === 0} value={typed.get(field.name) ?? field.initial} type={(value) => { type(field.name, value); }} />)}</div>;
+}
+
+function Control({ field, first, value, type }: { readonly field: Field; readonly first: boolean; readonly value: string; readonly type: (value: string) => void }): ReactElement {
+  const id = useId();
+  const shared = { id, ...(first ? { "data-first": true } : {}), "aria-describedby": `${id}-hint` };
+  const hint = field.hint === "" ? null : <p className="hint" id={`${id}-hint`}>{field.hint}</p>;
+  if (field.control === "check") {
+    return <div><label className="check"><input {...shared} type="checkbox" checked={value === "true"} onChange={(event) => { type(String(event.target.checked)); }} /> {field.label}</label>{hint}</div>;
+  }
+  return (
+    <div>
+      <label className="label" htmlFor={id}>{field.label}</label>
+      {field.control === "choice" ? (
+        <select {...shared} className="field" value={value} onChange={(event) => { type(event.target.value); }}><option value="">(none)</option>{field.choices.map((one) => <option key={JSON.stringify(one)} value={JSON.stringify(one)}>{String(one)}</option>)}</select>
+      ) : field.control === "lines" || field.control === "json" ? <textarea {...shared} className="field" rows={3} spellCheck={false} value={value} placeholder={field.control === "json" ? "JSON" : ""} onChange={(event) => { type(event.target.value); }} />
+        : <input {...shared} className="field" value={value} inputMode={field.control === "text" ? "text" : "decimal"} spellCheck={false} autoComplete="off" onChange={(event) => { type(event.target.value); }} />}
+      {hint}
+    </div>
+  );
+}
+
+/** Whether a form can show these inputs. */
+function isFlat(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function typedFrom(fields: readonly Field[], text: string): Map<string, string> {
+  const held = new Map(Object.entries(JSON.parse(text.trim() === "" ? "{}" : text) as Record<string, unknown>));
+  return new Map(fields.flatMap((field): [string, string][] => {
+    const value = held.get(field.name);
+    if (value === undefined) return [];
+    return [[field.name, typeof value === "string" && (field.control === "text" || field.control === "lines") ? value : JSON.stringify(value)]];
+  }));
+}

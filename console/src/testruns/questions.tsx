@@ -1,0 +1,20 @@
+/** The questions about test runs that the desk asks, each in a chunk that is loaded when it is asked. */
+import { lazy, Suspense, type ReactElement } from "react";
+import type { Desk, Look } from "../canvas/desk.ts";
+import type { Room } from "../wire/room.ts";
+import type { TestRuns } from "./store.ts";
+
+const TestDialog = lazy(() => import("./dialog.tsx"));
+const PinDialog = lazy(() => import("./pinning.tsx"));
+
+export function TestQuestions({ desk, look, room, tests }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns }): ReactElement | null {
+  const { question } = look;
+  if (question?.is !== "test" && question?.is !== "pin") return null;
+  const close = (): void => { desk.change({ question: null }); };
+  return (
+    <Suspense fallback={null}>
+      {question.is === "test" ? <TestDialog desk={desk} look={look} room={room} tests={tests} stop={question.stop} from={question.from} close={close} />
+        : <PinDialog key={question.tail} desk={desk} look={look} tests={tests} tail={question.tail} close={close} />}
+    </Suspense>
+  );
+}

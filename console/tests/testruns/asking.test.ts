@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { graphOf } from "../../src/canvas/model/graph.ts";
+import { object } from "../../src/editing/values.ts";
+import { bodyOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf } from "../../src/testruns/asking.ts";
+import { pathOf, testedRead } from "../../src/testruns/store.ts";
+import { Alone, block, KINDS, USUAL } from "../canvas/drafts.ts";
+
+class Kept {
+  readonly held = new Map<string, string>();
+  getItem(key: string): string | null { return this.held.get(key) ?? null; }
+  setItem(key: string, value: string): void { this.held.set(key, value); }
+}
+
+test("the request says only what was chosen", () => {
+  const whole = { seq: 7, inputs: { n: 1 }, stopAfter: "", fromRun: "run_1", from: "", withPins: true };
+  assert.deepEqual(bodyOf(whole), { seq: 7, inputs: { n: 1 } });
+  assert.deepEqual(bodyOf({ ...whole, stopAfter: "b", from: "c", withPins: false }), { seq: 7, inputs: { n: 1 }, pins: {}, stop_after: "b", from_run: "run_1", from: "c" });
+});
+
+test("the form of the inputs is that of the first entry that has one", () => {
+  const schema = object([["type", "object"], ["properties", object([["order_id", object([["type", "string"]])]])], ["required", object([["[]", object([["k1", object([["order", "V"], ["is", "order_id"]])]])]])]]);
+  const graph = graphOf(new Alone([block("a", "manual", { inputs: schema }), block("b", "http")]).replica.view, KINDS);
+  assert.deepEqual(schemaOf(graph), { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] });
+  assert.deepEqual(propertiesOf(schemaOf(graph)), { order_id: { type: "string" } });
+  assert.equal(propertiesOf({ type: "array" }), null);
+  assert.equal(schemaOf(graphOf(new Alone().replica.view, KINDS)), null);
+});
+
+test("nodes at the top level can be stopped at, and a node in a container has a path", () => {
+  const graph = graphOf(new Alone(USUAL).replica.view, KINDS);
+  assert.deepEqual(namesOf(graph), ["a", "b", "c", "l"]);
+  assert.equal(pathOf(graph, "x"), "x@l");
+  assert.equal(pathOf(graph, "a"), "a");
+});
+
+test("inputs are kept for each draft", () => {
+  const storage = new Kept() as unknown as Storage;
+  keepInputs("one", '{"n": 1}', storage);
+  assert.equal(keptInputs("one", storage), '{"n": 1}');
+  assert.equal(keptInputs("other", storage), null);
+  assert.equal(keptInputs("one", null), null);
+});
+
+test("a test run is read from a route and from the room alike", () => {
+  const [route, room] = [
+    testedRead(object([["run_id", "run_1"], ["seq", 3], ["by", "ada"], ["at", "2026-11-22T09:30:00.000Z"]])),
+    testedRead(object([["t", "run"], ["run", "run_1"], ["seq", 3], ["by", "ada"], ["at", Date.parse("2026-11-22T09:30:00.000Z")]])),
+  ];
+  assert.deepEqual(route, room);
+});

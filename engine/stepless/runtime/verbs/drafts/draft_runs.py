@@ -1,0 +1,35 @@
+"""The last test runs of a draft, for those who open it: a short list in one record, which is a hint and expires with the runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
+from stepless.runtime.drafts.items import StartedRun
+from stepless.runtime.world import World
+
+
+def note_run(world: World, workflow_id: str, started: StartedRun) -> None:
+    """Adds a run to the list. If other runs are added at the same time, again and again, the list stays without it."""
+    key = _key(workflow_id)
+    for _ in range(SEQUENCING_TRIES):
+        now_ms = world.clock.now_ms()
+        former = world.store.get_claim(key, now_ms)
+        runs = [started, *_read(former)][:MAX_DRAFT_RUNS]
+        data = json.dumps([list(run) for run in runs], separators=(",", ":")).encode()
+        if world.store.replace_claim(key, former, data, now_ms, now_ms + DRAFT_RUN_KEPT_MS):
+            return
+
+
+def noted_runs(world: World, workflow_id: str) -> Sequence[StartedRun]:
+    """The last test runs, the newest first, at most MAX_DRAFT_RUNS. A run may be gone by now."""
+    return _read(world.store.get_claim(_key(workflow_id), world.clock.now_ms()))
+
+
+def _key(workflow_id: str) -> str:
+    return f"draft-runs:{workflow_id}"
+
+
+def _read(data: bytes | None) -> list[StartedRun]:
+    return [] if data is None else [StartedRun(*run[: len(StartedRun._fields)]) for run in json.loads(data)]
