@@ -8,6 +8,7 @@ import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import type { State } from "../editing/state.ts";
+import type { Point } from "../wire/people.ts";
 import type { Finding } from "../wire/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
@@ -15,6 +16,7 @@ import { graphOf, NOTHING, type Graph } from "./model/graph.ts";
 import { heightOf } from "./model/sizes.ts";
 import type { Fresh } from "./model/keys.ts";
 import type { Kinds } from "./model/kinds.ts";
+import { notesOf, titleOf, type Notes } from "./notes/notes.ts";
 
 /** What the desk needs of a session. */
 export interface Draft {
@@ -32,17 +34,23 @@ export type Question =
   | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
   | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
 
-/** `edges`: those that are selected. `renaming`: the block whose name is being typed. `open`: the inspector, where it is a sheet. */
+/**
+ * `edges`, `chosen`: the edges and the notes that are selected. `renaming`: the block whose name is being typed, `writing`: the note whose
+ * text is. `open`: the inspector, where it is a sheet.
+ */
 export interface Look {
   readonly graph: Graph;
   readonly layout: Layout | null;
   readonly placed: Placed;
   readonly selected: ReadonlySet<string>;
   readonly edges: ReadonlySet<string>;
+  readonly notes: Notes;
+  readonly chosen: ReadonlySet<string>;
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
   readonly listed: readonly Finding[];
   readonly question: Question | null;
   readonly renaming: string | null;
+  readonly writing: string | null;
   readonly open: boolean;
   readonly draft: Snapshot;
   readonly said: string;
@@ -54,9 +62,10 @@ export interface Viewer {
   reset(): void;
   zoom(by: number): void;
   reveal(tail: string): void;
+  centre(): Point;
 }
 
-type Change = Partial<Pick<Look, "selected" | "edges" | "question" | "renaming" | "open" | "said">>;
+type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "open" | "said">>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -74,8 +83,8 @@ export class Desk {
     private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void,
   ) {
     this.look = {
-      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, findings: new Map(), listed: [], question: null, renaming: null,
-      open: false, draft: draft.snapshot(), said: "",
+      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [],
+      question: null, renaming: null, writing: null, open: false, draft: draft.snapshot(), said: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
     this.derive();
@@ -127,12 +136,14 @@ export class Desk {
     const draft = this.draft.snapshot();
     const former = this.look.graph;
     const graph = graphOf(draft.view, this.kinds, former);
-    const { layout, selected, edges, renaming } = this.look;
+    const { layout, selected, edges, chosen, renaming, writing } = this.look;
+    const notes = notesOf(draft.view, this.look.notes);
     const stays = former.blocks !== NOTHING.blocks && stand(former, graph);
     if (!stays) this.question = this.asking(graph);
     this.put({
       ...this.look, draft, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
       edges: kept(edges, graph.wires), renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
+      notes, chosen: kept(chosen, notes), writing: writing !== null && notes.has(writing) ? writing : null,
     });
   }
 
@@ -168,19 +179,34 @@ export class Desk {
     this.put({ ...this.look, ...change });
   }
 
-  /** Selects blocks, and no edge. The only one is announced. */
-  select(tails: Iterable<string>, reveal = false): void {
-    const selected = new Set(tails);
-    const [only] = selected.size === 1 ? selected : [];
-    const said = only === undefined ? (selected.size === 0 ? "" : `${selected.size} nodes selected`) : this.described(only);
-    this.put({ ...this.look, selected, edges: NONE, said });
-    if (reveal && only !== undefined) this.viewer?.reveal(only);
+  /** Selects blocks and notes, and no edge. The only one is announced. */
+  select(tails: Iterable<string>, reveal = false, notes: Iterable<string> = NONE): void {
+    const [selected, chosen] = [new Set(tails), new Set(notes)];
+    const [only] = selected.size === 1 && chosen.size === 0 ? selected : [];
+    const [note] = chosen.size === 1 && selected.size === 0 ? chosen : [];
+    const said = only === undefined ? this.counted(selected, chosen) : this.described(only);
+    this.put({ ...this.look, selected, edges: NONE, chosen, writing: this.look.writing === note ? this.look.writing : null, said });
+    const shown = only ?? (note === undefined ? undefined : `note/${note}`);
+    if (reveal && shown !== undefined) this.viewer?.reveal(shown);
+  }
+
+  private counted(selected: ReadonlySet<string>, chosen: ReadonlySet<string>): string {
+    const [note] = chosen;
+    const only = selected.size === 0 && chosen.size === 1 ? this.look.notes.get(note ?? "") : undefined;
+    return only === undefined ? counted(selected.size, chosen.size) : `Note: ${titleOf(only)}`;
   }
 
   /** The block that actions are about; null where there is none or several. */
   get current(): string | null {
     const [only] = this.look.selected;
     return this.look.selected.size === 1 ? (only ?? null) : null;
+  }
+
+  /** The note that is selected alone; null where there is none. */
+  get note(): string | null {
+    const { selected, chosen } = this.look;
+    const [only] = chosen;
+    return chosen.size === 1 && selected.size === 0 ? (only ?? null) : null;
   }
 
   described(tail: string): string {
@@ -198,6 +224,11 @@ export class Desk {
     this.look = look;
     for (const listener of this.listeners) listener();
   }
+}
+
+function counted(nodes: number, notes: number): string {
+  const parts = [nodes === 0 ? "" : `${nodes} ${nodes === 1 ? "node" : "nodes"}`, notes === 0 ? "" : `${notes} ${notes === 1 ? "note" : "notes"}`].filter(Boolean);
+  return parts.length === 0 ? "" : `${parts.join(" and ")} selected`;
 }
 
 function kept(tails: ReadonlySet<string>, there: ReadonlyMap<string, unknown>): ReadonlySet<string> {

@@ -68,7 +68,7 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
     window.addEventListener("beforeunload", warn);
     return () => { window.removeEventListener("beforeunload", warn); };
   }, [desk]);
-  const empty = look.graph.blocks.size === 0;
+  const empty = look.graph.blocks.size === 0 && look.notes.size === 0;
   const inGraph = tab === "canvas" || tab === "outline";
   return (
     <div className={`editor${look.draft.canEdit ? "" : " readonly"}${inGraph ? "" : " whole"}`}>
@@ -90,10 +90,11 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   );
 }
 
-function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add" | "fit" | "zoomIn" | "zoomOut" | "tidy") => void }): ReactElement {
+function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add" | "note" | "fit" | "zoomIn" | "zoomOut" | "tidy") => void }): ReactElement {
   return (
     <div className="tools" role="toolbar" aria-label="Canvas">
       <button className="tool named" type="button" title="Add a node (A)" disabled={!look.draft.canEdit} onClick={() => { act("add"); }}><Icon mark="plus" />Node</button>
+      <button className="tool" type="button" title="Add a note (N)" aria-label="Add a note" disabled={!look.draft.canEdit} onClick={() => { act("note"); }}><Icon mark="note" /></button>
       <i aria-hidden="true" />
       <button className="tool" type="button" title="Tidy (T)" aria-label="Tidy" disabled={!look.draft.canEdit || look.graph.places.size === 0} onClick={() => { act("tidy"); }}><Icon mark="layout" /></button>
       <button className="tool" type="button" title="Fit all (1)" aria-label="Fit all" onClick={() => { act("fit"); }}><Icon mark="fit" /></button>

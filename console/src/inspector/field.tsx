@@ -1,8 +1,8 @@
 /** A field of YAML text, with the names that its schema has and the text has not. */
-import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 import { at, textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
 import type { Desk } from "../canvas/desk.ts";
-import { middle } from "./differences.ts";
+import { useKeptCaret } from "./caret.ts";
 import { begun, renewed, typing, type Place, type Typed } from "./typing.ts";
 
 const PAUSE_MS = 400; // typing without a pause is one action to undo
@@ -98,37 +98,4 @@ function indent(field: HTMLTextAreaElement): void {
   const line = before.slice(before.lastIndexOf("\n") + 1);
   const spaces = /^ */.exec(line)?.[0] ?? "";
   field.setRangeText(`\n${spaces}${/:\s*$/.test(line) ? "  " : ""}`, field.selectionStart, field.selectionEnd, "end");
-}
-
-/** Keeps the caret where it is while others change the text around it. */
-function useKeptCaret(area: { readonly current: HTMLTextAreaElement | null }, text: string): void {
-  const former = useRef(text);
-  const caret = useRef<readonly [number, number]>([0, 0]);
-  useEffect(() => {
-    const field = area.current;
-    if (field === null) return;
-    const note = (): void => { caret.current = [field.selectionStart, field.selectionEnd]; };
-    const typed = (): void => { // the other event comes later, when fast typing has gone on already
-      former.current = field.value;
-      note();
-    };
-    document.addEventListener("selectionchange", note);
-    field.addEventListener("input", typed);
-    return () => {
-      document.removeEventListener("selectionchange", note);
-      field.removeEventListener("input", typed);
-    };
-  }, [area]);
-  useLayoutEffect(() => { // before the event that says where the new text has put the caret
-    const field = area.current;
-    const before = former.current;
-    former.current = text;
-    if (field === null || document.activeElement !== field || before === text) return;
-    if (field.selectionEnd === text.length && caret.current[1] < before.length) {
-      const [start, removed, fresh] = middle(before, text);
-      const moved = caret.current.map((place) => (place <= start ? place : Math.max(start, place - removed) + fresh.length));
-      field.setSelectionRange(moved[0] ?? 0, moved[1] ?? 0);
-    }
-    caret.current = [field.selectionStart, field.selectionEnd];
-  }, [area, text]);
 }

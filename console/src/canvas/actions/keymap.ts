@@ -4,7 +4,7 @@
 
 export type Action =
   | "next" | "previous" | "forward" | "back" | "up" | "down"
-  | "open" | "add" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
+  | "open" | "add" | "note" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
   | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
   | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
 
@@ -19,7 +19,7 @@ export interface Key {
 
 const PLAIN: Readonly<Record<string, Action>> = {
   ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "up", ArrowDown: "down", Enter: "open", F2: "rename", Escape: "clear",
-  Delete: "delete", Backspace: "delete", a: "add", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
+  Delete: "delete", Backspace: "delete", a: "add", n: "note", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
   "+": "zoomIn", "-": "zoomOut",
 };
 
@@ -45,7 +45,7 @@ function find(table: Readonly<Record<string, Action>>, key: string): Action | un
 
 /** Actions that change the draft: not where it can only be read. */
 export const CHANGES: ReadonlySet<Action> = new Set([
-  "add", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo",
+  "add", "note", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo",
 ]);
 
 /** What `?` lists, in its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
@@ -55,7 +55,7 @@ export const LISTED: readonly (readonly [title: string, rows: readonly (readonly
     ["Esc", "select nothing; then Tab leaves the canvas"], ["⌘ F or /", "search nodes"], ["⌘ K", "commands"],
   ]],
   ["Change", [
-    ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["F2", "rename"], ["D", "disable or enable"],
+    ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["N", "add a note"], ["F2", "rename"], ["D", "disable or enable"],
     ["Del", "delete"], ["⌘ D", "duplicate"], ["⌘ C, ⌘ X, ⌘ V", "copy, cut, paste"], ["⌘ Z, ⇧ ⌘ Z", "undo, redo"], ["T", "give back to the layout"],
   ]],
   ["See", [["1", "fit all"], ["0", "size 100 %"], ["+, -", "zoom"], ["⌘ A", "select all"], ["Shift and drag", "select in a rectangle"], ["?", "this list"]]],

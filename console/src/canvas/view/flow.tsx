@@ -10,11 +10,15 @@ import type { Spot } from "../../wire/drags.ts";
 import type { Room } from "../../wire/room.ts";
 import { reconnect } from "../actions/adding.ts";
 import { move, reparent, type Move } from "../actions/changing.ts";
+import { gesture } from "../../editing/gestures.ts";
 import { addKind, connects, connectTo } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { frameAt } from "../layout/placing.ts";
 import { SOURCE } from "../model/graph.ts";
 import { WIDTH } from "../model/sizes.ts";
+import { NoteCard, NoteDesk, type NoteNode } from "../notes/card.tsx";
+import { NoteNodes, noteOfNode } from "../notes/nodes.ts";
+import { around, noteWrites } from "../notes/notes.ts";
 import { useArea } from "./area.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
@@ -24,7 +28,10 @@ import { Cursors, usePeople } from "./others.tsx";
 import { WireLine, type WireEdge } from "./wire.tsx";
 import { KIND_TYPE } from "./palette.tsx";
 
-const NODE_TYPES = { block: BlockCard, frame: FrameCard };
+const NODE_TYPES = { block: BlockCard, frame: FrameCard, note: NoteCard };
+
+type AnyNode = BlockNode | NoteNode;
+
 const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
 const FAR_ZOOM = 0.35;
@@ -35,7 +42,7 @@ const MULTIPLE = ["Meta", "Control"];
 const taken = (event: DragEvent): void => { event.preventDefault(); };
 
 export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
-  const flow = useReactFlow<BlockNode, WireEdge>();
+  const flow = useReactFlow<AnyNode, WireEdge>();
   const box = useRef<HTMLDivElement>(null);
   const people = usePeople(room);
   const [own, setOwn] = useState<Drags>(STILL);
@@ -50,26 +57,33 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const arrived = useMoving(room, desk, box, own, area);
   const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
   const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
+  const noted = useRef<NoteNodes>(null);
+  noted.current ??= new NoteNodes();
+  const notes = noted.current.of(look, own, area);
+  const allNodes = useMemo((): AnyNode[] => (notes.length === 0 ? shownNodes : [...notes, ...shownNodes]), [notes, shownNodes]);
   const shownEdges = useMemo(() => made.edges(look, area), [made, look, area]);
   const canEdit = look.draft.canEdit;
 
   useViewer(desk, box);
 
-  const onNodesChange = useCallback((changes: NodeChange<BlockNode>[]) => {
+  const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
     const chosen = new Set(desk.snapshot().selected);
+    const notes = new Set(desk.snapshot().chosen);
     let selects = false;
     let moved: Map<string, { x: number; y: number }> | null = null;
     for (const change of changes) {
       if (change.type === "select") {
         selects = true;
-        if (change.selected) chosen.add(change.id);
-        else chosen.delete(change.id);
+        const note = noteOfNode(change.id);
+        const [of, tail] = note === null ? [chosen, change.id] as const : [notes, note] as const;
+        if (change.selected) of.add(tail);
+        else of.delete(tail);
       } else if (change.type === "position" && change.position !== undefined && change.dragging === true) {
         moved ??= new Map();
         moved.set(change.id, change.position);
       }
     }
-    if (selects) desk.select(chosen);
+    if (selects) desk.select(chosen, false, notes);
     if (moved === null) return;
     const next = moved;
     setOwn((held) => new Map([...held, ...next]));
@@ -89,17 +103,20 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     desk.change({ edges: chosen });
   }, [desk]);
 
-  const dropped = useCallback((_: unknown, __: unknown, all: BlockNode[]) => {
-    const { graph, placed } = desk.snapshot();
-    const tails = all.map((node) => node.id);
-    const [first] = all;
+  const dropped = useCallback((_: unknown, __: unknown, all: AnyNode[]) => {
+    const { graph, placed, notes } = desk.snapshot();
+    const blocks = all.filter((node): node is BlockNode => node.type !== "note");
+    const [first] = blocks;
     const at = first === undefined ? undefined : flow.getInternalNode(first.id)?.internals.positionAbsolute;
+    const writes = all.flatMap((node) => noteWrites(notes, noteOfNode(node.id) ?? "", node.position));
     if (first !== undefined && at !== undefined) {
-      const frame = frameAt(graph, placed.spots, at.x + (first.width ?? WIDTH) / 2, at.y + Math.min(first.height ?? 0, 56) / 2, tails);
-      const moves = all.map((node): Move => [node.id, node.position.x, node.position.y]);
-      if (frame === (graph.blocks.get(first.id)?.parent ?? null)) desk.edit(move(desk.view, moves));
-      else desk.edit(reparent(desk.view, all.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame));
+      const frame = frameAt(graph, placed.spots, at.x + (first.width ?? WIDTH) / 2, at.y + Math.min(first.height ?? 0, 56) / 2, blocks.map((node) => node.id));
+      const moved = frame === (graph.blocks.get(first.id)?.parent ?? null)
+        ? move(desk.view, blocks.map((node): Move => [node.id, node.position.x, node.position.y]))
+        : reparent(desk.view, blocks.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame);
+      writes.push(...moved?.writes ?? []);
     }
+    if (writes.length > 0) desk.edit(gesture(writes));
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
@@ -132,16 +149,22 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
       const hit = [...desk.snapshot().placed.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height);
       desk.select(hit === undefined ? [] : [hit[0]]);
-    } else if (desk.snapshot().selected.size > 0) {
+    } else if (desk.snapshot().selected.size > 0 || desk.snapshot().chosen.size > 0) {
       desk.select([]);
     }
   }, [desk, flow, isFar]);
 
   // React Flow draws every block again, and asks every block again what it needs, for a function that is another one than before
-  const onSelectionDropped = useCallback((event: unknown, all: BlockNode[]) => { dropped(event, null, all); }, [dropped]);
+  const onSelectionDropped = useCallback((event: unknown, all: AnyNode[]) => { dropped(event, null, all); }, [dropped]);
   const isValid = useCallback((edge: { readonly source: string; readonly target: string }) => connects(desk, edge.source, edge.target), [desk]);
-  const onNodeClick = useCallback(() => { box.current?.focus({ preventScroll: true }); }, []);
-  const onNodeDoubleClick = useCallback(() => { desk.change({ open: true }); }, [desk]);
+  const onNodeClick = useCallback((event: MouseEvent) => { // not out of a note that is being written
+    if (!(event.target instanceof HTMLTextAreaElement)) box.current?.focus({ preventScroll: true });
+  }, []);
+  const onNodeDoubleClick = useCallback((_: unknown, node: AnyNode) => {
+    const note = noteOfNode(node.id);
+    if (note === null) desk.change({ open: true });
+    else desk.change({ writing: note });
+  }, [desk]);
 
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
@@ -149,8 +172,9 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
       onPointerLeave={() => { room.line.at({ cursor: null }); }}>
       <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
-      <ReactFlow<BlockNode, WireEdge>
-        nodes={shownNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
+      <NoteDesk value={desk}>
+      <ReactFlow<AnyNode, WireEdge>
+        nodes={allNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
@@ -163,6 +187,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         {isFar ? <Far look={look} /> : null}
         <Cursors room={room} />
       </ReactFlow>
+      </NoteDesk>
       <Minimap look={look} />
     </div>
   );
@@ -176,7 +201,8 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
   useEffect(() => {
     const size = (): { width: number; height: number } => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 });
     const fit = (): void => {
-      const { bounds } = desk.snapshot().placed;
+      const { placed, notes } = desk.snapshot();
+      const bounds = around(placed.bounds, notes.values());
       const { width, height } = size();
       if (bounds.width > 0 && width > 0) void flow.setViewport(getViewportForBounds(bounds, width, height, 0.02, 1, 0.08));
     };
@@ -185,7 +211,8 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
       reset: () => { void flow.zoomTo(1); },
       zoom: (by) => { void flow.zoomTo(flow.getZoom() * by); },
       reveal(tail) {
-        const spot = desk.snapshot().placed.spots.get(tail);
+        const note = desk.snapshot().notes.get(noteOfNode(tail) ?? "");
+        const spot = note === undefined ? desk.snapshot().placed.spots.get(tail) : { ...note, left: note.x, top: note.y };
         if (spot === undefined) return;
         const { x, y, zoom } = flow.getViewport();
         const { width, height } = size();
@@ -193,6 +220,11 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
         const inside = left >= 0 && top >= UNDER_TOOLS && left + Math.min(spot.width * zoom, width) <= width && top + Math.min(spot.height * zoom, height) <= height;
         const near = Math.max(zoom, 0.5);
         if (!inside || near !== zoom) void flow.setCenter(spot.left + Math.min(spot.width, width) / 2, spot.top + Math.min(spot.height, height) / 2, { zoom: near });
+      },
+      centre() {
+        const { x, y, zoom } = flow.getViewport();
+        const { width, height } = size();
+        return { x: (width / 2 - x) / zoom, y: (height / 2 - y) / zoom };
       },
     };
     fit();

@@ -115,7 +115,7 @@ function nodesOf(look: Look, only: ReadonlySet<string> | null): Choice[] {
 }
 
 const COMMANDS: readonly Choice[] = ([
-  ["add", "Add a node", "A"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
+  ["add", "Add a node", "A"], ["note", "Add a note", "N"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
   ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
   ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
   ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
