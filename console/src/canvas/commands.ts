@@ -196,7 +196,7 @@ export type Where = Partial<Pick<Addition, "place" | "after" | "parent">> & { re
  * it goes inside.
  */
 export function addKind(desk: Desk, kind: string, where: Where = {}): string | null {
-  const spec = desk.kinds.get(kind) ?? { name: kind, container: false };
+  const spec: Addition["kind"] = desk.kinds.get(kind) ?? { name: kind, container: false };
   const { graph } = desk.snapshot();
   const at = where.after?.[0] ?? null;
   const parent = where.parent ?? (at === null ? null : (graph.blocks.get(at)?.parent ?? null));

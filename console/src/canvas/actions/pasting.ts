@@ -8,7 +8,7 @@ import { encoded, escaped, isMapping, isSequence, type Value } from "../../inspe
 import { ERROR, SOURCE } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kinds } from "../model/kinds.ts";
-import { lastOrder } from "./adding.ts";
+import { lastOrder } from "./places.ts";
 
 /** Names of a block's own fields: a document's field of such a name is kept with a backslash in front. */
 const OWN: ReadonlySet<string> = new Set(["id", "parent", "order", "rest"]);
