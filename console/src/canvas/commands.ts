@@ -5,6 +5,8 @@ import { duplicate } from "./actions/duplicating.ts";
 import { CHANGES, type Action } from "./actions/keymap.ts";
 import type { Desk } from "./desk.ts";
 import { ERROR, SOURCE, type Block } from "./model/graph.ts";
+import { HEIGHT, WIDTH } from "./model/sizes.ts";
+import { frameAt } from "./layout/placing.ts";
 import { neighbour, walked, type Direction } from "./model/walking.ts";
 import { addNote, changeNote, deletions, duplicates, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
 import { gesture } from "../editing/gestures.ts";
@@ -207,6 +209,16 @@ export function addKind(desk: Desk, kind: string, where: Where = {}): string | n
   if (!desk.edit(made.gesture)) return null;
   desk.select([made.tail], true);
   return made.tail;
+}
+
+/** Adds a node of a kind with its middle at a point of the canvas, in the innermost frame there. */
+export function addAt(desk: Desk, kind: string, [x, y]: readonly [x: number, y: number]): string | null {
+  const { graph, placed } = desk.snapshot();
+  const parent = frameAt(graph, placed.spots, x, y, []);
+  const frame = placed.spots.get(parent ?? "");
+  const snapped = (length: number): number => Math.round(length / GRID) * GRID;
+  const place = [snapped(x - WIDTH / 2 - (frame?.left ?? 0)), snapped(y - HEIGHT / 2 - (frame?.top ?? 0))] as const;
+  return addKind(desk, kind, parent === null ? { place } : { place, parent });
 }
 
 /** As a click on the palette does: after what is selected, inside of a container that is empty, else on its own. */

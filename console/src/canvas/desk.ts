@@ -28,15 +28,19 @@ export interface Draft {
   flush(): void;
 }
 
-/** A list that is open over the canvas, to choose from by typing. */
+/**
+ * A list that is open over the canvas. `at`: a point of the canvas, where what is added goes; of a menu, `x` and `y` are where it stands in
+ * the page.
+ */
 export type Question =
   | { readonly is: "add"; readonly after: readonly [tail: string, handle: string] | null; readonly at: readonly [x: number, y: number] | null }
   | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
+  | { readonly is: "menu"; readonly x: number; readonly y: number; readonly at: Point | null }
   | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
 
 /**
  * `edges`, `chosen`: the edges and the notes that are selected. `renaming`: the block whose name is being typed, `writing`: the note whose
- * text is. `open`: the inspector, where it is a sheet.
+ * text is. `open`: the inspector, where it is a sheet. `said` is announced only; `remark` is shown until the next edit.
  */
 export interface Look {
   readonly graph: Graph;
@@ -54,6 +58,7 @@ export interface Look {
   readonly open: boolean;
   readonly draft: Snapshot;
   readonly said: string;
+  readonly remark: string;
 }
 
 /** What the canvas can be asked to show. */
@@ -65,7 +70,7 @@ export interface Viewer {
   centre(): Point;
 }
 
-type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "open" | "said">>;
+type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "open" | "said" | "remark">>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -84,7 +89,7 @@ export class Desk {
   ) {
     this.look = {
       graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [],
-      question: null, renaming: null, writing: null, open: false, draft: draft.snapshot(), said: "",
+      question: null, renaming: null, writing: null, open: false, draft: draft.snapshot(), said: "", remark: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
     this.derive();
@@ -110,6 +115,7 @@ export class Desk {
   /** Does a gesture; what it changes is seen when this returns. */
   edit(gesture: Gesture | null, how?: Editing): boolean {
     if (gesture === null) return false;
+    if (this.look.remark !== "") this.look = { ...this.look, remark: "" };
     const done = this.draft.edit(gesture, how);
     this.derive();
     return done;
@@ -177,6 +183,11 @@ export class Desk {
 
   change(change: Change): void {
     this.put({ ...this.look, ...change });
+  }
+
+  /** Shows why something was not done, or not as it was asked. */
+  remark(text: string): void {
+    this.put({ ...this.look, remark: text });
   }
 
   /** Selects blocks and notes, and no edge. The only one is announced. */

@@ -79,11 +79,11 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
           : tab === "outline" ? <Outline desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
         {empty && inGraph ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
-        <Tidings look={look} room={room} />
+        <Tidings desk={desk} look={look} room={room} />
       </main>
       {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
       <Findings desk={desk} look={look} />
-      <Questions desk={desk} look={look} />
+      <Questions desk={desk} look={look} draft={room.draft} />
       <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
     </div>

@@ -59,6 +59,13 @@ export async function requestPlain(method: Method, path: string, body?: unknown,
   return text === "" ? null : JSON.parse(text) as unknown;
 }
 
+/** The same for a body that is JSON already. */
+export async function requestWritten(method: Method, path: string, body: string): Promise<JsonObject> {
+  const value = readJson(await send(method, path, body, undefined));
+  if (!isObject(value)) throw new SyntaxError(`${path} did not answer with an object`);
+  return value;
+}
+
 async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
   const headers = new Headers({ accept: "application/json" });
   const token = sessionStorage.getItem(TOKEN);

@@ -29,6 +29,7 @@ from stepless.api.routes import (
     events,
     health,
     hooks,
+    importing,
     listing,
     resume,
     room,
@@ -141,6 +142,7 @@ def create_app(
                 draft_texts.add_saving(guarded, editing, draft_files, rooms, log)
             draft_routes.add_editing(plain, rooms)
             draft_texts.add_routes(plain, editing)
+            importing.add_routes(plain)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
                 room.add_routes(plain, tickets)

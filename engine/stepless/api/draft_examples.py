@@ -72,7 +72,18 @@ _CONFLICT: Final = {
     "from": "version 4",
 }  # fmt: skip
 
+_EXPORT: Final[dict[str, Any]] = {
+    "version": "1.0", "state": {"edges": [], "blocks": {
+        "start": {"id": "start", "type": "start_trigger", "name": "Start", "subBlocks": {}, "enabled": True},
+    }},
+}  # fmt: skip
+_CONVERTED: Final = {
+    "document": {"id": "workflow", "on_failure": "halt", "nodes": {"start": {"type": "manual"}}},
+    "findings": [],
+}
+
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "convert_export": {_JSON: {"tool": "sim", "export": _EXPORT}},
     "open_draft": {_JSON: {"from": "version", "version": 3}},
     "edit_draft": {_JSON: _INTENT},
     "type_draft_text": {_JSON: {"seq": 18, "text": TEXT}},
@@ -84,6 +95,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Request examples by the name of the route and the media type of the body."""
 
 ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "convert_export": {_JSON: _CONVERTED},
     "list_drafts": {_JSON: {"drafts": [_DRAFT], "cursor": None}},
     "open_draft": {_JSON: _OPEN},
     "read_draft": {_JSON: _OPEN},

@@ -9,17 +9,16 @@ import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type
 import type { Spot } from "../../wire/drags.ts";
 import type { Room } from "../../wire/room.ts";
 import { reconnect } from "../actions/adding.ts";
-import { move, reparent, type Move } from "../actions/changing.ts";
 import { gesture } from "../../editing/gestures.ts";
-import { addKind, connects, connectTo } from "../commands.ts";
+import { connects, connectTo } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
-import { frameAt } from "../layout/placing.ts";
 import { SOURCE } from "../model/graph.ts";
-import { WIDTH } from "../model/sizes.ts";
 import { NoteCard, NoteDesk, type NoteNode } from "../notes/card.tsx";
+import { openMenu } from "../menu/opening.ts";
 import { NoteNodes, noteOfNode } from "../notes/nodes.ts";
-import { around, noteWrites } from "../notes/notes.ts";
+import { around } from "../notes/notes.ts";
 import { useArea } from "./area.ts";
+import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
@@ -39,7 +38,6 @@ const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
 const MANY_SELECTED = 100; // more are not mounted beyond what is shown
 const STILL: Drags = new Map();
 const MULTIPLE = ["Meta", "Control"];
-const taken = (event: DragEvent): void => { event.preventDefault(); };
 
 export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const flow = useReactFlow<AnyNode, WireEdge>();
@@ -103,24 +101,24 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     desk.change({ edges: chosen });
   }, [desk]);
 
-  const dropped = useCallback((_: unknown, __: unknown, all: AnyNode[]) => {
-    const { graph, placed, notes } = desk.snapshot();
-    const blocks = all.filter((node): node is BlockNode => node.type !== "note");
-    const [first] = blocks;
-    const at = first === undefined ? undefined : flow.getInternalNode(first.id)?.internals.positionAbsolute;
-    const writes = all.flatMap((node) => noteWrites(notes, noteOfNode(node.id) ?? "", node.position));
-    if (first !== undefined && at !== undefined) {
-      const frame = frameAt(graph, placed.spots, at.x + (first.width ?? WIDTH) / 2, at.y + Math.min(first.height ?? 0, 56) / 2, blocks.map((node) => node.id));
-      const moved = frame === (graph.blocks.get(first.id)?.parent ?? null)
-        ? move(desk.view, blocks.map((node): Move => [node.id, node.position.x, node.position.y]))
-        : reparent(desk.view, blocks.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame);
-      writes.push(...moved?.writes ?? []);
-    }
+  const dropped = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
+    const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
     if (writes.length > 0) desk.edit(gesture(writes));
+    markWire(box.current, null);
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
   }, [desk, flow, room]);
+
+  const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
+    const [only] = all;
+    if (only !== undefined && all.length === 1) markWire(box.current, wireFor(desk, only.id, pointerOf(event)));
+  }, [desk]);
+
+  const onDragOver = useCallback((event: DragEvent) => {
+    event.preventDefault();
+    markWire(box.current, wireUnder(event));
+  }, []);
 
   const onConnect = useCallback((made: Connection) => { connectTo(desk, made.source, made.sourceHandle, made.target); }, [desk]);
 
@@ -140,6 +138,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     if (kind === "") return;
     event.preventDefault();
     const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    markWire(box.current, null);
     dropKind(desk, kind, x, y, wireUnder(event));
     box.current?.focus();
   }, [desk, flow]);
@@ -170,15 +169,15 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   return (
     <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
       onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
-      onPointerLeave={() => { room.line.at({ cursor: null }); }}>
+      onPointerLeave={() => { room.line.at({ cursor: null }); }} onContextMenu={(event) => { openMenu(desk, event, event.button === 2 ? flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) : null); }}>
       <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
       <NoteDesk value={desk}>
       <ReactFlow<AnyNode, WireEdge>
         nodes={allNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
+        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDrag={onNodeDrag} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
-        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={taken}
+        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
@@ -240,29 +239,4 @@ function startsOf(tails: Iterable<string>, held: readonly Spot[], spots: Readonl
     const spot = spots.get(tail);
     return spot === undefined ? [] : [[tail, spot.x, spot.y]];
   });
-}
-
-function seenFrom(at: { x: number; y: number } | undefined, node: BlockNode, frame: { left: number; top: number } | undefined): Move {
-  const { x, y } = at ?? node.position;
-  return [node.id, x - (frame?.left ?? 0), y - (frame?.top ?? 0)];
-}
-
-function wireUnder(event: DragEvent): string | null {
-  const under = document.elementsFromPoint(event.clientX, event.clientY);
-  return under.map((element) => element.closest(".react-flow__edge")?.getAttribute("data-id")).find((id) => id !== null && id !== undefined) ?? null;
-}
-
-/** A kind that was dropped: between the ends of an edge, in a frame, or where it fell. */
-function dropKind(desk: Desk, kind: string, x: number, y: number, wire: string | null): void {
-  const { graph, placed } = desk.snapshot();
-  const under = wire === null ? undefined : graph.wires.get(wire);
-  if (wire !== null && under !== undefined) {
-    const parent = graph.blocks.get(under.target)?.parent ?? null;
-    addKind(desk, kind, parent === null ? { wire } : { wire, parent });
-    return;
-  }
-  const parent = frameAt(graph, placed.spots, x, y, []);
-  const frame = placed.spots.get(parent ?? "");
-  const place = [Math.round((x - WIDTH / 2 - (frame?.left ?? 0)) / 4) * 4, Math.round((y - 28 - (frame?.top ?? 0)) / 4) * 4] as const;
-  addKind(desk, kind, parent === null ? { place } : { place, parent });
 }

@@ -4,6 +4,7 @@ import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE, type Graph } from "../model/graph.ts";
 import { walked, type Row } from "../model/walking.ts";
+import { openMenu } from "../menu/opening.ts";
 import { nodeId, noteOfNode } from "../notes/nodes.ts";
 import { titleOf } from "../notes/notes.ts";
 
@@ -63,7 +64,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
   return (
     <div ref={box} className="outline" data-keys="outline" role="treegrid" aria-label="Nodes" aria-rowcount={rows.length + 1} aria-multiselectable="true" tabIndex={0}
       {...(place < 0 ? {} : { "aria-activedescendant": `row-${current ?? ""}` })}
-      onScroll={(event) => { setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }); }} onKeyDown={pressed}
+      onScroll={(event) => { setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }); }} onKeyDown={pressed} onContextMenu={(event) => { openMenu(desk, event, null); }}
       onFocus={(event) => { if (event.target === box.current && place < 0) to(0); }}>
       <div className="outline-head" role="row" aria-rowindex={1}>
         <span role="columnheader">Name</span><span role="columnheader">Kind</span><span role="columnheader">After</span><span role="columnheader">Findings</span>
