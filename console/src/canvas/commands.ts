@@ -76,7 +76,7 @@ function change(desk: Desk, action: Action): boolean {
 }
 
 function see(desk: Desk, action: Action): boolean {
-  const { graph, notes, selected, edges, chosen } = desk.snapshot();
+  const { graph, notes, selected, edges, chosen, following } = desk.snapshot();
   switch (action) {
     case "open":
       if (desk.current === null && desk.note === null) return false;
@@ -86,7 +86,8 @@ function see(desk: Desk, action: Action): boolean {
       desk.select(graph.blocks.keys(), false, notes.keys());
       return true;
     case "clear":
-      if (selected.size > 0 || edges.size > 0 || chosen.size > 0) desk.select([]);
+      if (following !== null) desk.change({ following: null });
+      else if (selected.size > 0 || edges.size > 0 || chosen.size > 0) desk.select([]);
       return true;
     case "save":
       desk.draft.flush();

@@ -40,7 +40,8 @@ export type Question =
 
 /**
  * `edges`, `chosen`: the edges and the notes that are selected. `renaming`: the block whose name is being typed, `writing`: the note whose
- * text is. `open`: the inspector, where it is a sheet. `said` is announced only; `remark` is shown until the next edit.
+ * text is. `open`: the inspector, where it is a sheet. `following`: the client of the
+ * person whose view is shown. `said` is announced only; `remark` is shown until the next edit.
  */
 export interface Look {
   readonly graph: Graph;
@@ -55,6 +56,7 @@ export interface Look {
   readonly question: Question | null;
   readonly renaming: string | null;
   readonly writing: string | null;
+  readonly following: string | null;
   readonly open: boolean;
   readonly draft: Snapshot;
   readonly said: string;
@@ -70,7 +72,7 @@ export interface Viewer {
   centre(): Point;
 }
 
-type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "open" | "said" | "remark">>;
+type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "following" | "open" | "said" | "remark">>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -89,7 +91,7 @@ export class Desk {
   ) {
     this.look = {
       graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [],
-      question: null, renaming: null, writing: null, open: false, draft: draft.snapshot(), said: "", remark: "",
+      question: null, renaming: null, writing: null, following: null, open: false, draft: draft.snapshot(), said: "", remark: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
     this.derive();
@@ -165,7 +167,9 @@ export class Desk {
   laidOut(layout: Layout): void {
     const first = this.look.layout === null;
     this.put({ ...this.look, layout, placed: placed(this.look.graph, layout, this.look.placed) });
-    if (first) this.viewer?.fit();
+    if (!first) return;
+    this.viewer?.fit();
+    if (this.current !== null) this.viewer?.reveal(this.current); // the one that the address names
   }
 
   found(listed: readonly Finding[]): void {

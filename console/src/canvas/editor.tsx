@@ -7,6 +7,7 @@ import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
 import { useAddress } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { useNodeInAddress } from "./addressing.ts";
 import { run } from "./commands.ts";
 import type { Look } from "./desk.ts";
 import { openDraft, type Opened } from "./opening.ts";
@@ -60,6 +61,7 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   const asked = query.get("view");
   const tab: Tab = isTab(asked) && tabs.includes(asked) ? asked : (tabs[0] ?? "outline");
   useKeys(desk, saving.save);
+  useNodeInAddress(desk, look, room.draft);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       const { status, kept } = desk.snapshot().draft;

@@ -21,6 +21,7 @@ import { useArea } from "./area.ts";
 import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
+import { Following, useFollowing } from "./following.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
@@ -63,6 +64,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const canEdit = look.draft.canEdit;
 
   useViewer(desk, box);
+  useFollowing(desk, room, look.following);
 
   const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
     const chosen = new Set(desk.snapshot().selected);
@@ -159,6 +161,9 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const onNodeClick = useCallback((event: MouseEvent) => { // not out of a note that is being written
     if (!(event.target instanceof HTMLTextAreaElement)) box.current?.focus({ preventScroll: true });
   }, []);
+  const onMoveStart = useCallback((event: unknown) => { // null where the page moves the view itself
+    if (event !== null && desk.snapshot().following !== null) desk.change({ following: null });
+  }, [desk]);
   const onNodeDoubleClick = useCallback((_: unknown, node: AnyNode) => {
     const note = noteOfNode(node.id);
     if (note === null) desk.change({ open: true });
@@ -177,7 +182,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDrag={onNodeDrag} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
-        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={onDragOver}
+        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
@@ -188,6 +193,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       </ReactFlow>
       </NoteDesk>
       <Minimap look={look} />
+      <Following desk={desk} look={look} people={people} />
     </div>
   );
 }
