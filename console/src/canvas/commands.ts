@@ -8,7 +8,7 @@ import { ERROR, SOURCE, type Block } from "./model/graph.ts";
 import { HEIGHT, WIDTH } from "./model/sizes.ts";
 import { frameAt } from "./layout/placing.ts";
 import { neighbour, walked, type Direction } from "./model/walking.ts";
-import { addNote, changeNote, deletions, duplicates, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
+import { addNote, changeNote, deletions, duplicates, freeCorner, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
 import { gesture } from "../editing/gestures.ts";
 import type { Point } from "../wire/people.ts";
 
@@ -167,11 +167,13 @@ function duplicateSelected(desk: Desk): void {
   if (writes.length > 0 && desk.edit(gesture(writes))) desk.select(blocks?.tails ?? [], false, more.tails);
 }
 
-/** Adds a note with its middle at a point, in the middle of what is seen without one, and has its text typed. */
+/** Adds a note with its middle at a point, without one at a free place near the middle of what is seen, and has its text typed. */
 export function noteAt(desk: Desk, at: Point | null): void {
-  const { x, y } = at ?? desk.viewer?.centre() ?? { x: 0, y: -NOTE_HEIGHT };
-  const corner = [x - NOTE_WIDTH / 2, y - NOTE_HEIGHT / 2].map((one) => Math.round(one / GRID) * GRID);
-  const made = addNote(corner[0] ?? 0, corner[1] ?? 0, desk.fresh);
+  const { x, y } = at ?? desk.viewer?.centre() ?? { x: NOTE_WIDTH / 2, y: 0 };
+  const { placed, notes } = desk.snapshot();
+  const [left, top] = [Math.round((x - NOTE_WIDTH / 2) / GRID) * GRID, Math.round((y - NOTE_HEIGHT / 2) / GRID) * GRID];
+  const boxes = [...placed.spots.values(), ...[...notes.values()].map((note) => ({ ...note, left: note.x, top: note.y }))];
+  const made = addNote(...(at === null ? freeCorner(left, top, boxes) : [left, top] as const), desk.fresh);
   if (!desk.edit(made.gesture)) return;
   desk.select([], false, [made.tail]);
   desk.change({ writing: made.tail, open: desk.viewer === null });

@@ -6,6 +6,7 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
+import { Aligning } from "../canvas/menu/aligning.tsx";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
@@ -164,6 +165,7 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
   return (
     <div className="inspector-body">
       <b>{look.selected.size} nodes</b>
+      <Aligning desk={desk} look={look} />
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>

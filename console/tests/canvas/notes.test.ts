@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { noteAt, run } from "../../src/canvas/commands.ts";
 import { NoteNodes } from "../../src/canvas/notes/nodes.ts";
-import { addNote, around, changeNote, notesOf, titleOf, typeNote, type Note } from "../../src/canvas/notes/notes.ts";
+import { addNote, around, changeNote, freeCorner, notesOf, titleOf, typeNote, type Note } from "../../src/canvas/notes/notes.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { snapshot } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values.ts";
@@ -112,6 +112,15 @@ test("all that is fitted to the screen has the notes in it", () => {
   const note = (x: number, y: number): Note => ({ tail: "n", x, y, width: 100, height: 50, text: "", colour: "gray", entity: new Map() });
   assert.deepEqual(around({ x: 0, y: 0, width: 200, height: 100 }, [note(-50, 80), note(150, 0)]), { x: -50, y: 0, width: 300, height: 130 });
   assert.deepEqual(around({ x: 0, y: 0, width: 0, height: 0 }, [note(300, 300)]), { x: 300, y: 300, width: 100, height: 50 });
+});
+
+test("a note that is added by the key stands free of what is there, as near as can be", () => {
+  const box = { left: 0, top: 0, width: 188, height: 56 };
+  assert.deepEqual(freeCorner(0, 0, []), [0, 0]);
+  assert.deepEqual(freeCorner(0, 0, [box]), [0, 80]);
+  assert.deepEqual(freeCorner(0, 0, [box, { ...box, top: 60, height: 400 }]), [0, -140]);
+  assert.deepEqual(freeCorner(300, 0, [box]), [300, 0]);
+  assert.deepEqual(freeCorner(0, 0, [{ ...box, top: -9_000, height: 18_000 }]), [0, 0]);
 });
 
 test("a gesture that adds a note holds beside everything", () => {

@@ -6,7 +6,7 @@ export type Action =
   | "next" | "previous" | "forward" | "back" | "up" | "down"
   | "open" | "add" | "note" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
   | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
-  | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
+  | "search" | "commands" | "fit" | "reset" | "keys" | "menu" | "zoomIn" | "zoomOut";
 
 /** The parts of a keyboard event that decide. */
 export interface Key {
@@ -35,6 +35,7 @@ export function actionOf(pressed: Key): Action | null {
     if (letter === "z" && pressed.shiftKey) return "redo";
     return pressed.shiftKey ? null : (find(WITH_COMMAND, letter) ?? null);
   }
+  if (letter === "ContextMenu" || (letter === "F10" && pressed.shiftKey)) return "menu";
   if (letter === "Tab") return pressed.shiftKey ? "previous" : "next";
   return find(PLAIN, letter) ?? null;
 }

@@ -4,15 +4,21 @@ import type { Point } from "../../wire/people.ts";
 import type { Desk } from "../desk.ts";
 import { nodeId, noteOfNode } from "../notes/nodes.ts";
 
-/** `at`: the point of the canvas under the pointer; null for the key, whose menu stands at what is selected. */
+/** `at`: the point of the canvas under the pointer; null in the outline. */
 export function openMenu(desk: Desk, event: MouseEvent<HTMLElement>, at: Point | null): void {
-  const { target, currentTarget } = event;
+  const { target } = event;
   if (!(target instanceof Element) || target.closest("textarea, input") !== null) return;
   event.preventDefault();
-  const byKey = event.button !== 2 && target === currentTarget;
-  if (!byKey) choose(desk, target);
-  const [x, y] = byKey ? cornerOf(desk, currentTarget) : [event.clientX, event.clientY];
-  desk.change({ question: { is: "menu", x, y, at } });
+  choose(desk, target);
+  desk.change({ question: { is: "menu", x: event.clientX, y: event.clientY, at } });
+}
+
+/** By the key of the menu. */
+export function openMenuByKey(desk: Desk): void {
+  const root = document.querySelector<HTMLElement>("[data-keys]");
+  if (root === null) return;
+  const [x, y] = cornerOf(desk, root);
+  desk.change({ question: { is: "menu", x, y, at: null } });
 }
 
 /** Selects what is under the pointer, unless it is selected already. */

@@ -77,6 +77,27 @@ export function around(bounds: Bounds, notes: Iterable<Note>): Bounds {
   return { x: made.x, y: made.y, width: made.width, height: made.height };
 }
 
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const ROOM = 12; // px between a note and what it stands beside
+const TRIES = 200;
+
+/** The place for a new note that is nearest to a corner, above or below, and covers none of the boxes; the corner itself if all is full. */
+export function freeCorner(x: number, y: number, boxes: Iterable<Box>): readonly [x: number, y: number] {
+  const all = [...boxes].filter(({ left, width }) => left < x + NOTE_WIDTH + ROOM && left + width > x - ROOM);
+  const isFree = (top: number): boolean => !all.some((box) => box.top < top + NOTE_HEIGHT + ROOM && box.top + box.height > top - ROOM);
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const top = y + (tries % 2 === 0 ? -1 : 1) * Math.ceil(tries / 2) * 20;
+    if (isFree(top)) return [x, top];
+  }
+  return [x, y];
+}
+
 // -- gestures ------------------------------------------------------------------------------------------------------------
 
 /** A note with its corner at a place. */
