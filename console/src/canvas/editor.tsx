@@ -12,6 +12,7 @@ import { run } from "./commands.ts";
 import type { Look } from "./desk.ts";
 import { openDraft, type Opened } from "./opening.ts";
 import { Icon } from "../ui/icons.tsx";
+import { Empty } from "./view/empty.tsx";
 import { Findings, Tidings } from "./view/findings.tsx";
 import { Flow } from "./view/flow.tsx";
 import { Header, isTab, type Tab } from "./view/header.tsx";
@@ -80,7 +81,7 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
         {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Outline desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
-        {empty && inGraph ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
+        {empty && inGraph ? <Empty desk={desk} canEdit={look.draft.canEdit} /> : null}
         <Tidings desk={desk} look={look} room={room} />
       </main>
       {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
@@ -103,16 +104,6 @@ function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add
       <i aria-hidden="true" />
       <button className="tool" type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => { act("zoomOut"); }}><Icon mark="minus" /></button>
       <button className="tool" type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => { act("zoomIn"); }}><Icon mark="plus" /></button>
-    </div>
-  );
-}
-
-function Empty({ canEdit, add }: { readonly canEdit: boolean; readonly add: () => void }): ReactElement {
-  return (
-    <div className="empty">
-      <h2>This draft has no nodes yet</h2>
-      <p className="quiet">A workflow begins with a node that starts it: <b>webhook</b>, <b>schedule</b>, <b>event</b> or <b>manual</b>. Drag one here, or press <kbd>A</kbd> and type its name. YAML with <code>nodes</code> can be pasted.</p>
-      <button className="button first" type="button" disabled={!canEdit} onClick={add}>Add a node</button>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { align, distribute } from "../../src/canvas/actions/aligning.ts";
 import { changeKind, move, remove, rename, reparent, tidy, toggle } from "../../src/canvas/actions/changing.ts";
 import { duplicate } from "../../src/canvas/actions/duplicating.ts";
 import { fragment } from "../../src/canvas/actions/fragments.ts";
-import { paste } from "../../src/canvas/actions/pasting.ts";
+import { paste, settings } from "../../src/canvas/actions/pasting.ts";
 import { graphOf, type Graph } from "../../src/canvas/model/graph.ts";
 import type { Gesture } from "../../src/editing/gestures.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
@@ -87,6 +87,15 @@ test("an edge is copied with its condition, its param and all that it says", () 
   done(draft, made?.gesture ?? null);
   const copy = [...graphIn(draft).wires.values()].find((wire) => wire.param === "left" && wire.tail !== "ac");
   assert.deepEqual([copy?.entity.get("condition"), copy?.entity.get("merge")], ["{{ <a.n> > 1 }}", object([["rule", "first"]])]);
+});
+
+test("a whole document that is pasted into an empty draft brings its settings, but for those that are there, and its id", () => {
+  const draft = new Alone([]);
+  draft.edit({ writes: [["set", "doc", ["name"], "Mine"]], guards: [], derived: [] });
+  const writes = settings(draft.replica.view, read("id: other\nname: Theirs\nenv: [KEY]\non_failure: halt\nnodes: {}\nedges: []"), counted());
+  assert.deepEqual(writes.map((write) => (write[0] === "set" ? write[2] : [])), [["env"], ["on_failure"]]);
+  done(draft, { writes, guards: [], derived: [] });
+  assert.deepEqual(settings(draft.replica.view, read("a text"), counted()), []);
 });
 
 test("a block that nothing is tied to goes between the ends of an edge, in the edge's body and by its first exit", () => {

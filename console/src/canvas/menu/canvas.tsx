@@ -47,7 +47,7 @@ async function copyLink(desk: Desk, draft: string): Promise<void> {
     await navigator.clipboard.writeText(address);
     desk.change({ said: "The link is copied." });
   } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
+    if (!(error instanceof DOMException || error instanceof TypeError)) throw error; // without a secure address there is no clipboard
     desk.remark(address);
   }
 }

@@ -1,7 +1,8 @@
 /** Copy, cut and paste, by the events of the clipboard and by a menu: YAML out, YAML or JSON in, from wherever it comes. */
 import { remove } from "../actions/changing.ts";
 import { fragment } from "../actions/fragments.ts";
-import { paste } from "../actions/pasting.ts";
+import { paste, settings } from "../actions/pasting.ts";
+import { gesture } from "../../editing/gestures.ts";
 import type { Desk } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
@@ -40,7 +41,7 @@ export class Clipboard {
       await navigator.clipboard.writeText(this.printed(await this.load()));
       this.copied(cuts);
     } catch (error) {
-      if (!(error instanceof DOMException)) throw error;
+      if (!(error instanceof DOMException || error instanceof TypeError)) throw error; // without a secure address there is no clipboard
       this.desk.remark("The browser does not let this page write to the clipboard: copy with the key.");
     }
   }
@@ -50,7 +51,7 @@ export class Clipboard {
     try {
       await this.pasted(await navigator.clipboard.readText());
     } catch (error) {
-      if (!(error instanceof DOMException)) throw error;
+      if (!(error instanceof DOMException || error instanceof TypeError)) throw error; // without a secure address there is no clipboard
       this.desk.remark("The browser does not let this page read the clipboard: paste with the key.");
     }
   }
@@ -94,8 +95,9 @@ export class Clipboard {
 
   private take(value: Value, parent: string | null): boolean {
     const made = paste(this.desk.view, this.desk.kinds, value, parent, this.desk.fresh);
+    const begun = this.desk.snapshot().graph.blocks.size === 0 ? settings(this.desk.view, value, this.desk.fresh) : [];
     if (made === null) this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
-    else if (this.desk.edit(made.gesture)) this.desk.select(made.tails, made.tails.length === 1);
+    else if (this.desk.edit(gesture([...begun, ...made.gesture.writes]))) this.desk.select(made.tails, made.tails.length === 1);
     else return false;
     return made !== null;
   }
