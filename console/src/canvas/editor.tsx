@@ -44,7 +44,7 @@ export default function Editor({ id }: { readonly id: string }): ReactElement {
   }, [id, attempt]);
   switch (state.is) {
     case "opening":
-      return <div className="editor opening"><header className="head"><h1 className="cut">{id}</h1></header><div className="palette"><Bones lines={12} label="The draft is opening" /></div><main id="stage" /></div>;
+      return <div className="editor opening"><header className="head"><h1 className="cut">{id}</h1><div className="head-tabs" aria-hidden="true" /></header><div className="palette"><Bones lines={12} label="The draft is opening" /></div><main id="stage" /></div>;
     case "failed":
       return <Failed what={`The draft ${id} is not open.`} error={state.error} again={() => { setAttempt(attempt + 1); }} />;
     case "open":

@@ -1,5 +1,6 @@
 /** The menu of the canvas and of the outline: of what is selected, or of the point where it was opened. */
 import type { ReactElement } from "react";
+import { createPortal } from "react-dom";
 import { draftPath, hrefOf } from "../../ui/addresses.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { align, distribute, type Axis, type Side } from "../actions/aligning.ts";
@@ -17,7 +18,8 @@ export function CanvasMenu({ desk, look, draft, question, close }: {
   readonly desk: Desk; readonly look: Look; readonly draft: string; readonly question: Extract<Question, { is: "menu" }>; readonly close: () => void;
 }): ReactElement {
   const sections = itemsFor(look).map((section) => section.map((item) => (item.keys === undefined ? item : { ...item, keys: keyNames(item.keys) })));
-  return <Menu label="Actions" x={question.x} y={question.y} sections={sections} close={close} choose={(key) => { close(); act(desk, draft, question, key as Choice); }} />;
+  const menu = <Menu label="Actions" x={question.x} y={question.y} sections={sections} close={close} choose={(key) => { close(); act(desk, draft, question, key as Choice); }} />;
+  return createPortal(menu, document.getElementById("stage") ?? document.body); // the part of the page that it is about
 }
 
 function act(desk: Desk, draft: string, { at }: Extract<Question, { is: "menu" }>, choice: Choice): void {

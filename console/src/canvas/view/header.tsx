@@ -1,5 +1,5 @@
 /** The head of the editor: what is open, whether it is saved, who is there, the views, and what is done with the whole draft. */
-import { useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
+import { useEffect, useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
 import { words, type Status } from "../../editing/client/status.ts";
 import { textAt } from "../../editing/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
@@ -27,6 +27,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
   const { draft } = look;
   const doc = draft.view.get("doc");
   const name = doc === undefined ? "" : textAt(doc, "name") || textAt(doc, "id");
+  useEffect(() => { document.title = `${name || room.draft} · Stepless`; }, [name, room.draft]);
   const theme = useShownTheme();
   const people = usePeople(room);
   const standing = useSyncExternalStore(room.subscribe, () => room.standing);
