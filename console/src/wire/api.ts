@@ -111,6 +111,14 @@ export function takeCode(): { readonly code: string; readonly invited: boolean }
   return { code, invited: given.has("invited") };
 }
 
+/** Keeps the key or token that a link brings in its fragment, which no server is sent, and takes it out of the address. */
+export function takeToken(): void {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token")?.trim() ?? "";
+  if (token === "") return;
+  keepToken(token);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
 /** Exchanges a code for the token of this tab. */
 export async function signIn(code: string, name = ""): Promise<void> {
   const answer = await requestObject("POST", "/console/session", new Map([["code", code], ["name", name]]));

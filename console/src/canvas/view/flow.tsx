@@ -158,9 +158,11 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   // React Flow draws every block again, and asks every block again what it needs, for a function that is another one than before
   const onSelectionDropped = useCallback((event: unknown, all: AnyNode[]) => { dropped(event, null, all); }, [dropped]);
   const isValid = useCallback((edge: { readonly source: string; readonly target: string }) => connects(desk, edge.source, edge.target), [desk]);
-  const onNodeClick = useCallback((event: MouseEvent) => { // not out of a note that is being written
-    if (!(event.target instanceof HTMLTextAreaElement)) box.current?.focus({ preventScroll: true });
-  }, []);
+  const onNodeClick = useCallback((event: MouseEvent, node: AnyNode) => {
+    if (event.target instanceof HTMLTextAreaElement) return; // a note that is being written keeps the focus
+    box.current?.focus({ preventScroll: true });
+    if (!event.metaKey && !event.ctrlKey && !event.shiftKey) selectOnly(desk, node.id); // React Flow keeps several that are selected
+  }, [desk]);
   const onMoveStart = useCallback((event: unknown) => { // null where the page moves the view itself
     if (event !== null && desk.snapshot().following !== null) desk.change({ following: null });
   }, [desk]);
@@ -235,6 +237,12 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
     fit();
     return () => { desk.viewer = null; };
   }, [desk, flow, box]);
+}
+
+function selectOnly(desk: Desk, id: string): void {
+  const { selected, chosen } = desk.snapshot();
+  const note = noteOfNode(id);
+  if (selected.size + chosen.size > 1) desk.select(note === null ? [id] : [], false, note === null ? [] : [note]);
 }
 
 /** Where the blocks of a drag stood when it began: the same list as long as it is the same blocks. */
