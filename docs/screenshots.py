@@ -87,12 +87,8 @@ async def _look(url: str, engine: Local, folder: Path) -> None:
             browser = await playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=FLAGS)
             for name, width, dark in (("run-page", 1280, False), ("run-page-dark", 1280, True), ("run-page-phone", 400, False)):
                 page = await _opened(browser, width, dark)
-                await page.goto(f"{url}/runs/{run_id}/view")
-                if await page.locator("#ask-key").is_visible():
-                    await page.fill("#key", KEY)
-                    await page.press("#key", "Enter")
-                await page.locator('[data-path="ledger"].s-failed').click()
-                await page.wait_for_selector("#detail >> text=Inputs")
+                await page.goto(f"{url}/console/runs/{run_id}?node=ledger#token={KEY}")
+                await page.wait_for_selector(".panel-body >> text=Input")
                 await page.screenshot(path=folder / f"{name}.png", full_page=width < 1000)
                 await page.close()
             await _look_at_question(url, engine, run_id, browser, folder)
@@ -120,7 +116,7 @@ async def _look_at_question(url: str, engine: Local, run_id: str, browser: Any, 
 
 async def _opened(browser: Any, width: int, dark: bool) -> Any:
     page = await browser.new_page()
-    await page.set_viewport_size({"width": width, "height": 1560 if width > 1000 else 640})
+    await page.set_viewport_size({"width": width, "height": 800 if width > 1000 else 640})
     await page.emulate_media(color_scheme="dark" if dark else "light")
     return page
 

@@ -10,7 +10,7 @@ import { Failed, Said } from "./ui/notices.tsx";
 import { restoreTheme } from "./ui/theme.ts";
 import { Joining } from "./pages/joining.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
-import { onSignedOut, signIn, takeCode } from "./wire/api.ts";
+import { onSignedOut, signIn, takeCode, takeToken } from "./wire/api.ts";
 import { renewNow, takeAnswer } from "./wire/identity.ts";
 
 const Runs = lazy(() => import("./runs/list/page.tsx").then((script) => ({ default: script.Runs })));
@@ -101,6 +101,7 @@ function failed(error: unknown): void {
   show(<Failed what="This tab is not signed in." error={error} again={() => { location.reload(); }} />);
 }
 
+takeToken();
 const given = takeCode();
 if (given === null) takeAnswer().then(() => { show(<Page />); }, failed);
 else if (given.invited) show(<Joining join={(name) => { enter(given.code, name); }} />);

@@ -221,13 +221,24 @@ async def test_without_a_setting_no_other_site_may_ask(door: Any) -> None:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-async def test_the_run_page_is_one_file_and_allows_nothing_but_itself(door: Any) -> None:
+async def test_without_a_console_the_run_page_is_one_file_and_allows_nothing_but_itself(make_door: Any) -> None:
+    door = await make_door(site=None)
     answer = await door.stranger.get("/runs/run_1/view")
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "run_1" not in answer.text and "<script src" not in answer.text
     assert "http://" not in answer.text.replace("http://www.w3.org", "")
+
+
+async def test_with_a_console_the_address_of_a_run_leads_to_it_there(make_door: Any) -> None:
+    door = await make_door(console_files={"index.html": b"<title>"})
+    answer = await door.stranger.get("/runs/run_1%2F..%2F%3Fx/view", follow_redirects=False)
+    assert answer.status_code == 404, "no id has a slash"
+    answer = await door.stranger.get("/runs/run_1%3Fx/view", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/console/runs/run_1%3Fx")
+    without = await make_door(console_files={})
+    assert (await without.stranger.get("/runs/run_1/view")).headers["content-type"] == "text/html; charset=utf-8"
 
 
 # -- hold and release -------------------------------------------------------------------------------------------------

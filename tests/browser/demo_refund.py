@@ -205,6 +205,7 @@ class Story:
     def begin(self) -> None:
         print("2. Ada begins a workflow, Bo opens its draft, and both add nodes.")
         ada, bo = self.ada, self.bo
+        ada.get_by_role("button", name="New workflow").click()
         ada.locator("#new-id").fill(ID)
         ada.keyboard.press("Enter")
         ada.wait_for_selector(".empty")

@@ -94,9 +94,11 @@ def overflow(page: Any) -> int:
 
 
 def test_a_whole_tour_is_done_by_keyboard(windows: Windows, draft_site: DraftSite, ada: Person, workflow: str) -> None:
-    page = windows.open(ada, ada.workflows(), ".page-new")
+    page = windows.open(ada, ada.workflows(), ".page-title .button")
     press = page.keyboard.press
-    until_focused(page, "#new-id")
+    until_focused(page, ".page-title .button")
+    press("Enter")
+    page.wait_for_selector("#new-id:focus")
     page.keyboard.type(workflow)
     press("Enter")
     page.wait_for_selector(".empty")
@@ -127,6 +129,17 @@ def test_a_whole_tour_is_done_by_keyboard(windows: Windows, draft_site: DraftSit
     until(page, "() => document.querySelectorAll('.react-flow__edge').length === 2")
     press("Shift+Control+z")
     until(page, "() => document.querySelectorAll('.react-flow__edge').length === 3")
+    press("n")
+    page.wait_for_selector(".note textarea:focus")
+    page.keyboard.type("Asks for a score")
+    press("Escape")
+    press("Shift+F10")
+    page.wait_for_selector("[role=menuitem]:focus")
+    press("d")
+    press("Enter")
+    until(page, "() => document.querySelectorAll('.note').length === 2")
+    press("Delete")
+    until(page, "() => document.querySelectorAll('.note').length === 1")
     saved(page)
     assert draft_site.document(workflow)["nodes"] == {
         "manual": {"type": "manual"},

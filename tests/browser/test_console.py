@@ -132,8 +132,9 @@ def test_a_draft_is_opened_from_the_list_and_a_new_one_is_made(
     page.get_by_role("link", name=refund, exact=True).click()
     page.wait_for_selector(".react-flow__node")
     page.go_back()
-    page.locator("#new-id").fill("fresh")
     page.get_by_role("button", name="New workflow").click()
+    page.locator("#new-id").fill("fresh")
+    page.get_by_role("button", name="Open a draft").last.click()
     page.wait_for_selector(".empty")
     assert page.url.endswith("/console/drafts/fresh")
     assert draft_site.document("fresh") == {"id": "fresh", "nodes": {}}

@@ -47,7 +47,7 @@ class Site:
 
     async def _serve(self) -> None:
         self.engine = local(None, secrets=MemorySecrets({}))
-        app = create_app(self.engine.service, api_keys=[KEY])
+        app = create_app(self.engine.service, api_keys=[KEY], site=None)
         config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
         listener = socket.create_server(("127.0.0.1", 0))

@@ -5,9 +5,16 @@ import { duplicate } from "./actions/duplicating.ts";
 import { CHANGES, type Action } from "./actions/keymap.ts";
 import type { Desk } from "./desk.ts";
 import { ERROR, SOURCE, type Block } from "./model/graph.ts";
+import { HEIGHT, WIDTH } from "./model/sizes.ts";
+import { frameAt } from "./layout/placing.ts";
 import { neighbour, walked, type Direction } from "./model/walking.ts";
+import { addNote, changeNote, deletions, duplicates, freeCorner, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
+import { gesture } from "../editing/gestures.ts";
+import type { Point } from "../wire/people.ts";
 
 const ZOOM = 1.25;
+const GRID = 4; // px
+const STEP = 20; // px by which an arrow moves a note
 
 /** Does the action; whether it was one to do here. The keys of copy, cut and paste are left to the events of the clipboard. */
 export function run(desk: Desk, action: Action): boolean {
@@ -31,10 +38,13 @@ export function run(desk: Desk, action: Action): boolean {
 }
 
 function change(desk: Desk, action: Action): boolean {
-  const { graph, selected, edges, placed } = desk.snapshot();
+  const { graph, selected, edges } = desk.snapshot();
   switch (action) {
     case "add":
       desk.change({ question: { is: "add", after: leaving(desk), at: null } });
+      return true;
+    case "note":
+      noteAt(desk, null);
       return true;
     case "connect":
       if (desk.current !== null) desk.change({ question: { is: "connect", from: desk.current, handle: null } });
@@ -48,11 +58,9 @@ function change(desk: Desk, action: Action): boolean {
     case "delete":
       removeSelected(desk, selected, edges);
       return true;
-    case "duplicate": {
-      const made = duplicate(desk.view, graph, selected, placed.spots, desk.fresh);
-      if (made !== null && desk.edit(made.gesture)) desk.select(made.tails);
+    case "duplicate":
+      duplicateSelected(desk);
       return true;
-    }
     case "tidy":
       desk.edit(tidy(graph, selected.size > 0 ? selected : graph.blocks.keys()));
       return true;
@@ -90,17 +98,18 @@ function test(desk: Desk, action: Action): boolean {
 }
 
 function see(desk: Desk, action: Action): boolean {
-  const { graph, selected, edges } = desk.snapshot();
+  const { graph, notes, selected, edges, chosen, following } = desk.snapshot();
   switch (action) {
     case "open":
-      if (desk.current === null) return false;
-      desk.change({ open: true });
+      if (desk.current === null && desk.note === null) return false;
+      desk.change({ open: true, writing: desk.note });
       return true;
     case "selectAll":
-      desk.select(graph.blocks.keys());
+      desk.select(graph.blocks.keys(), false, notes.keys());
       return true;
     case "clear":
-      if (selected.size > 0 || edges.size > 0) desk.select([]);
+      if (following !== null) desk.change({ following: null });
+      else if (selected.size > 0 || edges.size > 0 || chosen.size > 0) desk.select([]);
       return true;
     case "save":
       desk.draft.flush();
@@ -132,31 +141,64 @@ function look({ viewer }: Desk, action: Action): boolean {
   }
 }
 
-/** To the next or former node in topological order; at the end Tab leaves the canvas. */
+/** To the next or former node in topological order, then to the notes; at the end Tab leaves the canvas. */
 function step(desk: Desk, by: 1 | -1): boolean {
-  const rows = walked(desk.snapshot().graph);
-  const { current } = desk;
-  const place = current === null ? (by === 1 ? -1 : rows.length) : rows.findIndex((row) => row.tail === current);
-  const next = rows[place + by];
+  const { graph, notes } = desk.snapshot();
+  const nodes = walked(graph).map((row) => row.tail);
+  const all = [...nodes, ...notes.keys()];
+  const { current, note } = desk;
+  const stands = note === null ? nodes.indexOf(current ?? "") : nodes.length + [...notes.keys()].indexOf(note);
+  const place = (stands < 0 && by === -1 ? all.length : stands) + by;
+  const next = all[place];
   if (next === undefined) return false;
-  desk.select([next.tail], true);
+  if (place < nodes.length) desk.select([next], true);
+  else desk.select([], true, [next]);
   return true;
 }
 
+const ARROWS: Readonly<Record<Direction, readonly [x: number, y: number]>> = { forward: [1, 0], back: [-1, 0], up: [0, -1], down: [0, 1] };
+
 function along(desk: Desk, direction: Direction): boolean {
-  const { graph } = desk.snapshot();
+  const { graph, notes, draft } = desk.snapshot();
   const { current } = desk;
+  const note = notes.get(desk.note ?? "");
+  if (note !== undefined) {
+    const [x, y] = ARROWS[direction];
+    if (draft.canEdit) desk.edit(changeNote(notes, note.tail, { x: note.x + STEP * x, y: note.y + STEP * y }));
+    return true;
+  }
   const next = current === null ? walked(graph)[0]?.tail : neighbour(graph, current, direction);
   if (next !== undefined && next !== null) desk.select([next], true);
   return true;
 }
 
 function removeSelected(desk: Desk, blocks: ReadonlySet<string>, wires: ReadonlySet<string>): void {
-  const { graph } = desk.snapshot();
+  const { graph, notes, chosen } = desk.snapshot();
   const [first] = blocks;
   const before = first === undefined ? null : neighbour(graph, first, "back");
-  if (!desk.edit(remove(graph, blocks, wires))) return;
+  const writes = [...(remove(graph, blocks, wires)?.writes ?? []), ...deletions(notes, chosen)];
+  if (writes.length === 0 || !desk.edit(gesture(writes))) return;
   if (before !== null && desk.snapshot().graph.blocks.has(before)) desk.select([before]);
+}
+
+function duplicateSelected(desk: Desk): void {
+  const { graph, selected, placed, notes, chosen } = desk.snapshot();
+  const blocks = duplicate(desk.view, graph, selected, placed.spots, desk.fresh);
+  const more = duplicates(notes, chosen, desk.fresh);
+  const writes = [...(blocks?.gesture.writes ?? []), ...more.writes];
+  if (writes.length > 0 && desk.edit(gesture(writes))) desk.select(blocks?.tails ?? [], false, more.tails);
+}
+
+/** Adds a note with its middle at a point, without one at a free place near the middle of what is seen, and has its text typed. */
+export function noteAt(desk: Desk, at: Point | null): void {
+  const { x, y } = at ?? desk.viewer?.centre() ?? { x: NOTE_WIDTH / 2, y: 0 };
+  const { placed, notes } = desk.snapshot();
+  const [left, top] = [Math.round((x - NOTE_WIDTH / 2) / GRID) * GRID, Math.round((y - NOTE_HEIGHT / 2) / GRID) * GRID];
+  const boxes = [...placed.spots.values(), ...[...notes.values()].map((note) => ({ ...note, left: note.x, top: note.y }))];
+  const made = addNote(...(at === null ? freeCorner(left, top, boxes) : [left, top] as const), desk.fresh);
+  if (!desk.edit(made.gesture)) return;
+  desk.select([], false, [made.tail]);
+  desk.change({ writing: made.tail, open: desk.viewer === null });
 }
 
 /** The exit that leads on from the block that is selected: the first one without an edge. */
@@ -181,7 +223,7 @@ export type Where = Partial<Pick<Addition, "place" | "after" | "parent">> & { re
  * it goes inside.
  */
 export function addKind(desk: Desk, kind: string, where: Where = {}): string | null {
-  const spec = desk.kinds.get(kind) ?? { name: kind, container: false };
+  const spec: Addition["kind"] = desk.kinds.get(kind) ?? { name: kind, container: false };
   const { graph } = desk.snapshot();
   const at = where.after?.[0] ?? null;
   const parent = where.parent ?? (at === null ? null : (graph.blocks.get(at)?.parent ?? null));
@@ -192,6 +234,16 @@ export function addKind(desk: Desk, kind: string, where: Where = {}): string | n
   if (!desk.edit(made.gesture)) return null;
   desk.select([made.tail], true);
   return made.tail;
+}
+
+/** Adds a node of a kind with its middle at a point of the canvas, in the innermost frame there. */
+export function addAt(desk: Desk, kind: string, [x, y]: readonly [x: number, y: number]): string | null {
+  const { graph, placed } = desk.snapshot();
+  const parent = frameAt(graph, placed.spots, x, y, []);
+  const frame = placed.spots.get(parent ?? "");
+  const snapped = (length: number): number => Math.round(length / GRID) * GRID;
+  const place = [snapped(x - WIDTH / 2 - (frame?.left ?? 0)), snapped(y - HEIGHT / 2 - (frame?.top ?? 0))] as const;
+  return addKind(desk, kind, parent === null ? { place } : { place, parent });
 }
 
 /** As a click on the palette does: after what is selected, inside of a container that is empty, else on its own. */

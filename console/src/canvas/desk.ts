@@ -10,6 +10,7 @@ import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import type { State } from "../editing/state.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
+import type { Point } from "../wire/people.ts";
 import type { Finding } from "../wire/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
@@ -17,6 +18,7 @@ import { graphOf, NOTHING, type Graph } from "./model/graph.ts";
 import { heightOf } from "./model/sizes.ts";
 import type { Fresh } from "./model/keys.ts";
 import type { Kinds } from "./model/kinds.ts";
+import { notesOf, titleOf, type Notes } from "./notes/notes.ts";
 
 /** What the desk needs of a session. */
 export interface Draft {
@@ -28,29 +30,42 @@ export interface Draft {
   flush(): void;
 }
 
-/** A list that is open over the canvas, to choose from by typing. */
+/**
+ * A list that is open over the canvas. `at`: a point of the canvas, where what is added goes; of a menu, `x` and `y` are where it stands in
+ * the page.
+ */
 export type Question =
   | { readonly is: "add"; readonly after: readonly [tail: string, handle: string] | null; readonly at: readonly [x: number, y: number] | null }
   | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
   | { readonly is: "test"; readonly stop: string; readonly from: string } | { readonly is: "pin"; readonly tail: string }
+  | { readonly is: "menu"; readonly x: number; readonly y: number; readonly at: Point | null }
   | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
 
-/** `edges`: those that are selected. `renaming`: the block whose name is being typed. `open`: the inspector, where it is a sheet. */
+/**
+ * `edges`, `chosen`: the edges and the notes that are selected. `renaming`: the block whose name is being typed, `writing`: the note whose
+ * text is. `open`: the inspector, where it is a sheet. `following`: the client of the
+ * person whose view is shown. `said` is announced only; `remark` is shown until the next edit.
+ */
 export interface Look {
   readonly graph: Graph;
   readonly layout: Layout | null;
   readonly placed: Placed;
   readonly selected: ReadonlySet<string>;
   readonly edges: ReadonlySet<string>;
+  readonly notes: Notes;
+  readonly chosen: ReadonlySet<string>;
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
   readonly listed: readonly Finding[];
   readonly question: Question | null;
   readonly renaming: string | null;
+  readonly writing: string | null;
+  readonly following: string | null;
   readonly open: boolean;
   /** The source that the draft was compiled from. Then the draft is read here, and changed there. */
   readonly made: Made | null;
   readonly draft: Snapshot;
   readonly said: string;
+  readonly remark: string;
 }
 
 /** What the canvas can be asked to show. */
@@ -59,9 +74,10 @@ export interface Viewer {
   reset(): void;
   zoom(by: number): void;
   reveal(tail: string): void;
+  centre(): Point;
 }
 
-type Change = Partial<Pick<Look, "selected" | "edges" | "question" | "renaming" | "open" | "said">>;
+type Change = Partial<Pick<Look, "selected" | "edges" | "chosen" | "question" | "renaming" | "writing" | "following" | "open" | "said" | "remark">>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -79,8 +95,8 @@ export class Desk {
     private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void,
   ) {
     this.look = {
-      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, findings: new Map(), listed: [], question: null, renaming: null,
-      open: false, made: null, draft: draft.snapshot(), said: "",
+      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [],
+      question: null, renaming: null, writing: null, following: null, open: false, made: null, draft: draft.snapshot(), said: "", remark: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
     this.derive();
@@ -106,6 +122,7 @@ export class Desk {
   /** Does a gesture; what it changes is seen when this returns. */
   edit(gesture: Gesture | null, how?: Editing): boolean {
     if (gesture === null || this.look.made !== null) return false;
+    if (this.look.remark !== "") this.look = { ...this.look, remark: "" };
     const done = this.draft.edit(gesture, how);
     this.derive();
     return done;
@@ -141,12 +158,14 @@ export class Desk {
     const draft = made === null ? given : { ...given, canEdit: false };
     const former = this.look.graph;
     const graph = graphOf(draft.view, this.kinds, former);
-    const { layout, selected, edges, renaming } = this.look;
+    const { layout, selected, edges, chosen, renaming, writing } = this.look;
+    const notes = notesOf(draft.view, this.look.notes);
     const stays = former.blocks !== NOTHING.blocks && stand(former, graph);
     if (!stays) this.question = this.asking(graph);
     this.put({
       ...this.look, draft, made, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
       edges: kept(edges, graph.wires), renaming: renaming !== null && graph.blocks.has(renaming) ? renaming : null,
+      notes, chosen: kept(chosen, notes), writing: writing !== null && notes.has(writing) ? writing : null,
     });
   }
 
@@ -162,7 +181,9 @@ export class Desk {
   laidOut(layout: Layout): void {
     const first = this.look.layout === null;
     this.put({ ...this.look, layout, placed: placed(this.look.graph, layout, this.look.placed) });
-    if (first) this.viewer?.fit();
+    if (!first) return;
+    this.viewer?.fit();
+    if (this.current !== null) this.viewer?.reveal(this.current); // the one that the address names
   }
 
   found(listed: readonly Finding[]): void {
@@ -182,19 +203,39 @@ export class Desk {
     this.put({ ...this.look, ...change });
   }
 
-  /** Selects blocks, and no edge. The only one is announced. */
-  select(tails: Iterable<string>, reveal = false): void {
-    const selected = new Set(tails);
-    const [only] = selected.size === 1 ? selected : [];
-    const said = only === undefined ? (selected.size === 0 ? "" : `${selected.size} nodes selected`) : this.described(only);
-    this.put({ ...this.look, selected, edges: NONE, said });
-    if (reveal && only !== undefined) this.viewer?.reveal(only);
+  /** Shows why something was not done, or not as it was asked. */
+  remark(text: string): void {
+    this.put({ ...this.look, remark: text });
+  }
+
+  /** Selects blocks and notes, and no edge. The only one is announced. */
+  select(tails: Iterable<string>, reveal = false, notes: Iterable<string> = NONE): void {
+    const [selected, chosen] = [new Set(tails), new Set(notes)];
+    const [only] = selected.size === 1 && chosen.size === 0 ? selected : [];
+    const [note] = chosen.size === 1 && selected.size === 0 ? chosen : [];
+    const said = only === undefined ? this.counted(selected, chosen) : this.described(only);
+    this.put({ ...this.look, selected, edges: NONE, chosen, writing: this.look.writing === note ? this.look.writing : null, said });
+    const shown = only ?? (note === undefined ? undefined : `note/${note}`);
+    if (reveal && shown !== undefined) this.viewer?.reveal(shown);
+  }
+
+  private counted(selected: ReadonlySet<string>, chosen: ReadonlySet<string>): string {
+    const [note] = chosen;
+    const only = selected.size === 0 && chosen.size === 1 ? this.look.notes.get(note ?? "") : undefined;
+    return only === undefined ? counted(selected.size, chosen.size) : `Note: ${titleOf(only)}`;
   }
 
   /** The block that actions are about; null where there is none or several. */
   get current(): string | null {
     const [only] = this.look.selected;
     return this.look.selected.size === 1 ? (only ?? null) : null;
+  }
+
+  /** The note that is selected alone; null where there is none. */
+  get note(): string | null {
+    const { selected, chosen } = this.look;
+    const [only] = chosen;
+    return chosen.size === 1 && selected.size === 0 ? (only ?? null) : null;
   }
 
   described(tail: string): string {
@@ -212,6 +253,11 @@ export class Desk {
     this.look = look;
     for (const listener of this.listeners) listener();
   }
+}
+
+function counted(nodes: number, notes: number): string {
+  const parts = [nodes === 0 ? "" : `${nodes} ${nodes === 1 ? "node" : "nodes"}`, notes === 0 ? "" : `${notes} ${notes === 1 ? "note" : "notes"}`].filter(Boolean);
+  return parts.length === 0 ? "" : `${parts.join(" and ")} selected`;
 }
 
 function kept(tails: ReadonlySet<string>, there: ReadonlyMap<string, unknown>): ReadonlySet<string> {

@@ -11,10 +11,12 @@ import { TestingContext } from "../testruns/marks.tsx";
 import { TestQuestions } from "../testruns/questions.tsx";
 import { useAddress } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { useNodeInAddress } from "./addressing.ts";
 import { run } from "./commands.ts";
 import type { Desk, Look } from "./desk.ts";
 import { openDraft, type Opened } from "./opening.ts";
 import { Icon } from "../ui/icons.tsx";
+import { Empty } from "./view/empty.tsx";
 import { Findings, Tidings } from "./view/findings.tsx";
 import { Flow } from "./view/flow.tsx";
 import { Header, isTab, type Tab } from "./view/header.tsx";
@@ -47,7 +49,7 @@ export default function Editor({ id }: { readonly id: string }): ReactElement {
   }, [id, attempt]);
   switch (state.is) {
     case "opening":
-      return <div className="editor opening"><header className="head"><h1 className="cut">{id}</h1></header><div className="palette"><Bones lines={12} label="The draft is opening" /></div><main id="stage" /></div>;
+      return <div className="editor opening"><header className="head"><h1 className="cut">{id}</h1><div className="head-tabs" aria-hidden="true" /></header><div className="palette"><Bones lines={12} label="The draft is opening" /></div><main id="stage" /></div>;
     case "failed":
       return <Failed what={`The draft ${id} is not open.`} error={state.error} again={() => { setAttempt(attempt + 1); }} />;
     case "open":
@@ -65,6 +67,7 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
   const asked = query.get("view");
   const tab: Tab = isTab(asked) && tabs.includes(asked) ? asked : (tabs[0] ?? "outline");
   useKeys(desk, useSave(desk, look, saving.save));
+  useNodeInAddress(desk, look, room.draft);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       const { status, kept } = desk.snapshot().draft;
@@ -74,7 +77,7 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
     return () => { window.removeEventListener("beforeunload", warn); };
   }, [desk]);
   const testing = useMemo(() => ({ desk, tests }), [desk, tests]);
-  const empty = look.graph.blocks.size === 0;
+  const empty = look.graph.blocks.size === 0 && look.notes.size === 0;
   const inGraph = tab === "canvas" || tab === "outline";
   return (
     <TestingContext value={testing}>
@@ -86,12 +89,12 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
         {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Outline desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
-        {empty && inGraph ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
-        <Tidings look={look} room={room} />
+        {empty && inGraph ? <Empty desk={desk} canEdit={look.draft.canEdit} /> : null}
+        <Tidings desk={desk} look={look} room={room} />
       </main>
       {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
       <Findings desk={desk} look={look} />
-      <Questions desk={desk} look={look} />
+      <Questions desk={desk} look={look} draft={room.draft} />
       <TestQuestions desk={desk} look={look} room={room} tests={tests} />
       <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
@@ -115,26 +118,17 @@ function useSave(desk: Desk, { made }: Look, save: () => void): () => void {
   return made === null ? save : flush;
 }
 
-function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add" | "fit" | "zoomIn" | "zoomOut" | "tidy") => void }): ReactElement {
+function Tools({ look, act }: { readonly look: Look; readonly act: (action: "add" | "note" | "fit" | "zoomIn" | "zoomOut" | "tidy") => void }): ReactElement {
   return (
     <div className="tools" role="toolbar" aria-label="Canvas">
       <button className="tool named" type="button" title="Add a node (A)" disabled={!look.draft.canEdit} onClick={() => { act("add"); }}><Icon mark="plus" />Node</button>
+      <button className="tool" type="button" title="Add a note (N)" aria-label="Add a note" disabled={!look.draft.canEdit} onClick={() => { act("note"); }}><Icon mark="note" /></button>
       <i aria-hidden="true" />
       <button className="tool" type="button" title="Tidy (T)" aria-label="Tidy" disabled={!look.draft.canEdit || look.graph.places.size === 0} onClick={() => { act("tidy"); }}><Icon mark="layout" /></button>
       <button className="tool" type="button" title="Fit all (1)" aria-label="Fit all" onClick={() => { act("fit"); }}><Icon mark="fit" /></button>
       <i aria-hidden="true" />
       <button className="tool" type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => { act("zoomOut"); }}><Icon mark="minus" /></button>
       <button className="tool" type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => { act("zoomIn"); }}><Icon mark="plus" /></button>
-    </div>
-  );
-}
-
-function Empty({ canEdit, add }: { readonly canEdit: boolean; readonly add: () => void }): ReactElement {
-  return (
-    <div className="empty">
-      <h2>This draft has no nodes yet</h2>
-      <p className="quiet">A workflow begins with a node that starts it: <b>webhook</b>, <b>schedule</b>, <b>event</b> or <b>manual</b>. Drag one here, or press <kbd>A</kbd> and type its name. YAML with <code>nodes</code> can be pasted.</p>
-      <button className="button first" type="button" disabled={!canEdit} onClick={add}>Add a node</button>
     </div>
   );
 }

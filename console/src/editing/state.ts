@@ -48,6 +48,8 @@ export const childrenOf = (parent: Json | undefined): string => `in ${part(paren
 export const namedIn = (parent: Json | undefined, id: Json | undefined): string => `name ${JSON.stringify([part(parent), part(id)])}`;
 /** Of the edges that leave a block or lead to it. */
 export const endsAt = (block: Json | undefined): string => `end ${part(block)}`;
+/** Of the notes. */
+export const NOTES = "notes";
 /** Of the blocks and subflows whose texts have `<name`. */
 export const mentions = (name: string): string => `mentions ${name}`;
 
@@ -69,6 +71,8 @@ function labels(key: string, entity: Entity): Iterable<string> {
       return mentioned(entity);
     case "edge":
       return new Set([endsAt(entity.get("source")), endsAt(entity.get("target")), tieOf(entity)]);
+    case "note":
+      return [NOTES];
     default:
       return [];
   }

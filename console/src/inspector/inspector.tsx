@@ -6,6 +6,8 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
+import { Aligning } from "../canvas/menu/aligning.tsx";
+import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
@@ -25,9 +27,10 @@ const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "r
 export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const { current } = desk;
   const block = current === null ? undefined : look.graph.blocks.get(current);
+  const note = look.notes.get(desk.note ?? "");
   return (
     <aside className={look.open ? "inspector open" : "inspector"} aria-label="Inspector">
-      {block !== undefined ? <OfBlock key={block.tail} desk={desk} look={look} block={block} room={room} />
+      {note !== undefined ? <OfNote key={note.tail} desk={desk} look={look} note={note} /> : block !== undefined ? <OfBlock key={block.tail} desk={desk} look={look} block={block} room={room} />
         : look.selected.size > 1 ? <OfMany desk={desk} look={look} /> : look.edges.size > 0 ? <OfEdges desk={desk} look={look} /> : <OfDraft desk={desk} look={look} room={room} />}
     </aside>
   );
@@ -152,6 +155,7 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
   return (
     <div className="inspector-body">
       <b>{look.selected.size} nodes</b>
+      <Aligning desk={desk} look={look} />
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>

@@ -1,10 +1,11 @@
 /** What a person sees first who was invited: colleagues see the name that they give here. */
-import { useState, type ReactElement } from "react";
+import { useEffect, useState, type ReactElement } from "react";
 
 const MOST = 200;
 
 export function Joining({ join }: { readonly join: (name: string) => void }): ReactElement {
   const [name, setName] = useState("");
+  useEffect(() => { document.title = "Join · Stepless"; }, []);
   return (
     <main className="notice">
       <h1>You are invited to this console.</h1>

@@ -16,6 +16,7 @@ export function SignIn({ enter }: { readonly enter: () => void }): ReactElement 
     settings().then((made) => { if (!left) setFound(made); }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
   }, [attempt]);
+  useEffect(() => { document.title = "Sign in · Stepless"; }, []);
   if (error !== null) return <Failed what="You cannot sign in now." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return null;
   return (

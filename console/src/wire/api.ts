@@ -64,6 +64,13 @@ export async function requestText(path: string, signal?: AbortSignal): Promise<s
   return await send("GET", path, undefined, signal);
 }
 
+/** The same for a body that is JSON already. */
+export async function requestWritten(method: Method, path: string, body: string): Promise<JsonObject> {
+  const value = readJson(await send(method, path, body, undefined));
+  if (!isObject(value)) throw new SyntaxError(`${path} did not answer with an object`);
+  return value;
+}
+
 async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
   const headers = new Headers({ accept: "application/json" });
   const token = sessionStorage.getItem(TOKEN);
@@ -107,6 +114,14 @@ export function takeCode(): { readonly code: string; readonly invited: boolean }
   if (code === null) return null;
   history.replaceState(null, "", location.pathname + location.search);
   return { code, invited: given.has("invited") };
+}
+
+/** Keeps the key or token that a link brings in its fragment, which no server is sent, and takes it out of the address. */
+export function takeToken(): void {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token")?.trim() ?? "";
+  if (token === "") return;
+  keepToken(token);
+  history.replaceState(null, "", location.pathname + location.search);
 }
 
 /** Exchanges a code for the token of this tab. */

@@ -255,5 +255,6 @@ function written(presence: Presence): [string, Json][] {
   if (presence.cursor !== undefined) made.push(["cursor", presence.cursor === null ? null : [Math.round(presence.cursor.x), Math.round(presence.cursor.y)]]);
   if (presence.selection !== undefined) made.push(["selection", presence.selection]);
   if (presence.field !== undefined) made.push(["field", presence.field]);
+  if (presence.view !== undefined) made.push(["view", presence.view === null ? null : [presence.view.x, presence.view.y, presence.view.width, presence.view.height].map(Math.round)]);
   return made;
 }

@@ -11,7 +11,7 @@ export interface Point {
 
 /**
  * `colour` is 0 to 7. `cursor` is in the coordinates of the canvas, `selection` are tails of blocks, `field` is the key of the entity
- * in whose field they are.
+ * in whose field they are. `view`: the part of the canvas that they see; null where they have no canvas.
  */
 export interface Person {
   readonly client: string;
@@ -20,6 +20,12 @@ export interface Person {
   readonly cursor: Point | null;
   readonly selection: readonly string[];
   readonly field: string | null;
+  readonly view: View | null;
+}
+
+export interface View extends Point {
+  readonly width: number;
+  readonly height: number;
 }
 
 /** What this person does; what is left out has not changed. */
@@ -27,6 +33,7 @@ export interface Presence {
   readonly cursor?: Point | null;
   readonly selection?: readonly string[];
   readonly field?: string | null;
+  readonly view?: View | null;
 }
 
 const COLOURS = 8;
@@ -97,7 +104,7 @@ export class People {
 
 function met(one: JsonObject): Person {
   const [client, person] = [textAt(one, "client"), textAt(one, "person")];
-  return { client, name: nameOf(person) || "someone", colour: colourOf(person || client), cursor: null, selection: [], field: null };
+  return { client, name: nameOf(person) || "someone", colour: colourOf(person || client), cursor: null, selection: [], field: null, view: null };
 }
 
 /** What a person does is said whole: what is left out is over. */
@@ -105,14 +112,26 @@ function seen(person: Person, at: Json | undefined): Person {
   if (!isObject(at)) return person;
   const field = at.get("field");
   const selection = texts(at.get("selection"));
+  const view = viewRead(at.get("view"));
   return {
     ...person, cursor: point(at.get("cursor")), field: typeof field === "string" ? field : null,
     selection: selection.length === person.selection.length && selection.every((tail, place) => tail === person.selection[place]) ? person.selection : selection,
+    view: sameView(view, person.view) ? person.view : view,
   };
 }
 
 function same(left: Person, right: Person): boolean {
-  return left.selection === right.selection && left.field === right.field && left.cursor?.x === right.cursor?.x && left.cursor?.y === right.cursor?.y;
+  return left.selection === right.selection && left.field === right.field && left.cursor?.x === right.cursor?.x && left.cursor?.y === right.cursor?.y && left.view === right.view;
+}
+
+function sameView(left: View | null, right: View | null): boolean {
+  return left?.x === right?.x && left?.y === right?.y && left?.width === right?.width && left?.height === right?.height;
+}
+
+function viewRead(value: Json | undefined): View | null {
+  const [x, y, width, height] = isList(value) ? value : [];
+  if (typeof x !== "number" || typeof y !== "number" || typeof width !== "number" || typeof height !== "number") return null;
+  return width > 0 && height > 0 ? { x, y, width, height } : null;
 }
 
 /** The same for everybody who sees this person, in the draft and in its history. */

@@ -1,7 +1,7 @@
 /** The workflows with their health: what runs, what fails, what is edited, what fires next. */
 import "./list.css";
 import { useEffect, useMemo, type ReactElement } from "react";
-import { NewDraft } from "../pages/drafts.tsx";
+import { NewWorkflow } from "../pages/making.tsx";
 import { draftPath, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { counted, dollars, lasting } from "../ui/formats.ts";
@@ -37,7 +37,7 @@ export default function Workflows(): ReactElement {
     <div className="page">
       <Bar at="workflows" />
       <main className="fleet">
-        <div className="page-title"><h1>Workflows</h1><NewDraft /></div>
+        <div className="page-title"><h1>Workflows</h1><NewWorkflow /></div>
         {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="The workflows are not shown." error={error} again={again} /> : (
           <>
             {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} The list is as of {new Date(found.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { add, connect, insert, nameFault, reconnect, targets } from "../../src/canvas/actions/adding.ts";
+import { add, between, connect, fitsBetween, insert, nameFault, reconnect, targets } from "../../src/canvas/actions/adding.ts";
+import { align, distribute } from "../../src/canvas/actions/aligning.ts";
 import { changeKind, move, remove, rename, reparent, tidy, toggle } from "../../src/canvas/actions/changing.ts";
 import { duplicate } from "../../src/canvas/actions/duplicating.ts";
 import { fragment } from "../../src/canvas/actions/fragments.ts";
-import { paste } from "../../src/canvas/actions/pasting.ts";
+import { paste, settings } from "../../src/canvas/actions/pasting.ts";
 import { graphOf, type Graph } from "../../src/canvas/model/graph.ts";
 import type { Gesture } from "../../src/editing/gestures.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { snapshot } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values.ts";
 import { print, read } from "../../src/inspector/yaml.ts";
-import { Alone, counted, KINDS } from "./drafts.ts";
+import type { Spot } from "../../src/canvas/layout/placing.ts";
+import { Alone, block, counted, edge, KINDS, USUAL } from "./drafts.ts";
 
 /** The writes as they go, each as its word and key. */
 const words = (gesture: Gesture | null): string[] => (gesture?.writes ?? []).map((write) => `${write[0]} ${write[1]}`);
@@ -75,6 +77,56 @@ test("moving an end of an edge is one gesture of a deletion and an addition", ()
   assert.deepEqual(words(made), ["del edge/ab", "put edge/k1"]);
   done(draft, made);
   assert.equal(reconnect(draft.replica.view, "bc", "b", "source", "c", counted()), null);
+});
+
+test("an edge is copied with its condition, its param and all that it says", () => {
+  const draft = new Alone([...USUAL, edge("ac", "a", "c", { param: "left", condition: "{{ <a.n> > 1 }}", merge: object([["rule", "first"]]) })]);
+  const text = print(fragment(draft.replica.view, graphIn(draft), ["a", "b", "c"]));
+  assert.match(text, /param: left\n\s+condition: "?{{ <a.n> > 1 }}"?\n\s+merge:\n\s+rule: first/);
+  const made = paste(draft.replica.view, KINDS, read(text), null, counted());
+  done(draft, made?.gesture ?? null);
+  const copy = [...graphIn(draft).wires.values()].find((wire) => wire.param === "left" && wire.tail !== "ac");
+  assert.deepEqual([copy?.entity.get("condition"), copy?.entity.get("merge")], ["{{ <a.n> > 1 }}", object([["rule", "first"]])]);
+});
+
+test("a whole document that is pasted into an empty draft brings its settings, but for those that are there, and its id", () => {
+  const draft = new Alone([]);
+  draft.edit({ writes: [["set", "doc", ["name"], "Mine"]], guards: [], derived: [] });
+  const writes = settings(draft.replica.view, read("id: other\nname: Theirs\nenv: [KEY]\non_failure: halt\nnodes: {}\nedges: []"), counted());
+  assert.deepEqual(writes.map((write) => (write[0] === "set" ? write[2] : [])), [["env"], ["on_failure"]]);
+  done(draft, { writes, guards: [], derived: [] });
+  assert.deepEqual(settings(draft.replica.view, read("a text"), counted()), []);
+});
+
+test("a block that nothing is tied to goes between the ends of an edge, in the edge's body and by its first exit", () => {
+  const draft = new Alone([...USUAL, block("n", "approval"), block("e", "end")]);
+  const graph = graphIn(draft);
+  assert.deepEqual([fitsBetween(graph, "ab", "n"), fitsBetween(graph, "ab", "c"), fitsBetween(graph, "ab", "a"), fitsBetween(graph, "none", "n")], [true, false, false, false]);
+  done(draft, between(draft.replica.view, graph, "xy", "n", [20, 60], counted()));
+  const [after, wires] = [graphIn(draft), [...graphIn(draft).wires.values()].map(({ source, handle, target }) => `${source}.${handle} ${target}`)];
+  assert.equal(after.blocks.get("n")?.parent, "l");
+  assert.ok(wires.includes("x.source n") && wires.includes("n.approved y") && !wires.includes("x.source y"));
+});
+
+test("a kind without an exit is added beside the edge, and takes nothing from it", () => {
+  const draft = new Alone();
+  done(draft, insert(draft.replica.view, "ab", { kind: { name: "end", container: false, exits: [] }, parent: null }, counted()).gesture);
+  assert.ok(graphIn(draft).wires.has("ab"));
+});
+
+test("blocks are put in a line by their sides, and at even distances, in and out of frames", () => {
+  const draft = new Alone();
+  const graph = graphIn(draft);
+  const spot = (left: number, top: number, width: number, inside = 0): Spot => ({ x: left - inside, y: top, left, top, width, height: 56 });
+  const spots = new Map([["a", spot(0, 0, 188)], ["b", spot(300, 40, 188)], ["c", spot(800, 12, 200)], ["l", spot(500, 80, 100)], ["x", spot(520, 90, 60, 500)]]);
+  const moves = (made: Gesture | null): string[] => (made?.writes ?? []).map((write) => `${write[1]} ${write[0] === "put" ? JSON.stringify([...write[2].values()]) : ""}`);
+  assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["a", "b", "c"], "top")), ["place/a [0,0]", "place/b [300,0]", "place/c [800,0]"]);
+  assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["a", "c"], "right")), ["place/a [812,0]", "place/c [800,12]"]);
+  assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["b", "x"], "left")), ["place/b [300,40]", "place/x [-200,90]"]);
+  assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["l", "x", "c"], "centre")), ["place/l [700,80]", "place/c [652,12]"]);
+  assert.deepEqual(moves(distribute(draft.replica.view, graph, spots, ["c", "a", "b"], "across")), ["place/a [0,0]", "place/b [400,40]", "place/c [800,12]"]);
+  assert.equal(align(draft.replica.view, graph, spots, ["a"], "left"), null);
+  assert.equal(distribute(draft.replica.view, graph, spots, ["a", "b"], "down"), null);
 });
 
 test("deleting writes the outermost blocks alone: what hangs on them follows", () => {

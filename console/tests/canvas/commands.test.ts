@@ -52,6 +52,16 @@ test("arrows follow the edges, and go to what follows the same node", () => {
   assert.equal(desk.current, "b");
 });
 
+test("Escape first ends following a person, and keeps what is selected", () => {
+  const desk = deskOf(new Alone());
+  desk.select(["a"]);
+  desk.change({ following: "c1" });
+  run(desk, "clear");
+  assert.deepEqual([desk.snapshot().following, desk.current], [null, "a"]);
+  run(desk, "clear");
+  assert.equal(desk.current, null);
+});
+
 test("A kind of the palette goes after what is selected, and inside a container that is empty", () => {
   const draft = new Alone();
   const desk = deskOf(draft);

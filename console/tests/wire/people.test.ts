@@ -36,6 +36,19 @@ test("others have a block open that they have selected alone, or type in", () =>
   assert.deepEqual([...people.open], ["a"]);
 });
 
+test("a view that does not change stays the same object, and one that is no rectangle is none", () => {
+  const people = new People(() => 0);
+  heard(people, '{"t":"at","client":"c1","at":{"view":[-10,20,800,600]}}');
+  const before = people.list[0]?.view;
+  assert.deepEqual(before, { x: -10, y: 20, width: 800, height: 600 });
+  heard(people, '{"t":"at","client":"c1","at":{"cursor":[1,1],"view":[-10,20,800,600]}}');
+  assert.equal(people.list[0]?.view, before);
+  for (const view of ["[0,0,0,600]", "[1,2,3]", '"all"', '[0,0,"8",9]', "null"]) {
+    heard(people, `{"t":"at","client":"c1","at":{"view":${view}}}`);
+    assert.equal(people.list[0]?.view, null);
+  }
+});
+
 test("a drag is played at the times of its samples, however seldom messages come", () => {
   const played = new Playback();
   const drag = (from: number, to: number): NonNullable<ReturnType<typeof dragRead>> => {

@@ -29,6 +29,7 @@ from stepless.api.routes import (
     events,
     health,
     hooks,
+    importing,
     listing,
     resume,
     room,
@@ -146,6 +147,7 @@ def create_app(
             draft_values.add_routes(plain, editing)
             draft_running.add_routes(guarded, editing, rooms, links, log)
             draft_running.add_reading(plain, editing, links)
+            importing.add_routes(plain)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
                 room.add_routes(plain, tickets)
@@ -154,13 +156,13 @@ def create_app(
         if codes is not None:
             console.add_inviting(guarded, codes)
         kind_routes.add_routes(guarded, service.world.kinds)
-        viewing.add_routes(public)
+        has_files = console.is_built() if console_files is None else "index.html" in console_files
+        viewing.add_routes(public, has_console=site is not None and has_files)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)
         if docs:
-            has_console = codes is not None and (console.is_built() if console_files is None else "index.html" in console_files)
-            reference.add_routes(public, links, app.openapi, "/console/" if has_console else "/docs")
+            reference.add_routes(public, links, app.openapi, "/console/" if codes is not None and has_files else "/docs")
 
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one

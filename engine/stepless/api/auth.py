@@ -44,6 +44,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "open_draft": Role.EDIT,
     "discard_draft": Role.EDIT,
     "edit_draft": Role.EDIT,
+    "convert_export": Role.EDIT,
     "type_draft_text": Role.EDIT,
     "restore_draft": Role.EDIT,
     "settle_draft_conflict": Role.EDIT,

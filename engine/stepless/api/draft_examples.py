@@ -91,7 +91,18 @@ _SCOPE: Final = {
     "functions": [{"name": "len", "calls": ["len(x)"], "about": "characters of a text, items of a list, fields of an object"}],
 }
 
+_EXPORT: Final[dict[str, Any]] = {
+    "version": "1.0", "state": {"edges": [], "blocks": {
+        "start": {"id": "start", "type": "start_trigger", "name": "Start", "subBlocks": {}, "enabled": True},
+    }},
+}  # fmt: skip
+_CONVERTED: Final = {
+    "document": {"id": "workflow", "on_failure": "halt", "nodes": {"start": {"type": "manual"}}},
+    "findings": [],
+}
+
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "convert_export": {_JSON: {"tool": "sim", "export": _EXPORT}},
     "open_draft": {_JSON: {"from": "version", "version": 3}},
     "edit_draft": {_JSON: _INTENT},
     "type_draft_text": {_JSON: {"seq": 18, "text": TEXT}},
@@ -105,6 +116,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Request examples by the name of the route and the media type of the body."""
 
 ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "convert_export": {_JSON: _CONVERTED},
     "list_drafts": {_JSON: {"drafts": [_DRAFT], "cursor": None}},
     "open_draft": {_JSON: _OPEN},
     "read_draft": {_JSON: _OPEN},

@@ -1,5 +1,6 @@
-"""`GET /runs/{id}/view`: the page that shows a run live. The page is the same for every run and contains no data of any: its
-script requests the run with the viewer's API key, which stays in the browser session."""
+"""`GET /runs/{id}/view`: the address of a run in links, which stays what it is. It leads to the run in the console; where there is no
+console, to a page that shows the run live. The page is the same for every run and contains no data of any: its script requests the
+run with the viewer's API key, which stays in the browser session."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from stepless.api.page import COMMON_HEADERS
 from stepless.api.problems import documented
@@ -18,16 +20,20 @@ from stepless.api.problems import documented
 _PARTS: Final = ("page.html", "page.css", "layout.js", "events.js", "page.js")
 
 
-def add_routes(router: APIRouter) -> None:
+def add_routes(router: APIRouter, *, has_console: bool) -> None:
+    page: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A page, where there is no console"},
+        307: {"description": "Leads to the run in the console"},
+    }
+
     @router.get(
-        "/runs/{run_id}/view",
-        summary="Watch a run",
-        responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}, "description": "A page"}, **documented()},
-        response_class=Response,
-        tags=["runs"],
+        "/runs/{run_id}/view", summary="Watch a run", responses={**page, **documented()}, response_class=Response, tags=["runs"]
     )
     def watch_run(run_id: str) -> Response:
-        """A page with the run's live graph, waterfall, values and events. It asks once for an API key if one is needed."""
+        """Leads to the run in the console, which shows its live graph, waterfall, values and events, and asks for an API key or a
+        login if one is needed. Without a console, this is a page that shows them."""
+        if has_console:
+            return RedirectResponse(f"/console/runs/{quote(run_id, safe='')}", 307, {**COMMON_HEADERS, "cache-control": "no-cache"})
         html, headers = _page()
         return Response(html, 200, headers, "text/html; charset=utf-8")
 

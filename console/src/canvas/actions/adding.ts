@@ -1,18 +1,18 @@
 /** Gestures that add blocks and edges. Each is made from a view, and says what is written; the rules decide what holds. */
 import type { Entity, Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
-import { MAX_ORDER_CHARACTERS } from "../../editing/limits.ts";
-import { between, isOrder, spread } from "../../editing/orders.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import { childrenOf, endsAt, namedIn, type State } from "../../editing/state.ts";
-import { byText, object, textAt, type Json } from "../../editing/values.ts";
-import { SOURCE } from "../model/graph.ts";
+import { object, textAt, type Json } from "../../editing/values.ts";
+import { around, ERROR, SOURCE, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kind } from "../model/kinds.ts";
+import { move, reparent } from "./changing.ts";
+import { behind, lastOrder, placeOf } from "./places.ts";
 
 /** `x`, `y`: where a person dropped it; without them it is laid out. `after`: the exit that leads to it. */
 export interface Addition {
-  readonly kind: Pick<Kind, "name" | "container">;
+  readonly kind: Pick<Kind, "name" | "container"> & Partial<Pick<Kind, "exits">>;
   readonly parent: string | null;
   readonly name?: string;
   readonly place?: readonly [x: number, y: number];
@@ -34,16 +34,43 @@ export function add(state: State, asked: Addition, fresh: Fresh): Added {
   return { gesture: gesture(writes), tail };
 }
 
-/** Puts a block into an edge: from the edge's exit to the block, and from the block's own success on to where the edge led. */
+/**
+ * Puts a new block into an edge: from the edge's exit to the block, and from the block's first exit on to where the edge led. A block
+ * without an exit is added beside the edge.
+ */
 export function insert(state: State, wire: string, asked: Addition, fresh: Fresh): Added {
-  const held = state.get(`edge/${wire}`);
   const made = add(state, asked, fresh);
-  if (held === undefined) return made;
-  const writes: Write[] = [
-    ...made.gesture.writes, ["del", `edge/${wire}`], ...edge(state, textAt(held, "source"), textAt(held, "handle") || SOURCE, made.tail, fresh),
-    ["put", `edge/${fresh()}`, redirected(held, made.tail)],
+  const exit = asked.kind.exits === undefined ? SOURCE : asked.kind.exits[0];
+  const writes = exit === undefined ? [] : into(state, wire, made.tail, exit, fresh);
+  return { ...made, gesture: gesture([...made.gesture.writes, ...writes]) };
+}
+
+/** Whether a block can be put into an edge as `between` does: nothing is tied to it yet, it has an exit, and something may lead to it. */
+export function fitsBetween(graph: Graph, wire: string, tail: string): boolean {
+  const [block, edge] = [graph.blocks.get(tail), graph.wires.get(wire)];
+  if (block === undefined || edge === undefined || block.entry || edge.source === tail || edge.target === tail) return false;
+  if (around(graph, edge.target).includes(tail)) return false;
+  if (block.exits.every((exit) => exit === ERROR)) return false;
+  return ![...graph.wires.values()].some((one) => one.source === tail || one.target === tail);
+}
+
+/** Puts a block that is there into an edge, in the body of the edge, at a place of it. */
+export function between(state: State, graph: Graph, wire: string, tail: string, place: readonly [x: number, y: number], fresh: Fresh): Gesture | null {
+  const block = graph.blocks.get(tail);
+  const edge = graph.wires.get(wire);
+  if (block === undefined || edge === undefined || !fitsBetween(graph, wire, tail)) return null;
+  const parent = graph.blocks.get(edge.target)?.parent ?? null;
+  const moved = block.parent === parent ? move(state, [[tail, ...place]]) : reparent(state, [[tail, ...place]], parent);
+  const exit = block.exits.find((one) => one !== ERROR) ?? SOURCE;
+  return gesture([...moved?.writes ?? [], ...into(state, wire, tail, exit, fresh)]);
+}
+
+function into(state: State, wire: string, tail: string, exit: string, fresh: Fresh): Write[] {
+  const held = state.get(`edge/${wire}`);
+  if (held === undefined) return [];
+  return [
+    ["del", `edge/${wire}`], ...edge(state, textAt(held, "source"), textAt(held, "handle") || SOURCE, tail, fresh), ["put", `edge/${fresh()}`, redirected(held, tail, exit)],
   ];
-  return { ...made, gesture: gesture(writes) };
 }
 
 /** An edge from an exit to a block. Where it is there already, the rules drop it. */
@@ -77,15 +104,6 @@ export function nameFault(state: State, parent: string | null, tail: string | nu
   return taken ? `Another node here is named ${name}.` : null;
 }
 
-export function placeOf(x: number, y: number): Entity {
-  return object([["x", Math.round(x)], ["y", Math.round(y)]]);
-}
-
-/** An order behind all blocks of a body. */
-export function lastOrder(state: State, parent: Json): string {
-  return behind(state.found(childrenOf(parent)).map((key) => state.get(key)));
-}
-
 function blockNamed(name: string, type: string, parent: string | null, order: string): Entity {
   return object([["id", name], ["parent", parent], ["order", order], ["type", type], ["after", "one"]]);
 }
@@ -97,15 +115,10 @@ function edge(state: State, source: string, handle: string, target: string, fres
   return [["put", `edge/${fresh()}`, object(fields)]];
 }
 
-function redirected(held: Entity, source: string): Entity {
+function redirected(held: Entity, source: string, exit: string): Entity {
   const moved = new Map(held);
   moved.set("source", source);
-  moved.delete("handle");
+  if (exit === SOURCE) moved.delete("handle");
+  else moved.set("handle", exit);
   return moved;
-}
-
-function behind(entities: readonly (Entity | undefined)[]): string {
-  const orders = entities.map((entity) => entity?.get("order")).filter(isOrder).sort(byText);
-  const order = between(orders.at(-1) ?? null, null);
-  return order.length <= MAX_ORDER_CHARACTERS ? order : (spread(1)[0] ?? "V");
 }

@@ -5,7 +5,7 @@ import { freeName } from "../../editing/rules/bodies.ts";
 import type { State } from "../../editing/state.ts";
 import { textAt } from "../../editing/values.ts";
 import { outermost, type Graph } from "../model/graph.ts";
-import { lastOrder, placeOf } from "./adding.ts";
+import { lastOrder, placeOf } from "./places.ts";
 
 /** Blocks with all that hangs on them, and edges alone. The rules take along what would be left without its block. */
 export function remove(graph: Graph, blocks: Iterable<string>, wires: Iterable<string> = []): Gesture | null {

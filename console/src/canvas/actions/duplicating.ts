@@ -5,7 +5,7 @@ import { spread } from "../../editing/orders.ts";
 import type { State } from "../../editing/state.ts";
 import { outermost, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
-import { lastOrder, placeOf } from "./adding.ts";
+import { lastOrder, placeOf } from "./places.ts";
 import type { Pasted } from "./pasting.ts";
 
 const NUDGE = 32; // px to the right and below

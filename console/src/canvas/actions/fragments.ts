@@ -6,6 +6,9 @@ import { outermost, SOURCE, type Graph } from "../model/graph.ts";
 
 const OWN: ReadonlySet<string> = new Set(["id", "parent", "order", "after", "rest", "type"]);
 
+/** What an entry of `after` says otherwise, or not at all. */
+const OF_AN_EDGE: ReadonlySet<string> = new Set(["source", "target", "handle", "order", "home", "form", "rest"]);
+
 type Fields = Map<string, Value>;
 
 /** `{nodes}` of these blocks, with the edges between them. */
@@ -31,7 +34,8 @@ function node(state: State, graph: Graph, tail: string, inside: ReadonlySet<stri
   const entries = [...graph.wires.values()].filter((wire) => wire.target === tail && inside.has(wire.source)).map((wire): Value => {
     const from = graph.blocks.get(wire.source)?.id ?? "";
     const text = wire.handle === SOURCE ? from : `${from}.${wire.handle}`;
-    return wire.param === "" ? text : new Map<string, Value>([["from", text], ["param", wire.param]]);
+    const more = [...wire.entity].filter(([field]) => !OF_AN_EDGE.has(field)).map(([field, value]): [string, Value] => [field, decoded(value)]);
+    return more.length === 0 ? text : new Map<string, Value>([["from", text], ...more]);
   });
   if (entries.length > 0) made.set("after", entries.length === 1 ? (entries[0] ?? null) : entries);
   for (const [field, value] of block) if (!OWN.has(field)) made.set(field, decoded(value));

@@ -4,9 +4,9 @@
 
 export type Action =
   | "next" | "previous" | "forward" | "back" | "up" | "down"
-  | "open" | "add" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
+  | "open" | "add" | "note" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
   | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
-  | "test" | "testTo" | "testFrom" | "pin" | "search" | "commands" | "fit" | "reset" | "keys" | "zoomIn" | "zoomOut";
+  | "test" | "testTo" | "testFrom" | "pin" | "search" | "commands" | "fit" | "reset" | "keys" | "menu" | "zoomIn" | "zoomOut";
 
 /** The parts of a keyboard event that decide. */
 export interface Key {
@@ -19,7 +19,7 @@ export interface Key {
 
 const PLAIN: Readonly<Record<string, Action>> = {
   ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "up", ArrowDown: "down", Enter: "open", F2: "rename", Escape: "clear",
-  Delete: "delete", Backspace: "delete", a: "add", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
+  Delete: "delete", Backspace: "delete", a: "add", n: "note", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
   "+": "zoomIn", "-": "zoomOut", r: "testTo", p: "pin",
 };
 
@@ -35,6 +35,7 @@ export function actionOf(pressed: Key): Action | null {
     if (letter === "z" && pressed.shiftKey) return "redo";
     return pressed.shiftKey ? null : (find(WITH_COMMAND, letter) ?? null);
   }
+  if (letter === "ContextMenu" || (letter === "F10" && pressed.shiftKey)) return "menu";
   if (letter === "Tab") return pressed.shiftKey ? "previous" : "next";
   if (letter === "r" && pressed.shiftKey) return "testFrom";
   return find(PLAIN, letter) ?? null;
@@ -46,19 +47,19 @@ function find(table: Readonly<Record<string, Action>>, key: string): Action | un
 
 /** Actions that change the draft: not where it can only be read. */
 export const CHANGES: ReadonlySet<Action> = new Set([
-  "add", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo", "test", "testTo", "testFrom", "pin",
+  "add", "note", "connect", "rename", "disable", "delete", "duplicate", "tidy", "cut", "paste", "undo", "redo", "test", "testTo", "testFrom", "pin",
 ]);
 
 /** What `?` lists, in its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
 export const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys: string, does: string])[]])[] = [
   ["Walk", [
     ["Tab, ⇧ Tab", "to the next node, to the one before"], ["← → ↑ ↓", "along the edges"], ["Enter", "open the node"],
-    ["Esc", "select nothing; then Tab leaves the canvas"], ["⌘ F or /", "search nodes"], ["⌘ K", "commands"],
+    ["Esc", "follow no one, select nothing; then Tab leaves the canvas"], ["⌘ F or /", "search nodes"], ["⌘ K", "commands"],
   ]],
   ["Change", [
-    ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["F2", "rename"], ["D", "disable or enable"],
+    ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["N", "add a note"], ["F2", "rename"], ["D", "disable or enable"],
     ["Del", "delete"], ["⌘ D", "duplicate"], ["⌘ C, ⌘ X, ⌘ V", "copy, cut, paste"], ["⌘ Z, ⇧ ⌘ Z", "undo, redo"], ["T", "give back to the layout"],
   ]],
   ["Test", [["⌘ Enter", "run the draft"], ["R, ⇧ R", "run to the node, from the node"], ["P", "pin its output"]]],
-  ["See", [["1", "fit all"], ["0", "size 100 %"], ["+, -", "zoom"], ["⌘ A", "select all"], ["Shift and drag", "select in a rectangle"], ["?", "this list"]]],
+  ["See", [["1", "fit all"], ["0", "size 100 %"], ["+, -", "zoom"], ["⌘ A", "select all"], ["Shift and drag", "select in a rectangle"], ["⇧ F10", "menu of what is selected"], ["?", "this list"]]],
 ];

@@ -8,7 +8,7 @@ import { encoded, escaped, isMapping, isSequence, type Value } from "../../inspe
 import { ERROR, SOURCE } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kinds } from "../model/kinds.ts";
-import { lastOrder } from "./adding.ts";
+import { lastOrder } from "./places.ts";
 
 /** Names of a block's own fields: a document's field of such a name is kept with a backslash in front. */
 const OWN: ReadonlySet<string> = new Set(["id", "parent", "order", "rest"]);
@@ -20,6 +20,17 @@ export interface Pasted {
 }
 
 type Mapping = ReadonlyMap<string, Value>;
+
+/** What a document says of the workflow as a whole. */
+const OF_A_DOCUMENT: ReadonlySet<string> = new Set(["name", "description", "variables", "env", "on_failure", "max_steps", "timeout_ms", "concurrency", "rate_limit"]);
+
+/** What a whole document says of its workflow, where the draft says nothing of it yet: for a draft that begins with a paste. */
+export function settings(state: State, value: Value, fresh: Fresh): Write[] {
+  const doc = state.get("doc");
+  if (!isMapping(value) || doc === undefined) return [];
+  const before = doc.has("nodes") ? "nodes" : null;
+  return [...value].filter(([field]) => OF_A_DOCUMENT.has(field) && !doc.has(field)).map(([field, held]): Write => ["set", "doc", [field], encoded(held, fresh), before]);
+}
 
 /** Null where the value has no `nodes`. The rules give names that are taken a free one, and the references within follow. */
 export function paste(state: State, kinds: Kinds, value: Value, parent: string | null, fresh: Fresh): Pasted | null {

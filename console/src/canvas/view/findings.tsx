@@ -44,12 +44,18 @@ function sentence(desk: Desk, finding: Finding | undefined): string {
 const SHOWN = 3;
 
 /** Notices of the last gestures, over the canvas, until they are dismissed. */
-export function Tidings({ look, room }: { readonly look: Look; readonly room: Room }): ReactElement | null {
+export function Tidings({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement | null {
   const { notices, listed } = look.draft;
   const { session } = room;
-  if (notices.length === 0 && listed.length === 0) return null;
+  if (notices.length === 0 && listed.length === 0 && look.remark === "") return null;
   return (
     <ul className="tidings" aria-live="polite">
+      {look.remark === "" ? null : (
+        <li>
+          <span>{look.remark}</span>
+          <button className="tool" type="button" aria-label="Dismiss" onClick={() => { desk.remark(""); }}><Icon mark="close" /></button>
+        </li>
+      )}
       {listed.length === 0 ? null : (
         <li>
           <span>{listed.length} {listed.length === 1 ? "edit was" : "edits were"} made in a draft that is gone.</span>

@@ -9,22 +9,29 @@ import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type
 import type { Spot } from "../../wire/drags.ts";
 import type { Room } from "../../wire/room.ts";
 import { reconnect } from "../actions/adding.ts";
-import { move, reparent, type Move } from "../actions/changing.ts";
-import { addKind, connects, connectTo } from "../commands.ts";
+import { gesture } from "../../editing/gestures.ts";
+import { connects, connectTo } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
-import { frameAt } from "../layout/placing.ts";
 import { SOURCE } from "../model/graph.ts";
-import { WIDTH } from "../model/sizes.ts";
+import { NoteCard, NoteDesk, type NoteNode } from "../notes/card.tsx";
+import { openMenu } from "../menu/opening.ts";
+import { NoteNodes, noteOfNode } from "../notes/nodes.ts";
+import { around } from "../notes/notes.ts";
 import { useArea } from "./area.ts";
+import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
+import { Following, useFollowing } from "./following.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
 import { WireLine, type WireEdge } from "./wire.tsx";
 import { KIND_TYPE } from "./palette.tsx";
 
-const NODE_TYPES = { block: BlockCard, frame: FrameCard };
+const NODE_TYPES = { block: BlockCard, frame: FrameCard, note: NoteCard };
+
+type AnyNode = BlockNode | NoteNode;
+
 const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
 const FAR_ZOOM = 0.35;
@@ -32,10 +39,9 @@ const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
 const MANY_SELECTED = 100; // more are not mounted beyond what is shown
 const STILL: Drags = new Map();
 const MULTIPLE = ["Meta", "Control"];
-const taken = (event: DragEvent): void => { event.preventDefault(); };
 
 export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
-  const flow = useReactFlow<BlockNode, WireEdge>();
+  const flow = useReactFlow<AnyNode, WireEdge>();
   const box = useRef<HTMLDivElement>(null);
   const people = usePeople(room);
   const [own, setOwn] = useState<Drags>(STILL);
@@ -50,26 +56,34 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const arrived = useMoving(room, desk, box, own, area);
   const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
   const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
+  const noted = useRef<NoteNodes>(null);
+  noted.current ??= new NoteNodes();
+  const notes = noted.current.of(look, own, area);
+  const allNodes = useMemo((): AnyNode[] => (notes.length === 0 ? shownNodes : [...notes, ...shownNodes]), [notes, shownNodes]);
   const shownEdges = useMemo(() => made.edges(look, area), [made, look, area]);
   const canEdit = look.draft.canEdit;
 
   useViewer(desk, box);
+  useFollowing(desk, room, look.following);
 
-  const onNodesChange = useCallback((changes: NodeChange<BlockNode>[]) => {
+  const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
     const chosen = new Set(desk.snapshot().selected);
+    const notes = new Set(desk.snapshot().chosen);
     let selects = false;
     let moved: Map<string, { x: number; y: number }> | null = null;
     for (const change of changes) {
       if (change.type === "select") {
         selects = true;
-        if (change.selected) chosen.add(change.id);
-        else chosen.delete(change.id);
+        const note = noteOfNode(change.id);
+        const [of, tail] = note === null ? [chosen, change.id] as const : [notes, note] as const;
+        if (change.selected) of.add(tail);
+        else of.delete(tail);
       } else if (change.type === "position" && change.position !== undefined && change.dragging === true) {
         moved ??= new Map();
         moved.set(change.id, change.position);
       }
     }
-    if (selects) desk.select(chosen);
+    if (selects) desk.select(chosen, false, notes);
     if (moved === null) return;
     const next = moved;
     setOwn((held) => new Map([...held, ...next]));
@@ -89,21 +103,24 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     desk.change({ edges: chosen });
   }, [desk]);
 
-  const dropped = useCallback((_: unknown, __: unknown, all: BlockNode[]) => {
-    const { graph, placed } = desk.snapshot();
-    const tails = all.map((node) => node.id);
-    const [first] = all;
-    const at = first === undefined ? undefined : flow.getInternalNode(first.id)?.internals.positionAbsolute;
-    if (first !== undefined && at !== undefined) {
-      const frame = frameAt(graph, placed.spots, at.x + (first.width ?? WIDTH) / 2, at.y + Math.min(first.height ?? 0, 56) / 2, tails);
-      const moves = all.map((node): Move => [node.id, node.position.x, node.position.y]);
-      if (frame === (graph.blocks.get(first.id)?.parent ?? null)) desk.edit(move(desk.view, moves));
-      else desk.edit(reparent(desk.view, all.map((node) => seenFrom(flow.getInternalNode(node.id)?.internals.positionAbsolute, node, placed.spots.get(frame ?? ""))), frame));
-    }
+  const dropped = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
+    const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
+    if (writes.length > 0) desk.edit(gesture(writes));
+    markWire(box.current, null);
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
   }, [desk, flow, room]);
+
+  const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
+    const [only] = all;
+    if (only !== undefined && all.length === 1) markWire(box.current, wireFor(desk, only.id, pointerOf(event)));
+  }, [desk]);
+
+  const onDragOver = useCallback((event: DragEvent) => {
+    event.preventDefault();
+    markWire(box.current, wireUnder(event));
+  }, []);
 
   const onConnect = useCallback((made: Connection) => { connectTo(desk, made.source, made.sourceHandle, made.target); }, [desk]);
 
@@ -123,6 +140,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     if (kind === "") return;
     event.preventDefault();
     const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    markWire(box.current, null);
     dropKind(desk, kind, x, y, wireUnder(event));
     box.current?.focus();
   }, [desk, flow]);
@@ -132,29 +150,41 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
       const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
       const hit = [...desk.snapshot().placed.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height);
       desk.select(hit === undefined ? [] : [hit[0]]);
-    } else if (desk.snapshot().selected.size > 0) {
+    } else if (desk.snapshot().selected.size > 0 || desk.snapshot().chosen.size > 0) {
       desk.select([]);
     }
   }, [desk, flow, isFar]);
 
   // React Flow draws every block again, and asks every block again what it needs, for a function that is another one than before
-  const onSelectionDropped = useCallback((event: unknown, all: BlockNode[]) => { dropped(event, null, all); }, [dropped]);
+  const onSelectionDropped = useCallback((event: unknown, all: AnyNode[]) => { dropped(event, null, all); }, [dropped]);
   const isValid = useCallback((edge: { readonly source: string; readonly target: string }) => connects(desk, edge.source, edge.target), [desk]);
-  const onNodeClick = useCallback(() => { box.current?.focus({ preventScroll: true }); }, []);
-  const onNodeDoubleClick = useCallback(() => { desk.change({ open: true }); }, [desk]);
+  const onNodeClick = useCallback((event: MouseEvent, node: AnyNode) => {
+    if (event.target instanceof HTMLTextAreaElement) return; // a note that is being written keeps the focus
+    box.current?.focus({ preventScroll: true });
+    if (!event.metaKey && !event.ctrlKey && !event.shiftKey) selectOnly(desk, node.id); // React Flow keeps several that are selected
+  }, [desk]);
+  const onMoveStart = useCallback((event: unknown) => { // null where the page moves the view itself
+    if (event !== null && desk.snapshot().following !== null) desk.change({ following: null });
+  }, [desk]);
+  const onNodeDoubleClick = useCallback((_: unknown, node: AnyNode) => {
+    const note = noteOfNode(node.id);
+    if (note === null) desk.change({ open: true });
+    else desk.change({ writing: note });
+  }, [desk]);
 
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
     <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
       onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
-      onPointerLeave={() => { room.line.at({ cursor: null }); }}>
+      onPointerLeave={() => { room.line.at({ cursor: null }); }} onContextMenu={(event) => { openMenu(desk, event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })); }}>
       <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
-      <ReactFlow<BlockNode, WireEdge>
-        nodes={shownNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
+      <NoteDesk value={desk}>
+      <ReactFlow<AnyNode, WireEdge>
+        nodes={allNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
+        onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDrag={onNodeDrag} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
-        onPaneClick={onPaneClick} onDrop={onDrop} onDragOver={taken}
+        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
@@ -163,7 +193,9 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         {isFar ? <Far look={look} /> : null}
         <Cursors room={room} />
       </ReactFlow>
+      </NoteDesk>
       <Minimap look={look} />
+      <Following desk={desk} look={look} people={people} />
     </div>
   );
 }
@@ -176,7 +208,8 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
   useEffect(() => {
     const size = (): { width: number; height: number } => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 });
     const fit = (): void => {
-      const { bounds } = desk.snapshot().placed;
+      const { placed, notes } = desk.snapshot();
+      const bounds = around(placed.bounds, notes.values());
       const { width, height } = size();
       if (bounds.width > 0 && width > 0) void flow.setViewport(getViewportForBounds(bounds, width, height, 0.02, 1, 0.08));
     };
@@ -185,7 +218,8 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
       reset: () => { void flow.zoomTo(1); },
       zoom: (by) => { void flow.zoomTo(flow.getZoom() * by); },
       reveal(tail) {
-        const spot = desk.snapshot().placed.spots.get(tail);
+        const note = desk.snapshot().notes.get(noteOfNode(tail) ?? "");
+        const spot = note === undefined ? desk.snapshot().placed.spots.get(tail) : { ...note, left: note.x, top: note.y };
         if (spot === undefined) return;
         const { x, y, zoom } = flow.getViewport();
         const { width, height } = size();
@@ -194,10 +228,21 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
         const near = Math.max(zoom, 0.5);
         if (!inside || near !== zoom) void flow.setCenter(spot.left + Math.min(spot.width, width) / 2, spot.top + Math.min(spot.height, height) / 2, { zoom: near });
       },
+      centre() {
+        const { x, y, zoom } = flow.getViewport();
+        const { width, height } = size();
+        return { x: (width / 2 - x) / zoom, y: (height / 2 - y) / zoom };
+      },
     };
     fit();
     return () => { desk.viewer = null; };
   }, [desk, flow, box]);
+}
+
+function selectOnly(desk: Desk, id: string): void {
+  const { selected, chosen } = desk.snapshot();
+  const note = noteOfNode(id);
+  if (selected.size + chosen.size > 1) desk.select(note === null ? [id] : [], false, note === null ? [] : [note]);
 }
 
 /** Where the blocks of a drag stood when it began: the same list as long as it is the same blocks. */
@@ -208,29 +253,4 @@ function startsOf(tails: Iterable<string>, held: readonly Spot[], spots: Readonl
     const spot = spots.get(tail);
     return spot === undefined ? [] : [[tail, spot.x, spot.y]];
   });
-}
-
-function seenFrom(at: { x: number; y: number } | undefined, node: BlockNode, frame: { left: number; top: number } | undefined): Move {
-  const { x, y } = at ?? node.position;
-  return [node.id, x - (frame?.left ?? 0), y - (frame?.top ?? 0)];
-}
-
-function wireUnder(event: DragEvent): string | null {
-  const under = document.elementsFromPoint(event.clientX, event.clientY);
-  return under.map((element) => element.closest(".react-flow__edge")?.getAttribute("data-id")).find((id) => id !== null && id !== undefined) ?? null;
-}
-
-/** A kind that was dropped: between the ends of an edge, in a frame, or where it fell. */
-function dropKind(desk: Desk, kind: string, x: number, y: number, wire: string | null): void {
-  const { graph, placed } = desk.snapshot();
-  const under = wire === null ? undefined : graph.wires.get(wire);
-  if (wire !== null && under !== undefined) {
-    const parent = graph.blocks.get(under.target)?.parent ?? null;
-    addKind(desk, kind, parent === null ? { wire } : { wire, parent });
-    return;
-  }
-  const parent = frameAt(graph, placed.spots, x, y, []);
-  const frame = placed.spots.get(parent ?? "");
-  const place = [Math.round((x - WIDTH / 2 - (frame?.left ?? 0)) / 4) * 4, Math.round((y - 28 - (frame?.top ?? 0)) / 4) * 4] as const;
-  addKind(desk, kind, parent === null ? { place } : { place, parent });
 }

@@ -1,5 +1,5 @@
 /** The head of the editor: what is open, whether it is saved, who is there, the views, and what is done with the whole draft. */
-import { useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
+import { useEffect, useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
 import { words, type Status } from "../../editing/client/status.ts";
 import { textAt } from "../../editing/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
@@ -27,6 +27,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
   const { draft } = look;
   const doc = draft.view.get("doc");
   const name = doc === undefined ? "" : textAt(doc, "name") || textAt(doc, "id");
+  useEffect(() => { document.title = `${name || room.draft} · Stepless`; }, [name, room.draft]);
   const theme = useShownTheme();
   const people = usePeople(room);
   const standing = useSyncExternalStore(room.subscribe, () => room.standing);
@@ -38,7 +39,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
       <Saved status={draft.status} retry={() => { room.session.tryNow(); }} />
       <Tabs room={room} tab={tab} tabs={tabs} />
       <span className="head-gap" />
-      <People people={people} />
+      <People people={people} following={look.following} follow={tab === "canvas" ? (client) => { desk.change({ following: client }); } : null} />
       <div className="head-tools">
         {tab === "outline" ? <button className="tool" type="button" title="Add a node (A)" aria-label="Add a node" disabled={!draft.canEdit} onClick={() => { run(desk, "add"); }}><Icon mark="plus" /></button> : null}
         <button className="tool" type="button" title="Undo (⌘ Z)" aria-label="Undo" disabled={!draft.canUndo || !draft.canEdit} onClick={() => { run(desk, "undo"); }}><Icon mark="undo" /></button>
@@ -68,7 +69,13 @@ function Acts({ standing, saving, canTest, test }: { readonly standing: Standing
 
 /** Each view has an address. Arrows walk the tabs, Enter opens one. */
 function Tabs({ room, tab, tabs }: { readonly room: Room; readonly tab: Tab; readonly tabs: readonly Tab[] }): ReactElement {
-  const open = (one: Tab): void => { go(`${draftPath(room.draft)}${one === tabs[0] ? "" : `?view=${one}`}`); };
+  const open = (one: Tab): void => {
+    const query = new URLSearchParams(location.search);
+    if (one === tabs[0]) query.delete("view");
+    else query.set("view", one);
+    const text = query.toString();
+    go(`${draftPath(room.draft)}${text === "" ? "" : `?${text}`}`);
+  };
   const walk = (event: KeyboardEvent<HTMLDivElement>): void => {
     const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
     const all = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")];
@@ -99,14 +106,25 @@ function Saved({ status, retry }: { readonly status: Status; readonly retry: () 
 
 const MOST = 4;
 
-function People({ people }: { readonly people: readonly Person[] }): ReactElement | null {
+/** A click follows a person: the canvas shows what they see. */
+function People({ people, following, follow }: {
+  readonly people: readonly Person[]; readonly following: string | null; readonly follow: ((client: string | null) => void) | null;
+}): ReactElement | null {
   if (people.length === 0) return null;
   return (
     <ul className="head-people" aria-label="Also here">
-      {people.slice(0, MOST).map((person) => (
-        <li key={person.client} data-person={person.colour} title={person.name}>{Array.from(person.name)[0]?.toUpperCase()}<span className="hidden">{person.name}</span></li>
+      {people.slice(0, MOST).map(({ client, colour, name }) => (
+        <li key={client} data-person={colour} title={name}>
+          {follow === null ? <>{initial(name)}<span className="hidden">{name}</span></> : (
+            <button type="button" title={`Follow ${name}`} aria-pressed={following === client} onClick={() => { follow(following === client ? null : client); }}><span aria-hidden="true">{initial(name)}</span><span className="hidden">Follow {name}</span></button>
+          )}
+        </li>
       ))}
       {people.length > MOST ? <li>+{people.length - MOST}</li> : null}
     </ul>
   );
+}
+
+function initial(name: string): string | undefined {
+  return Array.from(name)[0]?.toUpperCase();
 }

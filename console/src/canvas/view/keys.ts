@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { actionOf, type Action } from "../actions/keymap.ts";
 import { run } from "../commands.ts";
 import type { Desk } from "../desk.ts";
+import { openMenuByKey } from "../menu/opening.ts";
 import { Clipboard } from "./clipboard.ts";
 
 /** Those that do the same wherever the focus is, but in a field. */
@@ -52,6 +53,11 @@ export function useKeys(desk: Desk, save: () => void): void {
         return;
       }
       leaving = action === "clear";
+      if (action === "menu") {
+        event.preventDefault();
+        openMenuByKey(desk);
+        return;
+      }
       if (run(desk, action)) event.preventDefault();
     };
     const copied = (event: ClipboardEvent): void => { if (!isField(originOf(event))) clipboard.copy(event, event.type === "cut"); };

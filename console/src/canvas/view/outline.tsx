@@ -5,6 +5,9 @@ import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE, type Graph } from "../model/graph.ts";
 import { walked, type Row } from "../model/walking.ts";
+import { openMenu } from "../menu/opening.ts";
+import { nodeId, noteOfNode } from "../notes/nodes.ts";
+import { titleOf } from "../notes/notes.ts";
 
 const ROW = 32;
 const MARGIN = 8; // rows mounted beyond each edge
@@ -13,10 +16,10 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
   const box = useRef<HTMLDivElement>(null);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [view, setView] = useState({ top: 0, height: 800 });
-  const rows = useMemo(() => open(walked(look.graph), closed), [look.graph, closed]);
-  const { graph } = look;
+  const { graph, notes } = look;
+  const rows = useMemo(() => [...open(walked(graph), closed), ...[...notes.keys()].map((tail): Row => ({ tail: nodeId(tail), level: 1 }))], [graph, notes, closed]);
   const after = useMemo(() => incoming(graph), [graph]);
-  const current = desk.current;
+  const current = desk.note === null ? desk.current : nodeId(desk.note);
   const place = rows.findIndex((row) => row.tail === current);
 
   useEffect(() => {
@@ -36,7 +39,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
 
   const to = (index: number): void => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
-    if (row !== undefined) desk.select([row.tail]);
+    if (row !== undefined) choose(desk, row.tail);
   };
   const pressed = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -46,7 +49,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
     if (step !== undefined) to(step);
     else if (event.key === "ArrowRight" && row !== undefined && closed.has(row.tail)) setClosed(new Set([...closed].filter((tail) => tail !== row.tail)));
     else if (event.key === "ArrowLeft" && row !== undefined) closeOrRise(row);
-    else if (event.key === "Enter" && row !== undefined) desk.change({ open: true });
+    else if (event.key === "Enter" && row !== undefined) desk.change({ open: true, writing: noteOfNode(row.tail) });
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -62,13 +65,23 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
   return (
     <div ref={box} className="outline" data-keys="outline" role="treegrid" aria-label="Nodes" aria-rowcount={rows.length + 1} aria-multiselectable="true" tabIndex={0}
       {...(place < 0 ? {} : { "aria-activedescendant": `row-${current ?? ""}` })}
-      onScroll={(event) => { setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }); }} onKeyDown={pressed}
+      onScroll={(event) => { setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight }); }} onKeyDown={pressed} onContextMenu={(event) => { openMenu(desk, event, null); }}
       onFocus={(event) => { if (event.target === box.current && place < 0) to(0); }}>
       <div className="outline-head" role="row" aria-rowindex={1}>
         <span role="columnheader">Name</span><span role="columnheader">Kind</span><span role="columnheader">After</span><span role="columnheader">Findings</span>
       </div>
       {first > 0 ? <div role="none" style={{ height: first * ROW }} /> : null}
       {rows.slice(first, last).map((row, index) => {
+        const note = notes.get(noteOfNode(row.tail) ?? "");
+        if (note !== undefined) {
+          return (
+            <div key={row.tail} id={`row-${row.tail}`} role="row" aria-rowindex={first + index + 2} aria-level={1} aria-selected={look.chosen.has(note.tail)} className="outline-row"
+              onClick={() => { choose(desk, row.tail); if (matchMedia("(max-width: 640px)").matches) desk.change({ open: true }); }}>
+              <span role="gridcell" className="outline-name" style={{ paddingLeft: 12 }}><Icon mark="note" /><span className="cut">{titleOf(note)}</span></span>
+              <span role="gridcell" className="quiet cut">note</span><span role="gridcell" /><span role="gridcell" />
+            </div>
+          );
+        }
         const block = look.graph.blocks.get(row.tail);
         if (block === undefined) return null;
         const findings = look.findings.get(row.tail) ?? [];
@@ -89,6 +102,12 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
       {last < rows.length ? <div role="none" style={{ height: (rows.length - last) * ROW }} /> : null}
     </div>
   );
+}
+
+function choose(desk: Desk, row: string): void {
+  const note = noteOfNode(row);
+  if (note === null) desk.select([row]);
+  else desk.select([], false, [note]);
 }
 
 function open(rows: readonly Row[], closed: ReadonlySet<string>): Row[] {

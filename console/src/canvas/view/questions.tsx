@@ -3,15 +3,17 @@ import { useEffect, useRef, type ReactElement } from "react";
 import { markOf } from "../../ui/icons.tsx";
 import { targets } from "../actions/adding.ts";
 import { LISTED, type Action } from "../actions/keymap.ts";
-import { addBeside, addKind, connectTo, run } from "../commands.ts";
+import { addAt, addBeside, addKind, connectTo, run } from "../commands.ts";
 import type { Desk, Look, Question } from "../desk.ts";
 import { around, ERROR, SOURCE } from "../model/graph.ts";
 import { grouped } from "../model/kinds.ts";
 import { walked } from "../model/walking.ts";
+import { keyNames } from "./keynames.ts";
+import { CanvasMenu } from "../menu/canvas.tsx";
 import type { Choice } from "./matching.ts";
 import { Picker } from "./picker.tsx";
 
-export function Questions({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement | null {
+export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly look: Look; readonly draft: string }): ReactElement | null {
   const { question } = look;
   if (question === null) return null;
   const close = (): void => {
@@ -34,6 +36,8 @@ export function Questions({ desk, look }: { readonly desk: Desk; readonly look: 
     case "commands":
       return <Picker key="commands" title="Commands and nodes" empty="Neither a command nor a node is named like this." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
         choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
+    case "menu":
+      return <CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} />;
     case "keys":
       return <Keys close={close} />;
     case "test":
@@ -43,11 +47,12 @@ export function Questions({ desk, look }: { readonly desk: Desk; readonly look: 
 }
 
 function addAsked(desk: Desk, question: Extract<Question, { is: "add" }>, kind: string): void {
+  const { graph, placed } = desk.snapshot();
   if (question.after === null) {
-    addBeside(desk, kind);
+    if (question.at === null) addBeside(desk, kind);
+    else addAt(desk, kind, question.at);
     return;
   }
-  const { graph, placed } = desk.snapshot();
   const frame = placed.spots.get(graph.blocks.get(question.after[0])?.parent ?? "");
   const place = question.at === null ? {} : { place: [question.at[0] - (frame?.left ?? 0), question.at[1] - (frame?.top ?? 0)] as const };
   addKind(desk, kind, { after: question.after, ...place });
@@ -98,12 +103,6 @@ function Keys({ close }: { readonly close: () => void }): ReactElement {
   );
 }
 
-const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
-
-function keyNames(keys: string): string {
-  return isApple ? keys : keys.replaceAll("⇧ ⌘", "Ctrl Shift").replaceAll("⌘", "Ctrl").replaceAll("⇧", "Shift");
-}
-
 function kindsOf(desk: Desk): Choice[] {
   return grouped(desk.kinds).flatMap((group) => group.kinds).map((kind) => ({ key: kind.name, title: kind.name, more: kind.summary, mark: markOf(kind.name) }));
 }
@@ -118,7 +117,7 @@ function nodesOf(look: Look, only: ReadonlySet<string> | null): Choice[] {
 }
 
 const COMMANDS: readonly Choice[] = ([
-  ["add", "Add a node", "A"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
+  ["add", "Add a node", "A"], ["note", "Add a note", "N"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
   ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
   ["test", "Test run", "⌘ Enter"], ["testTo", "Run to the selected node", "R"], ["testFrom", "Run from the selected node", "⇧ R"], ["pin", "Pin the output of the selected node", "P"],
   ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],

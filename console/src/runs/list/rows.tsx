@@ -84,7 +84,7 @@ const Row = memo(function Row({ head, top, index, active, chosen, small, onChoos
     <div id={`run-${head.id}`} role="row" aria-rowindex={index + 2} aria-selected={chosen} className={`row${active ? " active" : ""}${chosen ? " chosen" : ""}`} style={{ transform: `translateY(${top}px)` }}
       onPointerDown={() => { onActive(index); }}>
       <span role="gridcell" className="tick">
-        <input type="checkbox" checked={chosen} onChange={() => { onChoose(head.id); }} aria-label={`Choose ${head.id}`} tabIndex={-1} />
+        <label><input type="checkbox" checked={chosen} onChange={() => { onChoose(head.id); }} aria-label={`Choose ${head.id}`} tabIndex={-1} /></label>
       </span>
       <span role="gridcell" className="state" title={head.summary}><Status status={status} /></span>
       <span role="gridcell" className="name cut"><a href={hrefOf(path)} onClick={follow(path)} tabIndex={-1}>{head.workflow}</a>{head.version === null ? null : <span className="quiet"> v{head.version}</span>}{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</span>

@@ -1,0 +1,27 @@
+/** What a canvas without nodes says: how one begins. */
+import { useMemo, type ReactElement } from "react";
+import { run } from "../commands.ts";
+import type { Desk } from "../desk.ts";
+import { Clipboard } from "./clipboard.ts";
+import { keyNames } from "./keynames.ts";
+
+export function Empty({ desk, canEdit }: { readonly desk: Desk; readonly canEdit: boolean }): ReactElement {
+  const clipboard = useMemo(() => new Clipboard(desk), [desk]);
+  const example = async (): Promise<void> => {
+    const { default: text } = await import("../../pages/examples/approval.yaml?raw");
+    await clipboard.pasted(text);
+    desk.select([]);
+    desk.viewer?.fit();
+  };
+  return (
+    <div className="empty">
+      <h2>This draft has no nodes yet</h2>
+      <p className="quiet">A workflow begins with a node that starts it: <b>webhook</b>, <b>schedule</b>, <b>event</b> or <b>manual</b>. Drag one here, or press <kbd>A</kbd> and type its name. <kbd>?</kbd> lists all keys.</p>
+      <div className="empty-acts">
+        <button className="button first" type="button" disabled={!canEdit} onClick={() => { run(desk, "add"); }}>Add a node</button>
+        <button className="button" type="button" disabled={!canEdit} onClick={() => { void example(); }}>Begin with an example</button>
+        <button className="button" type="button" disabled={!canEdit} title="YAML or JSON with nodes, or an export of Sim" onClick={() => { void clipboard.read(); }}>Paste <kbd>{keyNames("⌘ V")}</kbd></button>
+      </div>
+    </div>
+  );
+}
