@@ -1,7 +1,7 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { lazy, memo, Suspense, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
@@ -18,7 +18,11 @@ import { useKeys } from "./view/keys.ts";
 import { Outline } from "./view/outline.tsx";
 import { Palette } from "./view/palette.tsx";
 import { Questions } from "./view/questions.tsx";
+import { seeing } from "./view/seen.ts";
 
+const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
+const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
+const Kinds = memo(Palette);
 const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
@@ -73,10 +77,10 @@ function Bench({ opened: { desk, room } }: { readonly opened: Opened }): ReactEl
   return (
     <div className={`editor${look.draft.canEdit ? "" : " readonly"}${inGraph ? "" : " whole"}`}>
       <Header desk={desk} look={look} room={room} tab={tab} tabs={tabs} saving={saving} />
-      {inGraph ? <Palette desk={desk} canEdit={look.draft.canEdit} /> : null}
+      {inGraph ? <Kinds desk={desk} canEdit={look.draft.canEdit} /> : null}
       <main id="stage">
-        {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
-          : tab === "outline" ? <Outline desk={desk} look={look} />
+        {tab === "canvas" ? <><Canvas desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
+          : tab === "outline" ? <Rows desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
         {empty && inGraph ? <Empty canEdit={look.draft.canEdit} add={() => { run(desk, "add"); }} /> : null}
         <Tidings look={look} room={room} />

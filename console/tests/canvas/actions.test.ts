@@ -139,7 +139,7 @@ test("duplicates have free names, their own references and edges, and what is in
   const { blocks, children } = graphIn(draft);
   const [a = "", b = "", l = ""] = made?.tails ?? [];
   assert.deepEqual([blocks.get(a)?.id, blocks.get(b)?.id, blocks.get(l)?.id], ["a_2", "b_2", "l_2"]);
-  assert.deepEqual(blocks.get(b)?.entity.get("with"), object([["url", "see <a_2.body>"]]));
+  assert.deepEqual(draft.replica.view.get(`block/${b}`)?.get("with"), object([["url", "see <a_2.body>"]]));
   assert.deepEqual((children.get(l) ?? []).map((tail) => blocks.get(tail)?.id), ["x", "y"]);
   assert.deepEqual([...(draft.replica.view.get(`place/${a}`) ?? [])], [["x", 32], ["y", 32]]);
 });

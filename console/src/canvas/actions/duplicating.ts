@@ -34,7 +34,8 @@ export function duplicate(
   }
   for (const wire of graph.wires.values()) {
     const [source, target] = [named.get(wire.source), named.get(wire.target)];
-    if (source !== undefined && target !== undefined) writes.push(["put", `edge/${fresh()}`, changed(wire.entity, { source, target })]);
+    const edge = source === undefined || target === undefined ? undefined : state.get(`edge/${wire.tail}`);
+    if (edge !== undefined && source !== undefined && target !== undefined) writes.push(["put", `edge/${fresh()}`, changed(edge, { source, target })]);
   }
   return writes.length === 0 ? null : { gesture: gesture(writes), tails: top.map((tail) => named.get(tail) ?? "") };
 }
