@@ -45,7 +45,7 @@ export const NOTHING: Graph = { blocks: new Map(), wires: new Map(), children: n
 
 /** `changed`: the keys of all entities that may be others than when `former` was made; null: any may. */
 export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING, changed: Iterable<string> | null = null): Graph {
-  const [blocks, wires, places] = [new Revised(former.blocks), new Revised(former.wires), new Revised(former.places)];
+  const [wires, places] = [new Revised(former.wires), new Revised(former.places)];
   const tails = new Set<string>(); // of the blocks to look at
   for (const key of changed ?? keysOf(state, former)) {
     const tail = tailOf(key);
@@ -64,6 +64,15 @@ export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING, cha
         }
     }
   }
+  const blocks = new Revised(former.blocks);
+  const bodies = revise(blocks, tails, state, kinds);
+  const children = bodies.size === 0 ? former.children : childrenIn(blocks.map, former.children, bodies, tails);
+  const made = { blocks: blocks.map, wires: wires.map, children, places: places.map };
+  return alike(former, made) ? former : made;
+}
+
+/** Looks at the blocks again. Returns the containers in which one came, went or has another place now. */
+function revise(blocks: Revised<Block>, tails: ReadonlySet<string>, state: State, kinds: Kinds): ReadonlySet<string | null> {
   const bodies = new Set<string | null>();
   for (const tail of tails) {
     const before = blocks.get(tail);
@@ -72,9 +81,7 @@ export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING, cha
     if (before?.parent === after?.parent && before?.order === after?.order) continue;
     for (const block of [before, after]) if (block !== undefined) bodies.add(block.parent);
   }
-  const children = bodies.size === 0 ? former.children : childrenIn(blocks.map, former.children, bodies, tails);
-  const same = blocks.map === former.blocks && wires.map === former.wires && places.map === former.places && children === former.children;
-  return same ? former : { blocks: blocks.map, wires: wires.map, children, places: places.map };
+  return bodies;
 }
 
 function* keysOf(state: State, former: Graph): Iterable<string> {
