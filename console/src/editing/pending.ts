@@ -74,16 +74,6 @@ export function together(unsent: readonly Pending[], most: number): number {
 }
 
 /**
- * What waits without an action of which nothing is sent, and after which nothing else was asked for; null for any other. It is taken
- * back by not asking for it: with what takes it back, it would bring back what others have removed meanwhile, too.
- */
-export function unasked(entry: Entry, sent: Sent | null, unsent: readonly Pending[]): Pending[] | null {
-  const first = unsent.findIndex((part) => part.entry === entry);
-  const isLast = first >= 0 && unsent.slice(first).every((part) => part.entry === entry);
-  return isLast && !entry.begun && sent?.parts.some((part) => part.entry === entry) !== true ? unsent.slice(0, first) : null;
-}
-
-/**
  * Crosses what waits with writes before it. Returns those after it, and an outcome for each entity of which writes mean nothing any
  * more: what a person typed into a text that is gone is offered back.
  */

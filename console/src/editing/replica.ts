@@ -12,7 +12,7 @@ import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
 import type { Gesture, Intent, Item } from "./gestures.ts";
 import {
-  intentOf, met, refusal, together, unasked, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+  intentOf, met, refusal, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
 } from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
 import { inverse } from "./rules/inverse.ts";
@@ -20,6 +20,7 @@ import { resolve, undone } from "./rules/resolve.ts";
 import { Stacks } from "./stacks.ts";
 import { MAX_RECENT_ITEMS } from "./limits.ts";
 import { Layer, type Entities } from "./state.ts";
+import { unasked } from "./unasking.ts";
 
 export class Replica {
   n = 0;
@@ -88,15 +89,14 @@ export class Replica {
   private stepBack(origin: Origin): boolean {
     const stack = this.stacks.of(origin).from;
     for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
-      const left = unasked(entry, this.sent, this.unsent);
-      if (left !== null) {
-        this.stacks.note(inverse(this.view, expand(this.view, entry.gesture).effects), origin, false, left);
-        [this.unsent, this.shown] = [left, null];
-        return true;
-      }
       const noted = this.notices.length;
-      if (this.do(entry.gesture, origin, entry, {})) return true;
-      if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
+      const made = unasked(entry, this.confirmed, this.sent, this.unsent);
+      if (made !== null) {
+        [this.unsent, this.shown] = [made.left, null];
+        if (this.stacks.note(made.again, origin, false, made.left) !== null) return true;
+      } else if (this.do(entry.gesture, origin, entry, {})) {
+        return true;
+      } else if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
         stack.push(entry);
         return false;
       }
