@@ -31,6 +31,8 @@ const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 export class Line {
   /** Called with the client of each item that comes. */
   heardFrom: (client: string) => void = () => undefined;
+  /** Called when what the draft is compared with, or a conflict with it, has changed. */
+  rebased: () => void = () => undefined;
   private readonly exchange: Exchange;
   private socket: WebSocket | null = null;
   private isClosed = false;
@@ -136,6 +138,9 @@ export class Line {
       case "who": // one who came has not seen where this person is
         this.paced(said.get("rates"));
         if (said.get("joined") === true && this.presence.size > 0) this.tell();
+        break;
+      case "base":
+        this.rebased();
         break;
       case "item": {
         const item = said.get("item");
