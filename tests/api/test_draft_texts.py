@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from draft_client import op, renames
+from room_steps import ADA, socket
 
 from stepless.compile import parse
 
@@ -328,6 +329,22 @@ async def test_what_both_have_changed_is_a_conflict_with_three_values(door: Any)
     assert (await door.ask.get("/drafts/w")).json()["conflicts"] == 1
     text = await text_of(door)
     assert "value: 5" in text and "# their answer" in text
+
+
+async def test_a_conflict_alone_is_heard_in_the_room_and_so_is_its_end(make_door: Any) -> None:
+    door = await make_door(development=True)
+    draft = await opened(door)
+    person, said = Person(door), key_of(draft, "said")
+    await person.send({"writes": [["set", said, ["with", "value"], 5]]})
+    async with await socket(door) as ada:
+        await ada.enter(ADA, after=1)
+        await published(door, TEXT.replace("value: <begin>", "value: 9"))
+        assert await ada.hear("base") == {"v": 1, "t": "base"}
+        assert (await door.ask.get("/drafts/w")).json()["conflicts"] == 1
+        await door.ask.post("/drafts/w/conflicts", json={"key": said, "path": ["with", "value"], "take": "draft"})
+        await ada.hear("base")
+        assert (await door.ask.get("/drafts/w")).json()["conflicts"] == 0
+    await door.app.state.rooms.close()
 
 
 @pytest.mark.parametrize(("take", "value"), [("draft", 5), ("file", 9)])

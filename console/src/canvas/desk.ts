@@ -7,6 +7,7 @@ import type { Snapshot } from "../editing/client/status.ts";
 import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
+import { Changes } from "../editing/changes.ts";
 import type { State } from "../editing/state.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
@@ -14,7 +15,7 @@ import type { Point } from "../wire/people.ts";
 import type { Finding } from "../wire/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
-import { graphOf, NOTHING, type Graph } from "./model/graph.ts";
+import { graphOf, NOTHING, wiresAt, type Graph } from "./model/graph.ts";
 import { heightOf } from "./model/sizes.ts";
 import type { Fresh } from "./model/keys.ts";
 import type { Kinds } from "./model/kinds.ts";
@@ -86,6 +87,7 @@ export class Desk {
   private look: Look;
   private question: Asked | null = null;
   private stale = false;
+  private readonly changes = new Changes();
   private readonly listeners = new Set<() => void>();
   private readonly leave: () => void;
 
@@ -157,10 +159,10 @@ export class Desk {
     const made = madeOf(given.view, this.look.made);
     const draft = made === null ? given : { ...given, canEdit: false };
     const former = this.look.graph;
-    const graph = graphOf(draft.view, this.kinds, former);
+    const graph = graphOf(draft.view, this.kinds, former, this.changes.until(draft.view));
     const { layout, selected, edges, chosen, renaming, writing } = this.look;
     const notes = notesOf(draft.view, this.look.notes);
-    const stays = former.blocks !== NOTHING.blocks && stand(former, graph);
+    const stays = former.blocks !== NOTHING.blocks && (former === graph || stand(former, graph));
     if (!stays) this.question = this.asking(graph);
     this.put({
       ...this.look, draft, made, graph, placed: stays ? this.look.placed : placed(graph, layout, this.look.placed), selected: kept(selected, graph.blocks),
@@ -242,7 +244,7 @@ export class Desk {
     const block = this.look.graph.blocks.get(tail);
     if (block === undefined) return "";
     const count = this.look.findings.get(tail)?.length ?? 0;
-    const after = [...this.look.graph.wires.values()].filter((wire) => wire.target === tail).map((wire) => this.look.graph.blocks.get(wire.source)?.id ?? "");
+    const after = wiresAt(this.look.graph, tail).filter((wire) => wire.target === tail).map((wire) => this.look.graph.blocks.get(wire.source)?.id ?? "");
     return [
       `${block.id}, ${block.type}`, after.length > 0 ? `after ${after.join(", ")}` : "", block.enabled ? "" : "disabled",
       count > 0 ? `${count} ${count === 1 ? "finding" : "findings"}` : "",

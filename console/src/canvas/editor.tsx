@@ -1,7 +1,7 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
+import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
@@ -24,8 +24,12 @@ import { useKeys } from "./view/keys.ts";
 import { Outline } from "./view/outline.tsx";
 import { Palette } from "./view/palette.tsx";
 import { Questions } from "./view/questions.tsx";
+import { seeing } from "./view/seen.ts";
 import { Tied } from "./view/tied.tsx";
 
+const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
+const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
+const Kinds = memo(Palette);
 const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
@@ -86,8 +90,8 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
       {inGraph ? <Side desk={desk} look={look} /> : null}
       <main id="stage">
         {inGraph ? <TestBar room={room} tests={tests} /> : null}
-        {tab === "canvas" ? <><Flow desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
-          : tab === "outline" ? <Outline desk={desk} look={look} />
+        {tab === "canvas" ? <><Canvas desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
+          : tab === "outline" ? <Rows desk={desk} look={look} />
             : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
         {empty && inGraph ? <Empty desk={desk} canEdit={look.draft.canEdit} /> : null}
         <Tidings desk={desk} look={look} room={room} />
@@ -109,7 +113,7 @@ function classOf({ draft, made }: Look, inGraph: boolean): string {
 
 /** What stands beside the graph: what can be added, or the source that the graph was compiled from. */
 function Side({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
-  return look.made === null ? <Palette desk={desk} canEdit={look.draft.canEdit} /> : <Tied desk={desk} look={look} made={look.made} />;
+  return look.made === null ? <Kinds desk={desk} canEdit={look.draft.canEdit} /> : <Tied desk={desk} look={look} made={look.made} />;
 }
 
 /** A draft that was compiled has no file of its own to be saved to. */

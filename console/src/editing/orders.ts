@@ -6,7 +6,8 @@
  */
 import type { Json } from "./values.ts";
 
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** The digits of base 62, in the order of their code points. */
+export const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE = DIGITS.length;
 const ORDER = /^[0-9A-Za-z]*[1-9A-Za-z]$/;
 

@@ -20,6 +20,7 @@ import { resolve, undone } from "./rules/resolve.ts";
 import { Stacks } from "./stacks.ts";
 import { MAX_RECENT_ITEMS } from "./limits.ts";
 import { Layer, type Entities } from "./state.ts";
+import { unasked } from "./unasking.ts";
 
 export class Replica {
   n = 0;
@@ -89,8 +90,13 @@ export class Replica {
     const stack = this.stacks.of(origin).from;
     for (let entry = stack.pop(); entry !== undefined; entry = stack.pop()) {
       const noted = this.notices.length;
-      if (this.do(entry.gesture, origin, entry, {})) return true;
-      if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
+      const made = unasked(entry, this.confirmed, this.sent, this.unsent);
+      if (made !== null) {
+        [this.unsent, this.shown] = [made.left, null];
+        if (this.stacks.note(made.again, origin, false, made.left) !== null) return true;
+      } else if (this.do(entry.gesture, origin, entry, {})) {
+        return true;
+      } else if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
         stack.push(entry);
         return false;
       }

@@ -8,6 +8,8 @@
 import type { Entity } from "./effects.ts";
 import { at, byText, texts, type Json, type Path } from "./values.ts";
 
+const MAX_REMEMBERED = 5_000; // changes of a state
+
 export const DOC = "doc";
 export const TEXT = "text";
 
@@ -22,6 +24,10 @@ export interface State {
   keys(): Iterable<string>;
   /** How many blocks there are. */
   readonly blocks: number;
+  /** What stands below all layers: the state itself, where it is none. */
+  readonly ground: Entities;
+  /** The keys whose entities differ from the ground, or did for a while. */
+  touched(): Iterable<string>;
 }
 
 export interface Writable extends State {
@@ -102,11 +108,14 @@ export function valueAt(state: State, key: string, path: Path): Json {
   return at(state.get(key), path) ?? null;
 }
 
-/** A state that stands for itself. */
+/** A state that stands for itself. It remembers which entities were changed last: MAX_REMEMBERED of them at least. */
 export class Entities implements Writable {
+  readonly ground = this;
   private readonly entities = new Map<string, Entity>();
   private readonly index = new Map<string, Set<string>>();
   private count = 0;
+  private changes: string[] = [];
+  private forgotten = 0;
 
   constructor(entities: Iterable<readonly [string, Entity]> = []) {
     for (const [key, entity] of entities) this.put(key, entity);
@@ -132,7 +141,26 @@ export class Entities implements Writable {
     return this.count;
   }
 
+  touched(): Iterable<string> {
+    return [];
+  }
+
+  /** How often an entity was changed so far. */
+  get age(): number {
+    return this.forgotten + this.changes.length;
+  }
+
+  /** The keys of what was changed since it had this age, a key once for each change; null where that is forgotten. */
+  changedSince(age: number): readonly string[] | null {
+    return age < this.forgotten ? null : this.changes.slice(age - this.forgotten);
+  }
+
   put(key: string, entity: Entity | undefined): void {
+    this.changes.push(key);
+    if (this.changes.length > 2 * MAX_REMEMBERED) {
+      this.changes = this.changes.slice(MAX_REMEMBERED);
+      this.forgotten += MAX_REMEMBERED;
+    }
     const before = this.entities.get(key);
     if (roomOf(key) === "block") this.count += Number(entity !== undefined) - Number(before !== undefined);
     if (before !== undefined) {
@@ -176,9 +204,13 @@ export class Layer implements Writable {
     return this.get(key) !== undefined;
   }
 
-  /** The keys whose entities differ from the state below, or did for a while. */
-  touched(): Iterable<string> {
-    return this.changed.keys();
+  get ground(): Entities {
+    return this.below.ground;
+  }
+
+  *touched(): Iterable<string> {
+    yield* this.below.touched();
+    yield* this.changed.keys();
   }
 
   *keys(): Iterable<string> {

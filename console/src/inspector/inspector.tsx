@@ -1,14 +1,14 @@
 /** The inspector: name, kind and parameters of a node, its settings as YAML text, its edges, and what is wrong with it. */
-import { lazy, Suspense, useContext, useState, type ReactElement } from "react";
+import { lazy, memo, Suspense, useContext, useState, type ReactElement } from "react";
 import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
 import { nameFault } from "../canvas/actions/adding.ts";
 import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
-import { SOURCE, type Block, type Wire } from "../canvas/model/graph.ts";
+import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
 import { Aligning } from "../canvas/menu/aligning.tsx";
 import { OfNote } from "../canvas/notes/panel.tsx";
-import { at, isObject, type Json } from "../editing/values.ts";
+import { at, isObject, type Json, type JsonObject } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
@@ -39,11 +39,12 @@ export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly 
 function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly room: Room }): ReactElement {
   const { canEdit } = look.draft;
   const kind = desk.kinds.get(block.type);
+  const entity = look.draft.view.get(`block/${block.tail}`);
   const subflow = look.draft.view.get(`subflow/${block.tail}`);
   const [key, path, hidden] = block.container && subflow !== undefined
     ? [`subflow/${block.tail}`, [], OF_A_BODY] as const : [`block/${block.tail}`, ["with"], NONE] as const;
-  const value: Json | undefined = subflow !== undefined && block.container ? subflow : at(block.entity, ["with"]);
-  const others = settingsOf(block);
+  const value: Json | undefined = subflow !== undefined && block.container ? subflow : at(entity, ["with"]);
+  const others = settingsOf(entity);
   return (
     <>
       <div className="inspector-head">
@@ -70,10 +71,10 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
         {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
         <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} />
         <Tests desk={desk} look={look} block={block} />
-        <Edges desk={desk} look={look} block={block} canEdit={canEdit} />
+        <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />
         <details open={others > 0}>
           <summary>Retries, time limits and the rest{others > 0 ? ` (${others})` : ""}</summary>
-          <Text desk={desk} label="Settings" value={block.entity} place={{ key: `block/${block.tail}`, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
+          <Text desk={desk} label="Settings" value={entity} place={{ key: `block/${block.tail}`, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
           <label className="check">
             <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
           </label>
@@ -94,8 +95,8 @@ function lastChange(room: Room, ...keys: string[]): string | undefined {
   return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, Date.now())}, ${new Date(last.at).toLocaleString()}`;
 }
 
-function settingsOf(block: Block): number {
-  return [...block.entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length;
+function settingsOf(entity: JsonObject | undefined): number {
+  return [...(entity?.keys() ?? [])].filter((name) => !OF_A_BLOCK.has(name)).length;
 }
 
 function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {
@@ -128,15 +129,15 @@ function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly b
   );
 }
 
-function Edges({ desk, look, block, canEdit }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly canEdit: boolean }): ReactElement {
-  const wires = [...look.graph.wires.values()];
+const Edges = memo(function Edges({ desk, graph, block, canEdit }: { readonly desk: Desk; readonly graph: Graph; readonly block: Block; readonly canEdit: boolean }): ReactElement {
+  const wires = wiresAt(graph, block.tail);
   const [into, out] = [wires.filter((wire) => wire.target === block.tail), wires.filter((wire) => wire.source === block.tail)];
   const row = (wire: Wire, other: string): ReactElement => (
     <li key={wire.tail}>
-      <button type="button" className="cut link" onClick={() => { desk.select([other], true); }}>{look.graph.blocks.get(other)?.id}</button>
+      <button type="button" className="cut link" onClick={() => { desk.select([other], true); }}>{graph.blocks.get(other)?.id}</button>
       <span className="quiet cut">{wire.handle === SOURCE ? "" : `${other === wire.source ? "" : "by "}${wire.handle}`}{wire.param === "" ? "" : ` into ${wire.param}`}</span>
-      <button className="tool" type="button" aria-label={`Remove the edge ${other === wire.source ? "from" : "to"} ${look.graph.blocks.get(other)?.id ?? ""}`} disabled={!canEdit}
-        onClick={() => { desk.edit(remove(look.graph, [], [wire.tail])); }}><Icon mark="close" size={12} /></button>
+      <button className="tool" type="button" aria-label={`Remove the edge ${other === wire.source ? "from" : "to"} ${graph.blocks.get(other)?.id ?? ""}`} disabled={!canEdit}
+        onClick={() => { desk.edit(remove(graph, [], [wire.tail])); }}><Icon mark="close" size={12} /></button>
     </li>
   );
   return (
@@ -148,7 +149,7 @@ function Edges({ desk, look, block, canEdit }: { readonly desk: Desk; readonly l
       <button className="button small" type="button" disabled={!canEdit || block.exits.length === 0} onClick={() => { run(desk, "connect"); }}>Connect <kbd>C</kbd></button>
     </div>
   );
-}
+});
 
 function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
   const { canEdit } = look.draft;

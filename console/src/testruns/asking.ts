@@ -1,6 +1,7 @@
 /** What a test run is asked for, and the inputs that this browser keeps for each draft. */
-import { at, isObject, textAt, type Json } from "../editing/values.ts";
+import { at, isObject, type Json } from "../editing/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
+import type { State } from "../editing/state.ts";
 import { decoded } from "../inspector/values.ts";
 import { requestObject } from "../wire/api.ts";
 import { testedRead, type Tested } from "./store.ts";
@@ -35,9 +36,9 @@ function mapped(value: unknown): Json {
 }
 
 /** The schema of the inputs: that of the first entry that has one. */
-export function schemaOf(graph: Graph): Readonly<Record<string, unknown>> | null {
+export function schemaOf(graph: Graph, view: State): Readonly<Record<string, unknown>> | null {
   for (const block of graph.blocks.values()) {
-    const given = block.parent === null && block.entry ? at(block.entity, ["inputs"]) : undefined;
+    const given = block.parent === null && block.entry ? at(view.get(`block/${block.tail}`), ["inputs"]) : undefined;
     if (isObject(given)) return JSON.parse(textOf(decoded(given))) as Record<string, unknown>;
   }
   return null;
@@ -51,7 +52,7 @@ export function propertiesOf(schema: Readonly<Record<string, unknown>> | null): 
 
 /** The nodes at the top level by name: a test run can stop after each, or begin at it. */
 export function namesOf(graph: Graph): readonly string[] {
-  return (graph.children.get(null) ?? []).map((tail) => textAt(graph.blocks.get(tail)?.entity ?? new Map(), "id"));
+  return (graph.children.get(null) ?? []).map((tail) => graph.blocks.get(tail)?.id ?? "");
 }
 
 const KEPT = "stepless.inputs.";

@@ -14,7 +14,7 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
   readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns; readonly stop: string; readonly from: string; readonly close: () => void;
 }): ReactElement {
   const { tested } = useSyncExternalStore(tests.subscribe, tests.snapshot);
-  const properties = useMemo(() => propertiesOf(schemaOf(look.graph)), [look.graph]);
+  const properties = useMemo(() => propertiesOf(schemaOf(look.graph, look.draft.view)), [look.graph, look.draft.view]);
   const [text, setText] = useState(() => keptInputs(room.draft) ?? "{}");
   const [asForm, setAsForm] = useState(properties !== null && isFlat(text));
   const [stopAfter, setStop] = useState(stop);

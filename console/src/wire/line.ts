@@ -33,6 +33,8 @@ export class Line {
   heardFrom: (client: string) => void = () => undefined;
   /** Called when someone has started a test run. */
   heardRun: (said: JsonObject) => void = () => undefined;
+  /** Called when what the draft is compared with, or a conflict with it, has changed. */
+  rebased: () => void = () => undefined;
   private readonly exchange: Exchange;
   private socket: WebSocket | null = null;
   private isClosed = false;
@@ -141,6 +143,9 @@ export class Line {
       case "who": // one who came has not seen where this person is
         this.paced(said.get("rates"));
         if (said.get("joined") === true && this.presence.size > 0) this.tell();
+        break;
+      case "base":
+        this.rebased();
         break;
       case "item": {
         const item = said.get("item");

@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 
-const FILE = "file"; // the client by which a changed file, or a version published elsewhere, comes in
+const FILE = "file-"; // begins the client by which a changed file, or a version published elsewhere, comes in
 
 const SETTLED_MS = 2_000; // by when `stepless dev` has read a file that was saved
 const LOOK_MS = 300; // after the last item of a change that came in
@@ -48,7 +48,8 @@ export class Room {
     };
     this.session = new Session(ports, draft);
     this.people.subscribe(() => { this.near(); });
-    this.line.heardFrom = (client) => { if (client === FILE) this.lookSoon(); };
+    this.line.heardFrom = (client) => { if (client.startsWith(FILE)) this.lookSoon(); };
+    this.line.rebased = () => { this.lookSoon(); };
   }
 
   async start(): Promise<void> {

@@ -86,7 +86,8 @@ test("an edge is copied with its condition, its param and all that it says", () 
   const made = paste(draft.replica.view, KINDS, read(text), null, counted());
   done(draft, made?.gesture ?? null);
   const copy = [...graphIn(draft).wires.values()].find((wire) => wire.param === "left" && wire.tail !== "ac");
-  assert.deepEqual([copy?.entity.get("condition"), copy?.entity.get("merge")], ["{{ <a.n> > 1 }}", object([["rule", "first"]])]);
+  const entity = draft.replica.view.get(`edge/${copy?.tail ?? ""}`);
+  assert.deepEqual([entity?.get("condition"), entity?.get("merge")], ["{{ <a.n> > 1 }}", object([["rule", "first"]])]);
 });
 
 test("a whole document that is pasted into an empty draft brings its settings, but for those that are there, and its id", () => {
@@ -191,7 +192,7 @@ test("duplicates have free names, their own references and edges, and what is in
   const { blocks, children } = graphIn(draft);
   const [a = "", b = "", l = ""] = made?.tails ?? [];
   assert.deepEqual([blocks.get(a)?.id, blocks.get(b)?.id, blocks.get(l)?.id], ["a_2", "b_2", "l_2"]);
-  assert.deepEqual(blocks.get(b)?.entity.get("with"), object([["url", "see <a_2.body>"]]));
+  assert.deepEqual(draft.replica.view.get(`block/${b}`)?.get("with"), object([["url", "see <a_2.body>"]]));
   assert.deepEqual((children.get(l) ?? []).map((tail) => blocks.get(tail)?.id), ["x", "y"]);
   assert.deepEqual([...(draft.replica.view.get(`place/${a}`) ?? [])], [["x", 32], ["y", 32]]);
 });

@@ -28,7 +28,7 @@ test("its blocks are lines of the source", () => {
   const { desk } = tied();
   const { made, graph } = desk.snapshot();
   assert.ok(made !== null);
-  const source = sourceOf(made, graph);
+  const source = sourceOf(made, graph, desk.view);
   assert.deepEqual([source.first, source.of("pay")?.at, source.at(1, null), source.at(2, null)], [7, [2, 2], "order", "pay"]);
 });
 

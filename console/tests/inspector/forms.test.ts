@@ -124,7 +124,7 @@ test("numbers keep their digits, and what is none is a text", () => {
 
 test("a finding is at the field that its path leads to, inside of containers too", () => {
   const block = (id: string, parent: string | null): [string, Graph["blocks"] extends ReadonlyMap<string, infer B> ? B : never] => [id, {
-    tail: id, id: id.toUpperCase(), type: "http", parent, order: "V", container: false, entry: false, enabled: true, exits: [], entity: object([]),
+    tail: id, id: id.toUpperCase(), type: "http", parent, order: "V", container: false, entry: false, enabled: true, exits: [],
   }];
   const graph: Graph = { blocks: new Map([block("l", null), block("x", "l")]), wires: new Map(), children: new Map(), places: new Map() };
   const start = "nodes.L.with.body.nodes.X";

@@ -20,11 +20,13 @@ test("the request says only what was chosen", () => {
 
 test("the form of the inputs is that of the first entry that has one", () => {
   const schema = object([["type", "object"], ["properties", object([["order_id", object([["type", "string"]])]])], ["required", object([["[]", object([["k1", object([["order", "V"], ["is", "order_id"]])]])]])]]);
-  const graph = graphOf(new Alone([block("a", "manual", { inputs: schema }), block("b", "http")]).replica.view, KINDS);
-  assert.deepEqual(schemaOf(graph), { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] });
-  assert.deepEqual(propertiesOf(schemaOf(graph)), { order_id: { type: "string" } });
+  const { view } = new Alone([block("a", "manual", { inputs: schema }), block("b", "http")]).replica;
+  const graph = graphOf(view, KINDS);
+  assert.deepEqual(schemaOf(graph, view), { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] });
+  assert.deepEqual(propertiesOf(schemaOf(graph, view)), { order_id: { type: "string" } });
   assert.equal(propertiesOf({ type: "array" }), null);
-  assert.equal(schemaOf(graphOf(new Alone().replica.view, KINDS)), null);
+  const none = new Alone().replica.view;
+  assert.equal(schemaOf(graphOf(none, KINDS), none), null);
 });
 
 test("nodes at the top level can be stopped at, and a node in a container has a path", () => {

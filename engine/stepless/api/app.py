@@ -138,7 +138,7 @@ def create_app(
         plain = Routes(app, [Depends(check)], documented=documented)
         if site is not None:
             draft_routes.add_routes(guarded, editing, rooms)
-            draft_texts.add_settling(guarded, editing)
+            draft_texts.add_settling(guarded, editing, rooms)
             draft_texts.add_publishing(guarded, editing, rooms, log)
             if draft_files is not None:
                 draft_texts.add_saving(guarded, editing, draft_files, rooms, log)

@@ -32,11 +32,16 @@ export function duplicate(
     const place = placeFor(state, tail, order === undefined ? undefined : spots.get(tail));
     if (place !== undefined) writes.push(["put", `place/${made}`, place]);
   }
-  for (const wire of graph.wires.values()) {
-    const [source, target] = [named.get(wire.source), named.get(wire.target)];
-    if (source !== undefined && target !== undefined) writes.push(["put", `edge/${fresh()}`, changed(wire.entity, { source, target })]);
-  }
+  writes.push(...edgesAmong(state, graph, named, fresh));
   return writes.length === 0 ? null : { gesture: gesture(writes), tails: top.map((tail) => named.get(tail) ?? "") };
+}
+
+/** The edges between two blocks that are duplicated. */
+function edgesAmong(state: State, graph: Graph, named: ReadonlyMap<string, string>, fresh: Fresh): Write[] {
+  return [...graph.wires.values()].flatMap((wire): Write[] => {
+    const [source, target, edge] = [named.get(wire.source), named.get(wire.target), state.get(`edge/${wire.tail}`)];
+    return source === undefined || target === undefined || edge === undefined ? [] : [["put", `edge/${fresh()}`, changed(edge, { source, target })]];
+  });
 }
 
 /** The block and all that is in it, each container before its contents. */

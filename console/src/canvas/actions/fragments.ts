@@ -34,7 +34,7 @@ function node(state: State, graph: Graph, tail: string, inside: ReadonlySet<stri
   const entries = [...graph.wires.values()].filter((wire) => wire.target === tail && inside.has(wire.source)).map((wire): Value => {
     const from = graph.blocks.get(wire.source)?.id ?? "";
     const text = wire.handle === SOURCE ? from : `${from}.${wire.handle}`;
-    const more = [...wire.entity].filter(([field]) => !OF_AN_EDGE.has(field)).map(([field, value]): [string, Value] => [field, decoded(value)]);
+    const more = [...(state.get(`edge/${wire.tail}`) ?? EMPTY)].filter(([field]) => !OF_AN_EDGE.has(field)).map(([field, value]): [string, Value] => [field, decoded(value)]);
     return more.length === 0 ? text : new Map<string, Value>([["from", text], ...more]);
   });
   if (entries.length > 0) made.set("after", entries.length === 1 ? (entries[0] ?? null) : entries);

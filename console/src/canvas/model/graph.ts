@@ -1,10 +1,11 @@
 /**
- * The blocks and edges of a view, as the canvas and the outline show them.
+ * The blocks and edges of a view, as the canvas and the outline show them; their parameters are read from the view itself.
  *
- * A graph is made anew from every view, but what has not changed is the same object as before, so that only what changed is drawn.
+ * A graph is made from the one before and the keys of what changed, and costs what it touches. What looks as before is the same object:
+ * a block, each of the maps, the whole graph. So a letter typed in a parameter gives the graph that there was.
  */
 import type { Entity } from "../../editing/effects.ts";
-import { roomOf, type State } from "../../editing/state.ts";
+import { endsAt, roomOf, tailOf, type State } from "../../editing/state.ts";
 import { at, byText, isObject, textAt } from "../../editing/values.ts";
 import type { Kinds } from "./kinds.ts";
 
@@ -22,7 +23,6 @@ export interface Block {
   readonly entry: boolean;
   readonly enabled: boolean;
   readonly exits: readonly string[];
-  readonly entity: Entity;
 }
 
 export interface Wire {
@@ -31,7 +31,6 @@ export interface Wire {
   readonly target: string;
   readonly handle: string;
   readonly param: string;
-  readonly entity: Entity;
 }
 
 export interface Graph {
@@ -44,99 +43,162 @@ export interface Graph {
 
 export const NOTHING: Graph = { blocks: new Map(), wires: new Map(), children: new Map(), places: new Map() };
 
-export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING): Graph {
-  const found: [string, Entity][] = [];
-  const wires = new Map<string, Wire>();
-  const places = new Map<string, readonly [number, number]>();
-  const used = new Map<string, Set<string>>();
-  for (const key of state.keys()) {
+/** `changed`: the keys of all entities that may be others than when `former` was made; null: any may. */
+export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING, changed: Iterable<string> | null = null): Graph {
+  const [wires, places] = [new Revised(former.wires), new Revised(former.places)];
+  const tails = new Set<string>(); // of the blocks to look at
+  for (const key of changed ?? keysOf(state, former)) {
+    const tail = tailOf(key);
     const entity = state.get(key);
-    if (entity === undefined) continue;
-    const room = roomOf(key);
-    const tail = key.slice(room.length + 1);
-    if (room === "block") found.push([tail, entity]);
-    else if (room === "place") places.set(tail, [number(entity, "x"), number(entity, "y")]);
-    else if (room === "edge") {
-      const wire = former.wires.get(tail)?.entity === entity ? former.wires.get(tail) : wireOf(tail, entity);
-      if (wire === undefined) continue;
-      wires.set(tail, wire);
-      const handles = used.get(wire.source);
-      if (handles === undefined) used.set(wire.source, new Set([wire.handle]));
-      else handles.add(wire.handle);
+    switch (roomOf(key)) {
+      case "block":
+      case "subflow":
+        tails.add(tail);
+        break;
+      case "place":
+        places.set(tail, entity === undefined ? undefined : [number(entity, "x"), number(entity, "y")]);
+        break;
+      case "edge":
+        for (const wire of [wires.get(tail), wires.set(tail, entity === undefined ? undefined : wireOf(tail, entity))]) {
+          if (wire !== undefined) tails.add(wire.source); // its exits may be others
+        }
     }
   }
-  const blocks = new Map<string, Block>();
-  let placedAlike = found.length === former.blocks.size;
-  for (const [tail, entity] of found) {
-    const before = former.blocks.get(tail);
-    const block = blockOf(tail, entity, state, kinds, used.get(tail), before);
-    blocks.set(tail, block);
-    placedAlike &&= before !== undefined && before.parent === block.parent && before.order === block.order;
-  }
-  return {
-    blocks: alike(former.blocks, blocks), wires: alike(former.wires, wires), children: placedAlike ? former.children : childrenIn(blocks),
-    places: alike(former.places, places, (left, right) => left[0] === right[0] && left[1] === right[1]),
-  };
+  const blocks = new Revised(former.blocks);
+  const bodies = revise(blocks, tails, state, kinds);
+  const children = bodies.size === 0 ? former.children : childrenIn(blocks.map, former.children, bodies, tails);
+  const made = { blocks: blocks.map, wires: wires.map, children, places: places.map };
+  return alike(former, made) ? former : made;
 }
 
-/** The former map, if the new one has the same under the same keys, in the same order. */
-function alike<T>(former: ReadonlyMap<string, T>, made: ReadonlyMap<string, T>, same: (left: T, right: T) => boolean = Object.is): ReadonlyMap<string, T> {
-  if (former.size !== made.size) return made;
-  const others = former.entries();
-  for (const [key, value] of made) {
-    const other = others.next();
-    if (other.done === true || other.value[0] !== key || !same(other.value[1], value)) return made;
+/** Looks at the blocks again. Returns the containers in which one came, went or has another place now. */
+function revise(blocks: Revised<Block>, tails: ReadonlySet<string>, state: State, kinds: Kinds): ReadonlySet<string | null> {
+  const bodies = new Set<string | null>();
+  for (const tail of tails) {
+    const before = blocks.get(tail);
+    const entity = state.get(`block/${tail}`);
+    const after = blocks.set(tail, entity === undefined ? undefined : blockOf(tail, entity, state, kinds));
+    if (before?.parent === after?.parent && before?.order === after?.order) continue;
+    for (const block of [before, after]) if (block !== undefined) bodies.add(block.parent);
   }
-  return former;
+  return bodies;
 }
 
-function blockOf(
-  tail: string, entity: Entity, state: State, kinds: Kinds, used: ReadonlySet<string> | undefined, former: Block | undefined,
-): Block {
+function* keysOf(state: State, former: Graph): Iterable<string> {
+  yield* state.keys();
+  for (const [room, tails] of [["block", former.blocks], ["edge", former.wires], ["place", former.places]] as const) {
+    for (const tail of tails.keys()) yield `${room}/${tail}`;
+  }
+}
+
+/** A map that is copied once something in it becomes another value. */
+class Revised<T extends object> {
+  private copy: Map<string, T> | null = null;
+
+  constructor(private readonly former: ReadonlyMap<string, T>) {}
+
+  get map(): ReadonlyMap<string, T> {
+    return this.copy ?? this.former;
+  }
+
+  get(key: string): T | undefined {
+    return this.map.get(key);
+  }
+
+  /** Sets the value, undefined for none. What is there then: the former object, where the new one has the same fields. */
+  set(key: string, value: T | undefined): T | undefined {
+    const before = this.get(key);
+    if (before === value || (before !== undefined && value !== undefined && alike(before, value))) return before;
+    this.copy ??= new Map(this.former);
+    if (value === undefined) this.copy.delete(key);
+    else this.copy.set(key, value);
+    return value;
+  }
+}
+
+/** Whether two values of the same type have the same fields; lists in them are compared item by item. */
+function alike(left: object, right: object): boolean {
+  const others = Object.values(right) as unknown[];
+  return Object.values(left).every((one: unknown, place) => {
+    const other = others[place];
+    return one === other || (Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((part, index) => part === other[index]));
+  });
+}
+
+function blockOf(tail: string, entity: Entity, state: State, kinds: Kinds): Block {
   const type = textAt(entity, "type");
-  const exits = exitsOf(type, entity, kinds, used);
-  const container = kinds.get(type)?.container ?? state.has(`subflow/${tail}`);
-  const entry = kinds.get(type)?.entry ?? false;
-  if (former?.entity === entity && former.container === container && sameTexts(former.exits, exits)) return former;
+  const kind = kinds.get(type);
   const parent = entity.get("parent");
   return {
     tail, id: textAt(entity, "id"), type, parent: typeof parent === "string" ? parent : null, order: textAt(entity, "order"),
-    container, entry, enabled: entity.get("enabled") !== false, exits, entity,
+    container: kind?.container ?? state.has(`subflow/${tail}`), entry: kind?.entry ?? false, enabled: entity.get("enabled") !== false,
+    exits: exitsOf(type, entity, kinds, handlesAt(state, tail)),
   };
 }
 
+/** By which exits edges leave a block. */
+function handlesAt(state: State, tail: string): Set<string> {
+  const used = new Set<string>();
+  for (const key of state.found(endsAt(tail))) {
+    const edge = state.get(key);
+    if (edge !== undefined && textAt(edge, "source") === tail) used.add(textAt(edge, "handle") || SOURCE);
+  }
+  return used;
+}
+
 function wireOf(tail: string, entity: Entity): Wire {
-  return {
-    tail, source: textAt(entity, "source"), target: textAt(entity, "target"), handle: textAt(entity, "handle") || SOURCE,
-    param: textAt(entity, "param"), entity,
-  };
+  return { tail, source: textAt(entity, "source"), target: textAt(entity, "target"), handle: textAt(entity, "handle") || SOURCE, param: textAt(entity, "param") };
 }
 
 /** Parameters whose keys are exits. */
 const BRANCHES: ReadonlyMap<string, string> = new Map([["condition", "cases"], ["router", "routes"]]);
 
-function exitsOf(type: string, entity: Entity, kinds: Kinds, used: ReadonlySet<string> | undefined): string[] {
+function exitsOf(type: string, entity: Entity, kinds: Kinds, used: ReadonlySet<string>): string[] {
   const kind = kinds.get(type);
   const branches = BRANCHES.get(type);
   const named = branches === undefined ? undefined : at(entity, ["with", branches]);
   const exits = new Set(branches === undefined ? (kind?.exits ?? [SOURCE]) : isObject(named) ? named.keys() : []);
-  for (const handle of used ?? []) exits.add(handle);
+  for (const handle of used) exits.add(handle);
   exits.delete(ERROR);
   const ends = kind !== undefined && kind.exits.length === 0 && branches === undefined;
-  return ends && !(used?.has(ERROR) ?? false) ? [...exits] : [...exits, ERROR];
+  return ends && !used.has(ERROR) ? [...exits] : [...exits, ERROR];
 }
 
-function childrenIn(blocks: ReadonlyMap<string, Block>): Map<string | null, string[]> {
-  const bodies = new Map<string | null, Block[]>();
-  for (const block of blocks.values()) {
-    const body = bodies.get(block.parent);
-    if (body === undefined) bodies.set(block.parent, [block]);
-    else body.push(block);
+/** The children of all containers: those of `bodies` anew, where `tails` are all blocks that came, went or stand elsewhere now. */
+function childrenIn(
+  blocks: ReadonlyMap<string, Block>, former: Graph["children"], bodies: ReadonlySet<string | null>, tails: ReadonlySet<string>,
+): Graph["children"] {
+  const made = new Map(former);
+  const found = new Map([...bodies].map((parent) => [parent, (former.get(parent) ?? []).filter((tail) => !tails.has(tail)).flatMap((tail) => blocks.get(tail) ?? [])]));
+  for (const tail of tails) {
+    const block = blocks.get(tail);
+    if (block !== undefined) found.get(block.parent)?.push(block);
   }
-  return new Map([...bodies].map(([parent, body]) => {
+  for (const [parent, body] of found) {
     body.sort((left, right) => byText(left.order, right.order) || byText(left.tail, right.tail));
-    return [parent, body.map((block) => block.tail)];
-  }));
+    if (body.length === 0) made.delete(parent);
+    else made.set(parent, body.map((block) => block.tail));
+  }
+  return made;
+}
+
+const ENDS = new WeakMap<Graph["wires"], ReadonlyMap<string, readonly Wire[]>>();
+
+/** The edges that leave a block or lead to it. */
+export function wiresAt(graph: Graph, tail: string): readonly Wire[] {
+  let ends = ENDS.get(graph.wires);
+  if (ends === undefined) {
+    const made = new Map<string, Wire[]>();
+    for (const wire of graph.wires.values()) {
+      for (const end of new Set([wire.source, wire.target])) {
+        const held = made.get(end);
+        if (held === undefined) made.set(end, [wire]);
+        else held.push(wire);
+      }
+    }
+    ENDS.set(graph.wires, ends = made);
+  }
+  return ends.get(tail) ?? [];
 }
 
 /** The containers around a block, innermost first. */
@@ -151,11 +213,9 @@ export function around(graph: Graph, tail: string): string[] {
 
 /** All that is inside a container, however deep; nothing of a block that is none. */
 export function descendants(graph: Graph, tail: string): string[] {
-  const found = [...(graph.children.get(tail) ?? [])];
-  for (let place = 0; place < found.length; place += 1) {
-    for (const one of graph.children.get(found[place] ?? null) ?? []) if (one !== tail && !found.includes(one)) found.push(one);
-  }
-  return found;
+  const found = new Set(graph.children.get(tail));
+  for (const inner of found) for (const one of graph.children.get(inner) ?? []) if (one !== tail) found.add(one); // a set that grows is walked to its end
+  return [...found];
 }
 
 /** The tails without those whose container, or one around it, is among them: what a deletion or a copy takes along anyway. */
@@ -169,8 +229,4 @@ function number(entity: Entity, name: string): number {
   if (typeof value === "number") return value;
   const written = isObject(value) ? Number(value.get("#")) : 0;
   return Number.isFinite(written) ? written : 0;
-}
-
-function sameTexts(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((text, place) => text === right[place]);
 }

@@ -2,6 +2,7 @@
 import type { Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { roomOf, type State } from "../../editing/state.ts";
+import { EMPTY } from "../../editing/values.ts";
 import { linesRead, madeRead, Source, type Made } from "../../source/made.ts";
 import type { Graph } from "./graph.ts";
 
@@ -15,10 +16,10 @@ export function madeOf(view: State, held: Made | null): Made | null {
   return made.source === held.source && made.file === held.file && made.name === held.name && made.language === held.language ? held : made;
 }
 
-export function sourceOf(made: Made, graph: Graph): Source {
+export function sourceOf(made: Made, graph: Graph, view: State): Source {
   const led = new Set([...graph.wires.values()].map((wire) => wire.target));
   return new Source(made, [...graph.blocks.values()].map((block) => (
-    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(block.entity) }
+    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(view.get(`block/${block.tail}`) ?? EMPTY) }
   )));
 }
 

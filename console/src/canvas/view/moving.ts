@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 import { wayOf } from "../layout/placing.ts";
-import { descendants, type Graph, type Wire } from "../model/graph.ts";
+import { descendants, wiresAt, type Wire } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";
 import { lies, type Area } from "./area.ts";
 import type { Drags } from "./nodes.ts";
@@ -23,7 +23,6 @@ const STILL: Shift = { x: 0, y: 0 };
 class Moving {
   private shifted: ReadonlyMap<string, Shift> = new Map();
   private readonly elements = new Map<string, Element>();
-  private index: { readonly wires: Graph["wires"]; readonly at: ReadonlyMap<string, readonly Wire[]> } | null = null;
 
   /** Moves what is dragged, and puts back what is no longer. Returns the blocks that have come into the area from elsewhere. */
   show(root: Element, look: Look, drags: Drags, own: Drags, area: Area | null): readonly string[] {
@@ -38,7 +37,7 @@ class Moving {
       if (area === null) continue;
       const [stood, comes] = [lies(spot, area), lies({ ...spot, left, top }, area)];
       if (!stood && comes) arrived.push(tail);
-      for (const wire of this.at(look.graph, tail)) wires.add(wire);
+      for (const wire of wiresAt(look.graph, tail)) wires.add(wire);
       const element = stood || comes ? this.element(root, "node", tail) : null;
       if (element instanceof HTMLElement) element.style.transform = `translate(${left}px,${top}px)`;
     }
@@ -73,21 +72,6 @@ class Moving {
     const found = root.querySelector(`.react-flow__${kind}[data-id="${CSS.escape(tail)}"]`);
     if (found !== null) this.elements.set(key, found);
     return found;
-  }
-
-  private at(graph: Graph, tail: string): readonly Wire[] {
-    if (this.index?.wires !== graph.wires) {
-      const at = new Map<string, Wire[]>();
-      for (const wire of graph.wires.values()) {
-        for (const end of new Set([wire.source, wire.target])) {
-          const held = at.get(end);
-          if (held === undefined) at.set(end, [wire]);
-          else held.push(wire);
-        }
-      }
-      this.index = { wires: graph.wires, at };
-    }
-    return this.index.at.get(tail) ?? [];
   }
 }
 

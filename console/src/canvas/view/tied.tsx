@@ -10,7 +10,7 @@ const SourcePane = lazy(() => import("../../source/pane.tsx"));
 
 export function Tied({ desk, look, made }: { readonly desk: Desk; readonly look: Look; readonly made: Made }): ReactElement {
   const [isAsked, ask] = useState(false);
-  const source = useMemo(() => sourceOf(made, look.graph), [made, look.graph]);
+  const source = useMemo(() => sourceOf(made, look.graph, desk.view), [desk, made, look.graph]);
   const choose = useCallback((tail: string) => { desk.select([tail], true); }, [desk]);
   const file = titleOf(made);
   const canEdit = desk.draft.snapshot().canEdit;

@@ -1,8 +1,8 @@
 /** The ports of a session in a browser: IndexedDB, Web Locks, the session's storage, and its clock. */
 import type { Chance, Clock, Locks, Rows, Tab } from "../client/ports.ts";
+import { DIGITS } from "../orders.ts";
 
 const STORE = "rows";
-const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const WORD_LENGTH = 10;
 const CLIENT = "stepless.client";
 
@@ -76,7 +76,7 @@ export const browserChance: Chance = {
     let made = "";
     while (made.length < WORD_LENGTH) {
       for (const byte of crypto.getRandomValues(new Uint8Array(WORD_LENGTH))) {
-        if (byte < 248 && made.length < WORD_LENGTH) made += LETTERS.charAt(byte % LETTERS.length); // 4 x 62: each letter as often
+        if (byte < 248 && made.length < WORD_LENGTH) made += DIGITS.charAt(byte % DIGITS.length); // 4 x 62: each letter as often
       }
     }
     return made;

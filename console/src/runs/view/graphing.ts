@@ -1,5 +1,5 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
-import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { ERROR, SOURCE, type Block, type Graph, type Wire } from "../../canvas/model/graph.ts";
 
 const MAX_DEPTH = 20;
@@ -25,7 +25,7 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
   const edges = edgesOf(body, nodes).filter(({ source, target }) => nodes.has(source) && nodes.has(target) && !tools.has(source) && !tools.has(target));
   for (const { source, handle, target } of edges) {
     const tail = `${pathOf(source)}>${handle}>${pathOf(target)}`;
-    made.wires.set(tail, { tail, source: pathOf(source), target: pathOf(target), handle, param: "", entity: EMPTY });
+    made.wires.set(tail, { tail, source: pathOf(source), target: pathOf(target), handle, param: "" });
     const known = exits.get(source);
     if (known === undefined) exits.set(source, new Set([handle]));
     else known.add(handle);
@@ -40,7 +40,7 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
     children.push(path);
     made.blocks.set(path, {
       tail: path, id, type: textAt(node, "type"), parent, order: "", container: isObject(inner), entry: false, enabled: node.get("enabled") !== false,
-      exits: ordered(exits.get(id)), entity: EMPTY,
+      exits: ordered(exits.get(id)),
     });
     if (isObject(inner)) addBody(inner, path, made, depth + 1);
   }

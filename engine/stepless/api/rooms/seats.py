@@ -41,6 +41,7 @@ class Seats:
         self.roles = roles
         self._seats: dict[str, dict[str, Seat]] = {}
         self._framed: tuple[Item | None, bytes] = (None, b"")
+        rooms.rebased = self.rebased
 
     def held(self, workflow_id: str, client: str) -> Seat | None:
         """The seat of a client."""
@@ -66,6 +67,11 @@ class Seats:
 
     def others(self, workflow_id: str, seat: Seat) -> list[Seat]:
         return [other for other in self._seats.get(workflow_id, {}).values() if other.client != seat.client]
+
+    def rebased(self, workflow_id: str) -> None:
+        """Tells everyone in a draft to read what it is compared with again: a conflict alone is no item of the log."""
+        for seat in list(self._seats.get(workflow_id, {}).values()):
+            seat.receive(messages.said("base"))
 
     def framed(self, item: Item) -> bytes:
         """The message with an item, encoded once for everyone."""

@@ -146,6 +146,7 @@ def _bring_in(rooms: Rooms, files: DraftFiles, path: Path, text: str) -> None:
         item = file_changed(drafts, files, workflow_id, path.name, text, newest.number if newest is not None else 0)
         if item is not None:
             rooms.pass_on(drafts.drafting.head(workflow_id).draft, item)
+        rooms.rebased(workflow_id)
     except (DocumentRefused, NotFound, Refused):
         return  # not a document, no draft of it, or a store without drafts
     except SteplessError as error:

@@ -12,7 +12,7 @@ What cannot be reached by changes (a node that has lost its type) is removed and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from stepless.editing.difference.aligning import aligned
@@ -23,7 +23,7 @@ from stepless.editing.effects import Delete, Put, Rename, Set, Write
 from stepless.editing.fold import apply
 from stepless.editing.gestures import Gesture
 from stepless.editing.resolve import resolve
-from stepless.editing.state import Layer, State, named_in, room_of, tail_of, tie_of
+from stepless.editing.state import Entities, Layer, State, named_in, room_of, tail_of, tie_of
 from stepless.editing.values import Object, same
 from stepless.model.json import JSON
 
@@ -48,37 +48,9 @@ def difference(
     reached = to_document(resolve(state, [flattened(made)]).state)
     if same(reached, dict(document)):
         return made
-    anew = aligned(Layer(_Bare(state)), document, f"{salt} anew", is_container)
+    bare = Entities({"doc": doc} if "doc" in state else {})  # everything but the top level is new to it
+    anew = aligned(bare, document, f"{salt} anew", is_container)
     return towards(state, {**_beside(state), **anew})
-
-
-class _Bare:
-    """A state with nothing but its top level: everything else of a document is new to it."""
-
-    def __init__(self, state: State) -> None:
-        self._doc = state.get("doc")
-
-    def get(self, key: str) -> Object | None:
-        return self._doc if key == "doc" else None
-
-    def __contains__(self, key: object) -> bool:
-        return key == "doc"
-
-    def found(self, label: object) -> list[str]:
-        return []
-
-    def labels(self, key: str) -> frozenset[tuple[JSON, ...]]:
-        return frozenset()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(["doc"])
-
-    def put(self, key: str, entity: Object | None) -> None:
-        raise NotImplementedError
-
-    @property
-    def blocks(self) -> int:
-        return 0
 
 
 def flattened(groups: Sequence[Group]) -> Gesture:
@@ -166,25 +138,28 @@ class _Steps:
     # -- names -------------------------------------------------------------------------------------------------------
 
     def _rename(self) -> None:
-        waiting = [key for key in self._blocks() if self._held(key)["id"] != self._target[key]["id"]]
-        while waiting:
-            ready = [key for key in waiting if self._is_free(key, self._target[key]["id"])]
-            if not ready:
-                self._exchange(waiting)
-                return
-            for key in ready:
-                if self._is_free(key, self._target[key]["id"]):
-                    self._do(Rename(key, self._target[key]["id"], True))
-            waiting = [key for key in waiting if self._held(key)["id"] != self._target[key]["id"]]
+        """A block gets its name as soon as that is free, and then the one that waited for its former name."""
+        waiting = {key: None for key in self._blocks() if self._held(key)["id"] != self._target[key]["id"]}
+        after = {(self._held(key)["parent"], self._target[key]["id"]): key for key in waiting}
+        for first in list(waiting):
+            key: str | None = first
+            while key in waiting and self._is_free(key, name := self._target[key]["id"]):
+                del waiting[key]
+                held = self._held(key)
+                self._do(Rename(key, name, True))
+                key = after.get((held["parent"], held["id"]))
+        if waiting:
+            self._exchange(list(waiting))
 
     def _exchange(self, waiting: Sequence[str]) -> None:
         """Names that wait for each other."""
-        first = [Rename(key, self._unused(key, place), True) for place, key in enumerate(waiting)]
+        wanted = {block.get("id") for key, block in self._target.items() if room_of(key) == "block"}
+        first = [Rename(key, self._unused(key, place, wanted), True) for place, key in enumerate(waiting)]
         self._do(*first, *(Rename(key, self._target[key]["id"], True) for key in waiting))
 
-    def _unused(self, key: str, place: int) -> str:
+    def _unused(self, key: str, place: int, wanted: Collection[JSON]) -> str:
         name = f"renamed_{place}"
-        while not self._is_free(key, name) or any(name == block.get("id") for block in self._target.values()):
+        while not self._is_free(key, name) or name in wanted:
             name += "_"
         return name
 

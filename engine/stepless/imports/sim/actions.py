@@ -21,6 +21,7 @@ from stepless.imports.sim.values import (
     whole_number,
 )
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_DURATION_MS, MAX_HEADERS, MAX_ID_CHARACTERS, MAX_MESSAGE_CHARACTERS
+from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -28,7 +29,6 @@ _UNITS: Final[Mapping[str, tuple[str, int]]] = {
     "seconds": ("s", 1_000), "minutes": ("m", 60_000), "hours": ("h", 3_600_000), "days": ("d", 86_400_000),
 }  # fmt: skip
 _AMOUNT: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
-_WORKFLOW_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _OWN_ANSWERS: Final = ("decision", "by", "at")
 _REFERENCE: Final = re.compile(r"<[A-Za-z_]|\$\{|\{\{")
 
@@ -208,7 +208,7 @@ def _answer_fields(site: Site) -> dict[str, JSON]:
 def child(site: Site) -> Node:
     """A call of another workflow, which must be imported as well: Sim's ids of workflows are not those of Stepless."""
     workflow = site.take("workflowId", "manualWorkflowId")
-    if not isinstance(workflow, str) or not _WORKFLOW_ID.fullmatch(workflow):
+    if not isinstance(workflow, str) or not is_slug(workflow):
         return foreign(site)
     site.warn("sim_child_workflow", "workflowId", node=site.id, workflow=workflow)
     params: dict[str, JSON] = {"workflow": workflow}

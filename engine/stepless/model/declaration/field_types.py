@@ -30,10 +30,10 @@ from stepless.limits import (
 from stepless.model.declaration.misfits import read_duration_ms, read_retention_ms
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.failure_targets import parse_target
+from stepless.model.ids import SLUG
 from stepless.model.json import JSON, Path, parse_path
 
 _NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
-_SLUG: Final = rf"^[a-z0-9][a-z0-9-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
 
 
 def _path_steps(path: str) -> str:
@@ -49,7 +49,7 @@ def parse_key(key: str) -> Path:
         raise PydanticCustomError("bad_key", "{text}", {"text": str(error)}) from None
 
 
-Slug = Annotated[str, StringConstraints(pattern=_SLUG)]
+Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG}$")]
 NodeId = Annotated[str, StringConstraints(pattern=_NAME)]
 VariableName = Annotated[str, StringConstraints(pattern=_NAME)]
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stepless.errors import StoreUnusable
 from stepless.model.attached import Attached
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, StoredVersion
-from stepless.runtime.drafts.records import BLOB_OWNER
+from stepless.runtime.drafts.records import BLOB_OWNER, damaged
 from stepless.runtime.drafts.rules import Origin
 from stepless.runtime.versions import Versions
 
@@ -57,9 +56,7 @@ class Origins:
             return {}
         data = self._blobs.get(origin["blob"])
         if data is None:
-            message = f"what the draft was opened from is missing: the blob {origin['blob']}"
-            mend = "restore the store from a backup, or replace the draft by the published version"
-            raise StoreUnusable(message, code="draft_damaged", place=f"draft of {workflow_id}", mend=mend)
+            raise damaged(f"draft of {workflow_id}", f"the blob {origin['blob']} of what it was opened from is missing")
         kept: dict[str, Any] = unpack(data)
         return kept
 

@@ -151,9 +151,13 @@ class Records:
 
     def damaged(self, seq: int, why: str) -> StoreUnusable:
         """The error for an item, or for what it wrote, that cannot be read."""
-        place = f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}"
-        mend = "restore the store from a backup, or replace the draft by the published version"
-        return StoreUnusable(f"the draft is damaged: {why}", code="draft_damaged", place=place, mend=mend)
+        return damaged(f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}", why)
+
+
+def damaged(place: str, why: str) -> StoreUnusable:
+    """The error for a draft of which something cannot be read."""
+    mend = "restore the store from a backup, or replace the draft by the published version"
+    return StoreUnusable(f"the draft is damaged: {why}", code="draft_damaged", place=place, mend=mend)
 
 
 def storage_of(drafts: Drafts | None, blobs: Blobs, clock: Clock) -> Storage:

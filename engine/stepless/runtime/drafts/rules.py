@@ -9,6 +9,7 @@ from stepless.editing import messages
 from stepless.editing.document import from_document
 from stepless.editing.document.layout import entities_of
 from stepless.editing.document.reading import IsContainer
+from stepless.editing.effects import all_written
 from stepless.editing.fold import apply
 from stepless.editing.gestures import Item as TypedItem
 from stepless.editing.resolve import Change, resolve
@@ -61,9 +62,7 @@ class Rules:
     def resolve(self, state: Entities, intent: Intent, since: Sequence[Item]) -> Decided:
         changes = [Change(item.by, messages.effects_read(item.effects)) for item in since]
         decided = resolve(state, intent.gestures, changes)
-        written = typed(Item(0, "", 0, "", "", 0, ()))._replace(effects=decided.effects, outcomes=decided.outcomes)
-        made = messages.item_written(written)
-        return Decided(made["effects"], made.get("outcomes", []))
+        return Decided(all_written(decided.effects), [messages.outcome_written(outcome) for outcome in decided.outcomes])
 
 
 def typed(item: Item) -> TypedItem:

@@ -118,7 +118,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         return await run_in_threadpool(lambda: _gestures(*made()))
 
 
-def add_settling(router: APIRouter, drafts: DraftVerbs) -> None:
+def add_settling(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     @router.post(
         "/drafts/{workflow_id}/conflicts", summary="Decide a conflict of a draft", response_model=GesturesOut,
         openapi_extra=documented_body(ConflictBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503),
@@ -128,8 +128,9 @@ def add_settling(router: APIRouter, drafts: DraftVerbs) -> None:
         """Closes a conflict. With `take` `file`, returns what makes of the draft what the file has, which the client sends as any
         other gesture."""
         body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
-        made = partial(settle, drafts, workflow_id, body.key, body.path, body.take)
-        return await run_in_threadpool(lambda: _gestures(*made()))
+        made = await run_in_threadpool(partial(settle, drafts, workflow_id, body.key, body.path, body.take))
+        rooms.rebased(workflow_id)
+        return _gestures(*made)
 
 
 async def took_in(drafts: DraftVerbs, rooms: Rooms, workflow_id: str) -> None:
@@ -137,6 +138,7 @@ async def took_in(drafts: DraftVerbs, rooms: Rooms, workflow_id: str) -> None:
     item = await run_in_threadpool(take_in_version, drafts, workflow_id)
     if item is not None:
         await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+    rooms.rebased(workflow_id)
 
 
 def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: AuditLog) -> None:
@@ -195,6 +197,7 @@ def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms
         saved, item = await run_in_threadpool(work)
         if item is not None:
             await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+        rooms.rebased(workflow_id)
         if saved is None:
             raise conflict_of(body.file or "the file")
         return reply(saved._asdict())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from stepless.compile import parse
 from stepless.compile.canonical import content_hash, json_findings
@@ -17,6 +16,7 @@ from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
 from stepless.model.attached import decode_attached
 from stepless.model.findings import Finding
+from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
@@ -28,8 +28,6 @@ from stepless.runtime.drafts.rules import Rules
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.drafts.known import Known
 from stepless.runtime.world import World
-
-_WORKFLOW_ID: Final = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{MAX_ID_CHARACTERS - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +272,7 @@ def base_of(head: DraftHead) -> JSON:
 
 
 def _check_id(workflow_id: str) -> None:
-    if not _WORKFLOW_ID.fullmatch(workflow_id):
+    if not is_slug(workflow_id):
         message = f"the id of a workflow has at most {MAX_ID_CHARACTERS} lower-case letters, digits and hyphens"
         raise InvalidRequest(message, code="invalid_workflow_id", place="workflow_id", mend="use an id like refund-approval")
 
