@@ -206,6 +206,7 @@ def start_by_form(page: Any) -> None:
 
 def schedules(page: Any, dev: Dev) -> None:
     page.get_by_role("link", name="Schedules").click()
+    page.locator(".upcoming li").nth(4).wait_for()
     assert page.locator(".upcoming li").count() == 5
     page.get_by_role("button", name="Pause…").click()
     assert page.get_by_role("button", name="Pause the schedule").is_disabled()
