@@ -83,8 +83,8 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 def seen(page: Any, name: str) -> None:
-    """Axe finds nothing in both themes, nor on a narrow screen, and nothing is wider than the window. Where STEPLESS_PICTURES names a
-    folder, pictures of the page are kept in it."""
+    """Axe finds nothing in both themes, nor on a narrow screen, and nothing is wider than the window. Where STEPLESS_PICTURES
+    names a folder, pictures of the page are kept in it."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         for width in WIDTHS:
