@@ -83,8 +83,8 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 def seen(page: Any, name: str) -> None:
-    """Axe finds nothing in both themes, nor on a narrow screen, and nothing is wider than the window. Where STEPLESS_PICTURES names a
-    folder, pictures of the page are kept in it."""
+    """Axe finds nothing in both themes, nor on a narrow screen, and nothing is wider than the window. Where STEPLESS_PICTURES
+    names a folder, pictures of the page are kept in it."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         for width in WIDTHS:
@@ -206,6 +206,7 @@ def start_by_form(page: Any) -> None:
 
 def schedules(page: Any, dev: Dev) -> None:
     page.get_by_role("link", name="Schedules").click()
+    page.locator(".upcoming li").nth(4).wait_for()
     assert page.locator(".upcoming li").count() == 5
     page.get_by_role("button", name="Pause…").click()
     assert page.get_by_role("button", name="Pause the schedule").is_disabled()
