@@ -31,7 +31,7 @@ def test_nodes_of_a_part_of_another_file_have_the_lines_of_its_call() -> None:
     lines = {id: node["at"] for id, node in document["nodes"].items()}
     assert lines["before"] == [first + 2, first + 2]
     assert lines["first"] == lines["after"] == [first + 3, first + 5]
-    assert source_of(document, "first") == f"test_lines.py:{first + 3}: after = await doubled(before)"
+    assert source_of(document, "first") == f"{document['made_by']['file']}:{first + 3}: after = await doubled(before)"
 
 
 def test_nodes_of_a_part_of_the_same_file_have_its_own_lines() -> None:

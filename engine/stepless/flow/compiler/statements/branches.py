@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
+from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.facts.types import solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer
 from stepless.limits import MAX_CASES
+from stepless.model.json import JSON
 
 
-def branch(unit: Unit, statement: ast.If, hoist: Hoist) -> None:
+Write: TypeAlias = Callable[..., None]
+_LONGEST: Final = 400  # characters of an expression that takes the place of a condition
+
+
+def branch(unit: Unit, statement: ast.If, hoist: Hoist, write: Write) -> None:
+    if _chosen(unit, statement, write):
+        return
     exits = _answered(unit, statement)
     if exits is not None:
         _fork(unit, [(exits[0], statement.body), (exits[1], statement.orelse)])
@@ -38,6 +48,53 @@ def branch(unit: Unit, statement: ast.If, hoist: Hoist) -> None:
     if unit.risks > before:
         unit.may_fail(id, pure=True)
     _fork(unit, [([f"{id}.{name}"], body) for name, body in [*bodies, ("else", rest)]])
+
+
+def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:
+    """Writes `if a: x = b` as the assignment of one of two values: one node in place of two, where no value can fail."""
+    name, then, otherwise = _values(unit, statement)
+    if name is None or then is None or otherwise is None or has_await(statement.test):
+        return False
+    before, warnings = unit.risks, list(unit.warnings)
+    text = _choice(unit, statement.test, then, otherwise)
+    if text is None or unit.risks > before or len(str(text)) > _LONGEST:
+        unit.risks, unit.warnings = before, warnings  # the condition is a node
+        return False
+    write(unit, {name: text}, risky=False)
+    unit.bound.add(name)
+    return True
+
+
+def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> JSON:
+    """The value of a choice; None where one of its parts must be lifted."""
+    try:
+        truth(unit, test)
+        return unit.texts.template(ast.IfExp(unit.express(test), unit.express(then), unit.express(otherwise)))
+    except Lift:
+        return None
+
+
+def _values(unit: Unit, statement: ast.If) -> tuple[str | None, ast.expr | None, ast.expr | None]:
+    """The variable that both branches do nothing but assign, and its value in each."""
+    name, then = _assigned(unit, statement.body)
+    other, otherwise = _assigned(unit, statement.orelse)
+    if name is None or not unit.names.is_variable(name) or (statement.orelse and other != name):
+        return None, None, None
+    if not statement.orelse:
+        otherwise = ast.copy_location(ast.Name(name, ast.Load()), statement) if name in unit.bound else None
+    return name, then, otherwise
+
+
+def _assigned(unit: Unit, body: list[ast.stmt]) -> tuple[str | None, ast.expr | None]:
+    match body:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value)] if not has_await(value):
+            return name, value
+        case [ast.AugAssign(target=ast.Name(id=name), op=operator, value=value)] if not has_await(value):
+            read = ast.copy_location(ast.Name(name, ast.Load()), value)
+            whole = ast.copy_location(ast.BinOp(read, operator, value), value)
+            if name in unit.bound and is_scalar(unit, read) and is_scalar(unit, whole):
+                return name, whole
+    return None, None
 
 
 def _test(unit: Unit, node: ast.expr, first: bool) -> str | None:

@@ -100,7 +100,7 @@ class Reading:
             case ast.AugAssign():
                 self._assigning.augment(unit, statement)
             case ast.If():
-                branch(unit, statement, self._hoist)
+                branch(unit, statement, self._hoist, self._assigning.write)
             case ast.For():
                 self._looping.for_(unit, statement)
             case ast.While():
