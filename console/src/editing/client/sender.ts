@@ -25,10 +25,10 @@ import { heard, op, type Closing, type Heard } from "./talk.ts";
 const textAlone = (parts: readonly Pending[]): boolean => parts.every((part) => part.typed);
 
 export class Sender {
+  isSeeking = true; // when it is idle, for the work of tabs that are gone
   private isOpen = false;
   private isStopped = false;
   private isResting = false; // until the next welcome
-  private isSeeking = true; // for the work of tabs that are gone
   private mending: string | null = null; // the tag that was answered with `forked` or `stale`
   private readonly pace = new Pace();
   private readonly retrying: Retrying;

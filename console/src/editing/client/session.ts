@@ -42,8 +42,6 @@ export class Session {
     });
   }
 
-  // -- the store -----------------------------------------------------------------------------------------------------------
-
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -84,8 +82,6 @@ export class Session {
     this.changed();
     void this.keeper.save();
   }
-
-  // -- opening -------------------------------------------------------------------------------------------------------------
 
   /** Opens the draft and goes on with what this tab had. Rejects where the server is not reached; it can be called again. */
   async start(): Promise<void> {
@@ -278,8 +274,11 @@ export class Session {
 
   /** With nothing of its own to send, goes on as a client whose tab is gone while its work waits. */
   private async adopt(): Promise<void> {
+    const { seq } = this.replica;
     const found = await orphan(this.ports, this.draft, this.replica.client);
-    if (found !== null && !(await this.adopted(found))) found.release(); // it stays for the next tab that is opened
+    if (found === null || await this.adopted(found)) return;
+    found.release(); // for the next tab that is opened, or for this one: it was busy
+    this.sender.isSeeking = found.kept?.epoch === this.epoch && (this.replica.pending.length > 0 || this.replica.seq !== seq);
   }
 
   private async adopted(found: Berth): Promise<boolean> {
