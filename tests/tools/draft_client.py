@@ -72,6 +72,11 @@ class Socket:
     async def _next(self) -> dict[str, Any]:
         return await asyncio.wait_for(self._from_app.get(), PATIENCE_S)
 
+    def lose(self) -> None:
+        """What was said and the app has not read is lost."""
+        while not self._to_app.empty():
+            self._to_app.get_nowait()
+
     def read_nothing(self) -> None:
         """From now on nothing that the app sends leaves its buffer."""
         self._reading.clear()

@@ -32,6 +32,33 @@ async def test_a_thousand_ops_at_once_are_answered_by_rate_and_hold_no_one_up(ma
         assert MAX_OPS_PER_S <= committed < 100
 
 
+async def test_an_op_beside_a_flood_waits_for_few_ops_of_it(make_room: MakeRoom) -> None:
+    """Counted, not timed: a thousand ops lie in the socket of one person when another one edits ten times. Of those the server
+    takes at most one for each edit, so no edit waits for more than twice the work of an op."""
+    room = await make_room(pace_delay_ms=2_000)
+    submit, taken = room.app.state.rooms.submit, []
+
+    async def counted(draft: Draft, message: Any, by: str) -> Any:
+        taken.append(message["client"])
+        return await submit(draft, message, by)
+
+    room.app.state.rooms.submit = counted
+    async with await socket(room) as ada, await socket(room) as bo:
+        await ada.enter(ADA)
+        await bo.enter(BO)
+        for n in range(1, 1_001):
+            edit(ada, n, f"name {n}", base=0, tag=f"t{n}")
+        await ada.hear("answer", lambda answer: answer["code"] == "rate")
+        beside = []
+        for n in range(1, 11):
+            before = len(taken)
+            edit(bo, n, f"his {n}", base=0, tag=f"bo-{n}")
+            await bo.hear("item", lambda message, n=n: message["item"]["tag"] == f"bo-{n}")
+            beside.append(sum(client == ADA for client in taken[before:]))
+        assert max(beside) <= 1 and len(taken) <= MAX_OPS_PER_S + 2 * len(beside) + 1
+        ada.lose()
+
+
 async def test_everyone_together_has_a_pace_too(make_room: MakeRoom) -> None:
     room = await make_room(room_ops_per_s=3)
     answers = [(await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x"), client=f"c{one}"))).json() for one in range(9)]
