@@ -4,10 +4,11 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";
 import { markOf } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { sources, withoutLines, withoutSource } from "../source/changes.ts";
+import { sourceTexts, withoutLines, withoutSource } from "../source/changes.ts";
 import { SourceChanges } from "../source/diff.tsx";
+import { titleOf } from "../source/made.ts";
 import type { Room } from "../wire/room.ts";
-import type { Against, Difference, NodeChange } from "../wire/served.ts";
+import type { Against, Difference, LineChange, NodeChange } from "../wire/served.ts";
 import { LineChanges, linesDiffer, NodeChanges, type Known } from "./differences.tsx";
 import { sumWords } from "./saying.ts";
 import { useSettled } from "./settled.ts";
@@ -56,7 +57,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
         {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node differs"}</span>}
       </div>
       <div className="pane-body">
-        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <ByLine made={made} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
+        {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <Lines lines={made.lines} against={made.against} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
       </div>
     </section>
   );
@@ -69,9 +70,9 @@ function versionsOf(room: Room, shown: Against): number[] {
 }
 
 function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly made: Difference }): ReactElement {
-  const source = sources(look.made, made.document);
+  const texts = sourceTexts(made.document);
   const [fields, nodes] = [withoutSource(made.document), withoutLines(made.nodes)];
-  const first = source.before?.source === source.after?.source ? null : <SourceChanges before={source.before} after={source.after} />;
+  const first = texts === null ? null : <SourceChanges texts={texts} title={look.made === null ? "Source" : titleOf(look.made)} />;
   if (nodes.length === 0 && fields.length === 0) return first ?? <Nothing against={made.against} moved={linesDiffer(made.lines)} />;
   const path = draftPath(room.draft);
   const knownOf = (node: NodeChange): Known | null => {
@@ -82,8 +83,8 @@ function Nodes({ desk, look, room, made }: { readonly desk: Desk; readonly look:
   return <>{first}<NodeChanges nodes={nodes} document={fields} knownOf={knownOf} /></>;
 }
 
-function ByLine({ made }: { readonly made: Difference }): ReactElement {
-  return linesDiffer(made.lines) ? <LineChanges lines={made.lines} /> : <Nothing against={made.against} moved={false} />;
+function Lines({ lines, against }: { readonly lines: readonly LineChange[]; readonly against: string }): ReactElement {
+  return linesDiffer(lines) ? <LineChanges lines={lines} /> : <Nothing against={against} moved={false} />;
 }
 
 function Nothing({ against, moved }: { readonly against: string; readonly moved: boolean }): ReactElement {

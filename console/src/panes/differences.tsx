@@ -75,9 +75,9 @@ export function linesDiffer(lines: readonly LineChange[]): boolean {
   return lines.some((line) => line.op === "+" || line.op === "-");
 }
 
-export function LineChanges({ lines, label = "Lines" }: { readonly lines: readonly LineChange[]; readonly label?: string }): ReactElement {
+export function LineChanges({ lines }: { readonly lines: readonly LineChange[] }): ReactElement {
   return (
-    <div className="lines" tabIndex={0} role="region" aria-label={label}>
+    <div className="lines" tabIndex={0} role="region" aria-label="Lines">
       <table>
         <thead className="hidden"><tr><th scope="col">Line before</th><th scope="col">Line now</th><th scope="col">Text</th></tr></thead>
         <tbody>

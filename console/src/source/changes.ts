@@ -1,7 +1,8 @@
 /** Two texts beside each other, line by line, with some lines around each change. */
+import type { Json } from "../editing/values.ts";
 import { hunksBetween } from "../panes/text/lines.ts";
 import type { FieldChange, LineChange, NodeChange } from "../wire/served.ts";
-import { madeRead, type Made } from "./made.ts";
+import { madeRead } from "./made.ts";
 
 const AROUND = 3;
 const MADE_BY = "made_by";
@@ -41,15 +42,20 @@ function shortened(all: readonly LineChange[], around: number): LineChange[] {
   return made;
 }
 
-/** What a draft was made by before and is now, by the changes of its document; `now` where nothing changed of it. */
-export function sources(now: Made | null, fields: readonly FieldChange[]): { readonly before: Made | null; readonly after: Made | null } {
-  let before = now;
-  for (const { path: [first, key], before: value } of fields) {
-    if (first !== MADE_BY) continue;
-    if (key === undefined) before = madeRead(value);
-    else if (before !== null && typeof value === "string") before = { ...before, [key === "function" ? "name" : key]: value };
+/** The text of the source before and after, by the changes of a document; null where it did not change, or there is none. */
+export type Texts = readonly [before: string | null, after: string | null];
+
+export function sourceTexts(fields: readonly FieldChange[]): Texts | null {
+  for (const { path, before, after } of fields) {
+    if (path[0] !== MADE_BY || path.length > 2 || (path.length === 2 && path[1] !== "source")) continue;
+    const texts: Texts = path.length === 2 ? [textOf(before), textOf(after)] : [madeRead(before)?.source ?? null, madeRead(after)?.source ?? null];
+    if (texts[0] !== texts[1]) return texts;
   }
-  return { before, after: now };
+  return null;
+}
+
+function textOf(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** Fields and nodes without those that follow from the lines of the source. */

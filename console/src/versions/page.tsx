@@ -1,6 +1,5 @@
-/** One published version, which never changes: what it was made from beside its graph, and what differs from another version. */
+/** One published version, which never changes: what it was made from beside its graph. */
 import "./version.css";
-import "../panes/panes.css";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
@@ -14,9 +13,7 @@ import { explained, Refusal, requestObject } from "../wire/api.ts";
 import { drawn, newestOf, textOf, versionAt, type Version } from "./version.ts";
 
 const SourcePane = lazy(() => import("../source/pane.tsx"));
-const Changes = lazy(() => import("./changes.tsx"));
 
-const MAX_VERSIONS = 100; // in the list: older ones have an address, too
 const NONE: ReadonlyMap<string, NodeSummary> = new Map();
 
 export default function VersionPage({ workflow, number }: { readonly workflow: string; readonly number: number }): ReactElement {
@@ -41,22 +38,20 @@ export default function VersionPage({ workflow, number }: { readonly workflow: s
 function Shown({ version }: { readonly version: Version }): ReactElement {
   const newest = useNewest(version);
   const { query } = useAddress();
-  const asked = Number(query.get("against"));
-  const against = Number.isSafeInteger(asked) && asked > 0 && asked !== version.number ? asked : null;
   const here = versionPath(version.workflow, version.number);
+  const [list, changes] = [workflowPath(version.workflow), `${workflowPath(version.workflow, "versions")}?from=${version.number - 1}&to=${version.number}`];
   return (
     <main className="version">
       <header className="version-head">
-        <a className="head-home" href={hrefOf(workflowPath(version.workflow, "versions"))} onClick={follow(workflowPath(version.workflow, "versions"))} aria-label="All versions"><Icon mark="back" /></a>
+        <a className="head-home" href={hrefOf(list)} onClick={follow(list)} aria-label={`The workflow ${version.workflow}`}><Icon mark="back" /></a>
         <h1 className="cut">{version.name}</h1>
         <span className="version-number">v{version.number}</span>
         <span className="quiet cut">published <When at={version.at} /></span>
         <span className="head-gap" />
-        <Against number={version.number} newest={newest} against={against} choose={(other) => { go(other === null ? here : `${here}?against=${other}`); }} />
+        {version.number === 1 ? null : <a className="button small" href={hrefOf(changes)} onClick={follow(changes)}>Changes since v{version.number - 1}</a>}
         {newest === version.number ? <Drafting workflow={version.workflow} /> : <a className="button small" href={hrefOf(versionPath(version.workflow, newest))} onClick={follow(versionPath(version.workflow, newest))}>Newest is v{newest}</a>}
       </header>
-      {against === null ? <Beside version={version} chosen={query.get("node") ?? ""} choose={(path) => { go(path === "" ? here : `${here}?node=${encodeURIComponent(path)}`, true); }} />
-        : <Suspense fallback={<Bones lines={12} label="The changes are loading" />}><Changes key={against} version={version} against={against} /></Suspense>}
+      <Beside version={version} chosen={query.get("node") ?? ""} choose={(path) => { go(path === "" ? here : `${here}?node=${encodeURIComponent(path)}`, true); }} />
     </main>
   );
 }
@@ -70,21 +65,6 @@ function useNewest({ workflow, number }: Version): number {
     return () => { left = true; };
   }, [workflow]);
   return newest;
-}
-
-function Against({ number, newest, against, choose }: {
-  readonly number: number; readonly newest: number; readonly against: number | null; readonly choose: (other: number | null) => void;
-}): ReactElement {
-  const listed = Array.from({ length: Math.min(newest, MAX_VERSIONS) }, (_, place) => newest - place).filter((one) => one !== number);
-  const all = against === null || listed.includes(against) ? listed : [...listed, against];
-  return (
-    <label className="pane-against"><span className="version-word">Changes since</span>
-      <select className="field" aria-label="Changes since" value={against ?? ""} disabled={all.length === 0} onChange={(event) => { choose(event.target.value === "" ? null : Number(event.target.value)); }}>
-        <option value="">no version</option>
-        {all.map((one) => <option key={one} value={one}>v{one}</option>)}
-      </select>
-    </label>
-  );
 }
 
 function Drafting({ workflow }: { readonly workflow: string }): ReactElement {

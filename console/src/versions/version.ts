@@ -1,7 +1,7 @@
-/** One published version: its document, its source, and what differs between two of them. */
+/** One published version: its document, its source. */
 import { graphOfDocument } from "../runs/view/graphing.ts";
 import type { Graph } from "../canvas/model/graph.ts";
-import { isObject, same, textAt, type JsonObject } from "../editing/values.ts";
+import { isObject, textAt, type JsonObject } from "../editing/values.ts";
 import { linesRead, madeRead, Source, type Made, type Node } from "../source/made.ts";
 import { requestObject, requestText } from "../wire/api.ts";
 
@@ -65,39 +65,4 @@ export function nodesOf(document: JsonObject): ReadonlyMap<string, JsonObject> {
   };
   add(document, "", 0);
   return found;
-}
-
-/** `fields`: which parts of a node that is in both are not as they were. */
-export interface Changed {
-  readonly path: string;
-  readonly type: string;
-  readonly change: "added" | "removed" | "changed";
-  readonly fields: readonly string[];
-}
-
-/** Nodes that differ, without the lines that they come from. */
-export function changedNodes(before: JsonObject, after: JsonObject): Changed[] {
-  const [old, now] = [nodesOf(before), nodesOf(after)];
-  const made: Changed[] = [];
-  for (const [path, node] of now) {
-    const former = old.get(path);
-    if (former === undefined) made.push({ path, type: textAt(node, "type"), change: "added", fields: [] });
-    else {
-      const fields = fieldsOf(former, node);
-      if (fields.length > 0) made.push({ path, type: textAt(node, "type"), change: "changed", fields });
-    }
-  }
-  for (const [path, node] of old) if (!now.has(path)) made.push({ path, type: textAt(node, "type"), change: "removed", fields: [] });
-  return made;
-}
-
-function fieldsOf(former: JsonObject, node: JsonObject): string[] {
-  const names = new Set([...former.keys(), ...node.keys()]);
-  names.delete("at");
-  return [...names].flatMap((name) => {
-    const [left, right] = [former.get(name), node.get(name)];
-    if (same(left, right)) return [];
-    if (name !== "with" || !isObject(left) || !isObject(right)) return [name];
-    return [...new Set([...left.keys(), ...right.keys()])].filter((key) => key !== "body" && !same(left.get(key), right.get(key)));
-  });
 }

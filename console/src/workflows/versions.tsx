@@ -2,6 +2,8 @@
 import { useEffect, useState, type ReactElement } from "react";
 import { LineChanges, linesDiffer, NodeChanges } from "../panes/differences.tsx";
 import { sumWords } from "../panes/saying.ts";
+import { sourceTexts, withoutLines, withoutSource } from "../source/changes.ts";
+import { SourceChanges } from "../source/diff.tsx";
 import { follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
 import { nameOf } from "../ui/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
@@ -67,7 +69,7 @@ function List({ workflow, draft }: { readonly workflow: string; readonly draft: 
             const changes = comparePath(workflow, one.version - 1, one.version);
             return (
               <tr key={one.version}>
-                <td className="versions-number"><a href={hrefOf(versionPath(workflow, one.version))} onClick={follow(versionPath(workflow, one.version))}><b>v{one.version}</b></a></td>
+                <td className="versions-number"><a href={hrefOf(versionPath(workflow, one.version))} onClick={follow(versionPath(workflow, one.version))} aria-label={`Version ${one.version}`}><b>v{one.version}</b></a></td>
                 <td className="versions-when"><When at={one.published_at} /></td>
                 <td className="versions-by">{one.by === null ? <span className="quiet" title="Published by a file or a program, not from a draft">a file or program</span> : nameOf(one.by)}</td>
                 <td className="versions-message">{one.message === null ? <span className="quiet">no message</span> : one.message}</td>
@@ -127,7 +129,10 @@ function Compared({ workflow, newest, from, to, byLine }: {
 
 function Changes({ made, byLine }: { readonly made: Omit<Difference, "seq">; readonly byLine: boolean }): ReactElement {
   if (byLine && linesDiffer(made.lines)) return <LineChanges lines={made.lines} />;
-  if (!byLine && made.nodes.length + made.document.length > 0) return <NodeChanges nodes={made.nodes} document={made.document} knownOf={() => null} />;
+  const [fields, nodes, texts] = [withoutSource(made.document), withoutLines(made.nodes), sourceTexts(made.document)];
+  if (!byLine && (nodes.length + fields.length > 0 || texts !== null)) {
+    return <>{texts === null ? null : <SourceChanges texts={texts} title="Source" />}<NodeChanges nodes={nodes} document={fields} knownOf={() => null} /></>;
+  }
   const onlyText = !byLine && linesDiffer(made.lines);
   return (
     <div className="page-empty">

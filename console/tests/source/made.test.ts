@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { object } from "../../src/editing/values.ts";
-import { lineChanges, sources, withoutLines } from "../../src/source/changes.ts";
+import { lineChanges, sourceTexts, withoutLines } from "../../src/source/changes.ts";
 import { linesRead, madeRead, Source, type Made, type Node } from "../../src/source/made.ts";
 
 // in the file from line 24 on
@@ -56,11 +56,10 @@ test("lines that go and come, with some around them, and the rest left out", () 
   assert.deepEqual(lineChanges("", "a\n").map((line) => line.op), ["+"]);
 });
 
-test("of a draft's changes: what its source was before, and which nodes differ in more than their lines", () => {
-  const changed = [{ path: ["made_by", "source"], before: "old", after: SOURCE }, { path: ["variables"], before: 1, after: 2 }];
-  assert.equal(sources(MADE, changed).before?.source, "old");
-  assert.equal(sources(MADE, []).before, MADE);
-  assert.equal(sources(null, [{ path: ["made_by"], before: object([["language", "python"], ["source", "s"]]), after: undefined }]).before?.source, "s");
+test("of the changes of a document: the text of its source before and after, and which nodes differ in more than their lines", () => {
+  assert.deepEqual(sourceTexts([{ path: ["variables"], before: 1, after: 2 }, { path: ["made_by", "source"], before: "old", after: SOURCE }]), ["old", SOURCE]);
+  assert.equal(sourceTexts([{ path: ["made_by", "file"], before: "a.py", after: "b.py" }]), null);
+  assert.deepEqual(sourceTexts([{ path: ["made_by"], before: object([["language", "python"], ["source", "s"]]), after: undefined }]), ["s", null]);
   const node = (id: string, ...paths: string[][]): Parameters<typeof withoutLines>[0][number] => (
     { change: "changed", path: [id], key: `block/${id}`, formerId: "", fields: paths.map((path) => ({ path, before: 1, after: 2 })) }
   );
