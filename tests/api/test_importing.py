@@ -12,7 +12,10 @@ pytestmark = pytest.mark.anyio
 
 
 def exported(*types: str) -> dict[str, Any]:
-    blocks = {f"b{n}": {"id": f"b{n}", "type": type_, "name": f"Block {n}", "enabled": True, "subBlocks": {}} for n, type_ in enumerate(types)}
+    blocks = {
+        f"b{n}": {"id": f"b{n}", "type": type_, "name": f"Block {n}", "enabled": True, "subBlocks": {}}
+        for n, type_ in enumerate(types)
+    }
     edges = [{"id": f"e{n}", "source": f"b{n}", "target": f"b{n + 1}"} for n in range(len(types) - 1)]
     return {"version": "1.0", "state": {"blocks": blocks, "edges": edges, "metadata": {"name": "From Sim"}}}
 
@@ -42,7 +45,8 @@ async def test_what_is_no_export_is_refused(door: Any) -> None:
 async def test_it_needs_the_role_that_edits_and_leaves_nothing_in_the_audit_log(door: Any) -> None:
     made = (await door.ask.post("/keys", json={"name": "reader", "roles": ["read"]})).json()
     before = len((await door.ask.get("/audit")).json()["entries"])
-    answer = await door.stranger.post("/import", json={"export": exported("wait")}, headers={"authorization": f"Bearer {made['secret']}"})
+    bearer = {"authorization": f"Bearer {made['secret']}"}
+    answer = await door.stranger.post("/import", json={"export": exported("wait")}, headers=bearer)
     assert (answer.status_code, answer.json()["code"]) == (403, "role_missing")
     assert (await door.ask.post("/import", json={"export": exported("start_trigger")})).status_code == 200
     assert len((await door.ask.get("/audit")).json()["entries"]) == before

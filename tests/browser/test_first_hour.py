@@ -10,17 +10,22 @@ from axe import violations
 from draft_site import DraftSite, Person
 from example_drafts import REFUND
 from quality import WATCH, faults
-from windows import Windows, block, canvas, choose, drag, pick, saved, until, until_wires
+from windows import Windows, block, canvas, choose, drag, saved, until, until_wires
 
 ASK = {"id": "asks", "nodes": {
     "begin": {"type": "manual"},
     "ask": {"type": "approval", "after": "begin", "with": {"message": "Refund <begin.amount>?", "timeout": "2d"}},
     "pay": {"type": "transform", "after": "ask.approved", "with": {"value": "{{ 100 / <begin.amount> }}"}},
 }}  # fmt: skip
-FAILS = {"id": "fails", "nodes": {"begin": {"type": "manual"}, "divide": {"type": "transform", "after": "begin", "with": {"value": "{{ 1 / 0 }}"}}}}
+FAILS = {"id": "fails", "nodes": {
+    "begin": {"type": "manual"}, "divide": {"type": "transform", "after": "begin", "with": {"value": "{{ 1 / 0 }}"}},
+}}  # fmt: skip
 EXPORT = {"version": "1.0", "state": {
     "metadata": {"name": "From Sim"},
-    "blocks": {key: {"id": key, "type": type_, "name": key, "enabled": True, "subBlocks": {}} for key, type_ in (("start", "start_trigger"), ("pause", "wait"))},
+    "blocks": {
+        key: {"id": key, "type": type_, "name": key, "enabled": True, "subBlocks": {}}
+        for key, type_ in (("start", "start_trigger"), ("pause", "wait"))
+    },
     "edges": [{"id": "e", "source": "start", "target": "pause"}],
 }}  # fmt: skip
 
@@ -217,7 +222,8 @@ def test_every_page_has_contrast_names_a_title_a_focus_order_large_targets_and_s
     look = {"viewport": {"width": width, "height": 844}, "color_scheme": theme}
     found = []
     for name, address, shown in (
-        ("runs", ada.page(), ".run-row, [role=row] a, .card, a[href*='/runs/run']"), ("run", f"{ada.page()}runs/{run}", ".run-title"),
+        ("runs", ada.page(), ".run-row, [role=row] a, .card, a[href*='/runs/run']"),
+        ("run", f"{ada.page()}runs/{run}", ".run-title"),
         ("approvals", f"{ada.page()}approvals", ".question"), ("errors", f"{ada.page()}errors", ".group"),
         ("workflows", ada.workflows(), "table"), ("draft", ada.page(workflow), ".react-flow__node, .outline-row"),
     ):

@@ -1,5 +1,5 @@
-"""What a page owes to all who use it, as a tool like Lighthouse looks for it: contrast and names (axe), a title and a language, an order of
-the focus that can be followed, targets that can be hit, nothing that moves while it loads, nothing that scrolls sideways."""
+"""What a page owes to all who use it, as a tool like Lighthouse looks for it: contrast and names (axe), a title and a language, an
+order of the focus that can be followed, targets that can be hit, nothing that moves while it loads, nothing that scrolls sideways."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _TARGETS: Final = """least => {
   for (const element of document.querySelectorAll(all)) {
     const held = element.closest('label') ?? element;
     const {width, height} = held.getBoundingClientRect();
-    const alone = getComputedStyle(element).display !== 'inline' || element.parentElement.textContent.trim() === element.textContent.trim();
+    const alone = getComputedStyle(element).display !== 'inline'
+        || element.parentElement.textContent.trim() === element.textContent.trim();
     if (!shown(element) || width === 0 || element.disabled || (width >= least && height >= least)) continue;
     if (element.matches('a') && !alone) continue;  // a link in a sentence is as high as its line
     if (element.matches('.react-flow__attribution *')) continue;
@@ -46,7 +47,8 @@ _STOP: Final = """() => {
   const label = element.closest('label');
   const rings = [element, label].filter(one => one !== null).map(one => getComputedStyle(one));
   return {
-    number: window.stops.size - 1 === window.stops.get(element) ? window.stops.get(element) : -1, html: element.outerHTML.slice(0, 120),
+    number: window.stops.size - 1 === window.stops.get(element) ? window.stops.get(element) : -1,
+    html: element.outerHTML.slice(0, 120),
     seen: box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth,
     ring: rings.some(one => (one.outlineStyle !== 'none' && one.outlineWidth !== '0px') || one.boxShadow !== 'none')
       || element.matches('input, textarea, select'),

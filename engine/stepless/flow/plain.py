@@ -38,8 +38,8 @@ def acting(
     steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
 ) -> Iterator[None]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
-    approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place of
-    those of steps, by the names of the steps; `called` gets each call of a step, before it."""
+    approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place
+    of those of steps, by the names of the steps; `called` gets each call of a step, before it."""
     given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
     fakes = {name: fake for name, fake in given.items() if fake is not None}
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}

@@ -21,8 +21,8 @@ from stepless.limits import MAX_CACHED_SIGNATURES
 UNKNOWN: Final = typing.Any
 SCALARS: Final = (str, int, float, bool, type(None))
 REAL: Final = int | float
-"""The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in JSON.
-A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
+"""The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in
+JSON. A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
 _ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")

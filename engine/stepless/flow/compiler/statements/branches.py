@@ -16,7 +16,6 @@ from stepless.flow.words import Answer
 from stepless.limits import MAX_CASES
 from stepless.model.json import JSON
 
-
 Write: TypeAlias = Callable[..., None]
 _LONGEST: Final = 400  # characters of an expression that takes the place of a condition
 
