@@ -51,7 +51,7 @@ class Rooms:
         self._tasks: set[asyncio.Task[None]] = set()
         self._intake = Intake(bounds)
         self.rebased: Callable[[str], None] = lambda workflow_id: None
-        """Called in the event loop when the base of a draft, or a conflict with it, may be another one."""
+        """Called in the event loop when the base of a draft, or a conflict with it, may be another one. Set by the seats."""
 
     async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> Item | Answer:
         """Commits an intent and passes the item on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
