@@ -56,17 +56,15 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of
 def link(
     parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...], stop_after: str | None = None
 ) -> Graph:
-    """The graph of the nodes that `entries` reach, for a document without errors; with `stop_after`, only of those from which
-    this node can be reached, and itself. Consumes `parsed`. Near-linear in nodes and edges. Raises `InvalidRequest` for an entry
-    that is not a node at the top level."""
+    """The graph of the nodes that `entries` reach, with `stop_after` only of it and what leads to it, for a document without
+    errors. Consumes `parsed`. Near-linear. Raises `InvalidRequest` for an entry that is not a node at the top level."""
     document, root = parsed.document, parsed.bodies[0]
     chosen = _places(root)
     if entries is not None:
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
     if stop_after is not None:
         chosen = chosen & reachable([root.nodes[stop_after].place], root.predecessors)
-    body = _link_body(root, chosen, wave=0, depth=0)
-    kinds, limited = _used(body)
+    kinds, limited = _used(body := _link_body(root, chosen, wave=0, depth=0))
     return Graph(
         workflow_id=document.id,
         name=document.name or document.id,
