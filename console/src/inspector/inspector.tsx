@@ -155,13 +155,13 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
   const { canEdit } = look.draft;
   return (
     <div className="inspector-body">
-      <b>{look.selected.size} nodes</b>
+      <b>{look.selected.size} nodes{look.chosen.size === 0 ? "" : ` and ${look.chosen.size} ${look.chosen.size === 1 ? "note" : "notes"}`}</b>
       <Aligning desk={desk} look={look} />
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "tidy"); }}>Tidy</button>
-        <button className="button small danger" type="button" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}>Delete {look.selected.size} nodes</button>
+        <button className="button small danger" type="button" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}>Delete {look.selected.size + look.chosen.size}</button>
       </div>
     </div>
   );

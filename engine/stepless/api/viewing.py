@@ -1,6 +1,6 @@
-"""`GET /runs/{id}/view`: the address of a run in links, which stays what it is. It leads to the run in the console; where there
-is no console, to a page that shows the run live. The page is the same for every run and contains no data of any: its script requests
-the run with the viewer's API key, which stays in the browser session."""
+"""`GET /runs/{id}/view`: the address of a run in links. It leads to the run in the console. Without a console, it is a page that
+shows the run live: the same for every run, without data of any; its script requests the run with the viewer's API key, which
+stays in the browser session."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def add_routes(router: APIRouter, *, has_console: bool) -> None:
         "/runs/{run_id}/view", summary="Watch a run", responses={**page, **documented()}, response_class=Response, tags=["runs"]
     )
     def watch_run(run_id: str) -> Response:
-        """Leads to the run in the console, which shows its live graph, waterfall, values and events, and asks for an API key or a
+        """Leads to the run in the console, which shows its live graph, waterfall, values and events. It asks for an API key or a
         login if one is needed. Without a console, this is a page that shows them."""
         if has_console:
-            address = f"/console/runs/{quote(run_id, safe='')}"
-            return RedirectResponse(address, 307, {**COMMON_HEADERS, "cache-control": "no-cache"})
+            headers = {**COMMON_HEADERS, "cache-control": "no-cache"}
+            return RedirectResponse(f"/console/runs/{quote(run_id, safe='')}", 307, headers)
         html, headers = _page()
         return Response(html, 200, headers, "text/html; charset=utf-8")
 
