@@ -43,8 +43,8 @@ def assert_same(
     answer to a callback. Sleeps and timeouts take no time. A workflow that is compiled with a trigger begins as if called.
 
     Raises AssertionError if the outcomes or the calls differ, if a question has no answer, or if the run does not end within
-    MAX_PATIENCE_S seconds; `FlowRefused` if the source is refused. An exception of the function that is no `NodeError` compares as
-    a failure.
+    MAX_PATIENCE_S seconds; `FlowRefused` if the source is refused. An exception of the function that is no `NodeError` compares
+    as a failure.
     """
     __tracebackhide__ = True
     given = dict(inputs or {})
