@@ -55,8 +55,7 @@ function Page(): ReactElement {
   if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
   if (version !== null) return <Suspense fallback={<div className="page whole"><Bar at="workflows" /></div>}><VersionPage key={path} {...version} /></Suspense>;
   if (first === "workflows" || (first === "drafts" && id === "")) return <Suspense fallback={<div className="page"><Bar at="workflows" /></div>}><OfWorkflows id={decodeURIComponent(id)} tab={tab} /></Suspense>;
-  if (first === "approvals" && id === "") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
-  if (first === "errors" && id === "") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;
+  if (id === "") return <List name={first} />;
   if (first === "runs") {
     const name = decodeURIComponent(id);
     return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><RunPage key={name} id={name} /></Suspense>;
@@ -65,6 +64,16 @@ function Page(): ReactElement {
     const name = decodeURIComponent(id);
     return <Opening key={name} id={name} />;
   }
+  return <Nowhere />;
+}
+
+function List({ name }: { readonly name: string }): ReactElement {
+  if (name === "approvals") return <Suspense fallback={<div className="page"><Bar at="approvals" /></div>}><Approvals /></Suspense>;
+  if (name === "errors") return <Suspense fallback={<div className="page"><Bar at="errors" /></div>}><Errors /></Suspense>;
+  return <Nowhere />;
+}
+
+function Nowhere(): ReactElement {
   return <Said title="There is no page at this address."><p><a href={hrefOf("/")} onClick={follow("/")}>Runs</a> · <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Workflows</a></p></Said>;
 }
 

@@ -19,9 +19,12 @@ export interface Key {
 
 const PLAIN: Readonly<Record<string, Action>> = {
   ArrowRight: "forward", ArrowLeft: "back", ArrowUp: "up", ArrowDown: "down", Enter: "open", F2: "rename", Escape: "clear",
+  ContextMenu: "menu", Tab: "next",
   Delete: "delete", Backspace: "delete", a: "add", n: "note", c: "connect", d: "disable", t: "tidy", "1": "fit", "0": "reset", "?": "keys", "/": "search",
   "+": "zoomIn", "-": "zoomOut", r: "testTo", p: "pin",
 };
+
+const WITH_SHIFT: Readonly<Record<string, Action>> = { F10: "menu", Tab: "previous", r: "testFrom" };
 
 const WITH_COMMAND: Readonly<Record<string, Action>> = {
   d: "duplicate", c: "copy", x: "cut", v: "paste", z: "undo", y: "redo", a: "selectAll", s: "save", k: "commands", f: "search", Enter: "test",
@@ -35,10 +38,7 @@ export function actionOf(pressed: Key): Action | null {
     if (letter === "z" && pressed.shiftKey) return "redo";
     return pressed.shiftKey ? null : (find(WITH_COMMAND, letter) ?? null);
   }
-  if (letter === "ContextMenu" || (letter === "F10" && pressed.shiftKey)) return "menu";
-  if (letter === "Tab") return pressed.shiftKey ? "previous" : "next";
-  if (letter === "r" && pressed.shiftKey) return "testFrom";
-  return find(PLAIN, letter) ?? null;
+  return (pressed.shiftKey ? find(WITH_SHIFT, letter) : undefined) ?? find(PLAIN, letter) ?? null;
 }
 
 function find(table: Readonly<Record<string, Action>>, key: string): Action | undefined {
