@@ -105,7 +105,7 @@ async def test_pages_filters_and_times(door: Any) -> None:
         assert (await door.ask.get(f"/audit{wrong}")).status_code in (400, 422)
 
 
-OWN_RECORD = ("/ops", "/ticket", "/yaml", "/restore")
+OWN_RECORD = ("/ops", "/ticket", "/yaml", "/restore", "/evaluate", "/import")
 """Edits of a draft are in its log, with person and time; the others change nothing."""
 
 

@@ -27,7 +27,7 @@ async def test_a_wrong_method_is_told_the_right_ones(door: Any, method: str, pat
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/runs/", "/workflows/a/b", "/resume/", "/workflows/echo/versions"])
+@pytest.mark.parametrize("path", ["/nothing", "/runs/", "/workflows/a/b", "/resume/", "/workflows/echo/nothing"])
 async def test_an_unknown_route_is_a_problem(door: Any, path: str) -> None:
     answer = await door.ask.get(path)
     problem = answer.json()

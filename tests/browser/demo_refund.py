@@ -252,7 +252,7 @@ class Story:
         choose(ada, "triage")
         at_once(keys(ada, field(ada), TRIAGE))
         block(ada, "triage").locator(".block-wrong.error").wait_for()
-        ada.locator(".inspector-findings li", has_text="scor").wait_for()
+        ada.locator(".inspector .fault, .inspector-findings li", has_text="scor").first.wait_for()
         choose(bo, "alert")
         block(ada, "alert").locator(".person-tag").wait_for()
         self.picture(ada, "finding")

@@ -113,7 +113,8 @@ def test_the_pages_of_workflows(page: Any, dev: Dev) -> None:
     page.get_by_role("heading", name="There are no workflows yet").wait_for()
     seen(page, "list-empty")
     page.get_by_role("button", name="Draw a workflow").click()
-    assert page.evaluate("document.activeElement.id") == "new-id"
+    page.wait_for_function("() => document.activeElement.id === 'new-id'")
+    page.keyboard.press("Escape")
 
     put(page, dev, REFUND)
     nodes = REFUND["nodes"]

@@ -22,7 +22,10 @@ export async function openDraft(id: string): Promise<Opened> {
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
   const entered = startRoom(id);
-  const [kinds, room] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
+  const [kinds, room] = await Promise.all([
+    request("GET", "/kinds"), entered,
+    import("../inspector/forms/form.tsx"), import("../testruns/node.tsx"), // what a node shows is there when the network is not
+  ]).catch((error: unknown) => {
     layouts.close();
     entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;

@@ -54,7 +54,7 @@ function Empty(): ReactElement {
     <div className="page-empty fleet-empty">
       <h2>There are no workflows yet</h2>
       <p className="quiet">A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file:</p>
-      <button className="button first" type="button" onClick={() => { document.getElementById("new-id")?.focus(); }}>Draw a workflow</button>
+      <NewWorkflow label="Draw a workflow" />
       <pre tabIndex={0} aria-label="Commands"><code>{`stepless dev                    # publishes the files of its folder\nstepless publish refund.yaml    # publishes one file to a server`}</code></pre>
     </div>
   );
