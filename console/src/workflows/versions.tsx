@@ -69,7 +69,7 @@ function List({ workflow, draft }: { readonly workflow: string; readonly draft: 
             const changes = comparePath(workflow, one.version - 1, one.version);
             return (
               <tr key={one.version}>
-                <td className="versions-number"><a href={hrefOf(versionPath(workflow, one.version))} onClick={follow(versionPath(workflow, one.version))} aria-label={`Version ${one.version}`}><b>v{one.version}</b></a></td>
+                <td className="versions-number"><a href={hrefOf(versionPath(workflow, one.version))} onClick={follow(versionPath(workflow, one.version))}><b>v{one.version}</b></a></td>
                 <td className="versions-when"><When at={one.published_at} /></td>
                 <td className="versions-by">{one.by === null ? <span className="quiet" title="Published by a file or a program, not from a draft">a file or program</span> : nameOf(one.by)}</td>
                 <td className="versions-message">{one.message === null ? <span className="quiet">no message</span> : one.message}</td>
