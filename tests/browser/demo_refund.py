@@ -129,6 +129,11 @@ def rename(page: Any, name: str) -> None:
     block(page, name).wait_for()
 
 
+def parameters_as(page: Any, way: str) -> None:
+    """Shows the parameters of the selected block as a `Form` or as `YAML`, for every block from now on."""
+    page.get_by_role("group", name="Parameters as").get_by_role("button", name=way).click()
+
+
 def by_keyboard(page: Any, source: str, *typed: str) -> None:
     """Connects a block: each text chooses a row of the question that is shown, an exit or a node."""
     choose(page, source)
@@ -250,12 +255,16 @@ class Story:
         print("3. Ada writes the cases of the condition with a mistake in them; Bo and Ada connect the branches.")
         ada, bo = self.ada, self.bo
         choose(ada, "triage")
+        parameters_as(ada, "YAML")
         at_once(keys(ada, field(ada), TRIAGE))
         block(ada, "triage").locator(".block-wrong.error").wait_for()
-        ada.locator(".inspector .fault, .inspector-findings li", has_text="scor").first.wait_for()
+        parameters_as(ada, "Form")
+        ada.locator(".parameters", has_text="<scor> is not known here").wait_for()
         choose(bo, "alert")
+        parameters_as(bo, "YAML")
         block(ada, "alert").locator(".person-tag").wait_for()
         self.picture(ada, "finding")
+        parameters_as(ada, "YAML")
         field(ada).fill(TRIAGE.replace("<scor.", "<score."))
         block(bo, "triage").get_by_text("review").wait_for()
         by_keyboard(ada, "triage", "review", "manager")
@@ -332,10 +341,10 @@ class Story:
         self.picture(ada, "history")
         ada.get_by_role("tab", name="Canvas").click()
         ada.get_by_role("button", name="Publish…").click()
-        dialog = ada.get_by_role("dialog")
+        dialog = ada.get_by_role("dialog", name="Update v1")  # the server publishes a file as soon as it is saved
         dialog.get_by_label("Message").fill("Refunds, with a manager's approval")
         self.picture(ada, "publish")
-        dialog.get_by_role("button", name="Publish the first version").click()
+        dialog.get_by_role("button", name="Update v1").click()
         ada.get_by_role("dialog", name="Published").get_by_text("v1").wait_for()
         ada.keyboard.press("Escape")
 

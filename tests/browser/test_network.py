@@ -160,7 +160,6 @@ def test_m3_an_unanswered_edit_is_tried_three_times_then_kept_and_committed_once
     assert len(draft_site.items(refund)) == 2
 
 
-@pytest.mark.skip(reason="times out since the inspector has forms, although the same steps succeed alone: to be mended")
 def test_a_tab_that_is_reloaded_keeps_its_edits_and_its_undo(
     draft_site: DraftSite, people: tuple[Person, Person], windows: Windows, refund: str
 ) -> None:

@@ -27,11 +27,13 @@ export default function Publish({ desk, look, room, close, solve }: {
   const [message, setMessage] = useState("");
   const [step, setStep] = useState<Step>({ is: "asked" });
   const standing = useSyncExternalStore(room.subscribe, () => room.standing);
+  const { newest } = standing;
   useEffect(() => {
-    settled(room).then(() => room.routes.difference("base")).then(setDifference, () => { setDifference(null); });
-  }, [room, standing]);
+    if (newest !== null) settled(room).then(() => room.routes.difference(newest)).then(setDifference, () => { setDifference(null); });
+  }, [room, standing, newest]);
   const errors = look.listed.filter((one) => one.severity === "error");
-  const next = standing.newest === null ? "the first version" : `v${standing.newest + 1}`;
+  const isSame = difference !== null && difference.nodes.length === 0 && difference.document.length === 0; // as the newest version: it stays
+  const does = newest === null ? "Publish the first version" : isSame ? `Update v${newest}` : `Publish v${newest + 1}`;
   const publish = (event: SyntheticEvent): void => {
     event.preventDefault();
     setStep({ is: "busy" });
@@ -53,10 +55,12 @@ export default function Publish({ desk, look, room, close, solve }: {
     );
   }
   return (
-    <Dialog title={`Publish ${next}`} close={close}>
+    <Dialog title={does} close={close}>
       <form onSubmit={publish}>
         <div className="dialog-body">
-          {standing.newest === null ? <p className="quiet">Nothing of this workflow is published yet. This becomes version 1.</p> : <Summary difference={difference} room={room} />}
+          {newest === null ? <p className="quiet">Nothing of this workflow is published yet. This becomes version 1.</p>
+            : isSame ? <p><b>v{newest} is this workflow already.</b> <span className="quiet">It stays, and takes this message, the text and the places of the nodes.</span></p>
+            : <Summary difference={difference} newest={newest} room={room} />}
           <Blocking desk={desk} look={look} count={errors.length} />
           {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict waits" : "conflicts wait"} for a choice. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
           <div>
@@ -67,7 +71,7 @@ export default function Publish({ desk, look, room, close, solve }: {
         </div>
         <div className="dialog-foot">
           <button className="button" type="button" onClick={close}>Cancel</button>
-          <button className="button first" type="submit" disabled={step.is === "busy" || errors.length > 0 || look.draft.status.is === "offline"}>{step.is === "busy" ? "Publishing" : `Publish ${next}`}</button>
+          <button className="button first" type="submit" disabled={step.is === "busy" || errors.length > 0 || look.draft.status.is === "offline"}>{step.is === "busy" ? "Publishing" : does}</button>
         </div>
       </form>
     </Dialog>
@@ -79,13 +83,13 @@ function nameOf(desk: Desk, room: Room): string {
   return typeof name === "string" && name !== "" ? name : room.draft;
 }
 
-function Summary({ difference, room }: { readonly difference: Difference | null; readonly room: Room }): ReactElement {
+function Summary({ difference, newest, room }: { readonly difference: Difference | null; readonly newest: number; readonly room: Room }): ReactElement {
   if (difference === null) return <Bones lines={3} label="The changes are loading" />;
-  const path = `${draftPath(room.draft)}?view=diff`;
+  const path = `${draftPath(room.draft)}?view=diff&against=${newest}`;
   const sum = sumWords(difference.nodes, difference.document.length);
   return (
     <div className="publish-sum">
-      <p><b>{sum || "Nothing differs"}</b> <span className="quiet">{difference.against === "nothing" ? "" : `against ${difference.against}`}</span> <a href={hrefOf(path)} onClick={follow(path)}>All differences</a></p>
+      <p><b>{sum}</b> <span className="quiet">against v{newest}</span> <a href={hrefOf(path)} onClick={follow(path)}>All differences</a></p>
       <ul>
         {difference.nodes.slice(0, MOST).map((node) => (
           <li key={`${node.key} ${node.path.join("/")}`}>

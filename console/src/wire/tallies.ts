@@ -38,8 +38,17 @@ export function readTally(name: keyof Tallies): void {
   void read(name, name === "errors" ? "/errors" : "/approvals?limit=1");
 }
 
+/** Reads both again at once, but not before they are shown for the first time. */
+export function readTallies(): void {
+  if (tallies.approvals !== null || tallies.errors !== null) void both();
+}
+
+async function both(): Promise<void> {
+  await Promise.all([read("approvals", "/approvals?limit=1"), read("errors", "/errors")]);
+}
+
 async function round(): Promise<void> {
-  if (!document.hidden) await Promise.all([read("approvals", "/approvals?limit=1"), read("errors", "/errors")]);
+  if (!document.hidden) await both();
   if (listeners.size > 0) timer = setTimeout(() => { void round(); }, AGAIN_MS);
 }
 

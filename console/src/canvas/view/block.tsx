@@ -89,6 +89,6 @@ function colour(data: BlockData): number | undefined {
 }
 
 function classes(data: BlockData, selected: boolean, base: string): string {
-  const said = [base, selected ? "selected" : "", data.block.enabled ? "" : "disabled", data.failing ? "failing" : "", hasRows(data.block) ? "rows" : "", data.severity ?? ""];
+  const said = [base, selected ? "selected" : "", data.block.enabled ? "" : "disabled", data.failing ? "failing" : "", hasRows(data.block) ? "ported" : "", data.severity ?? ""];
   return said.filter(Boolean).join(" ");
 }

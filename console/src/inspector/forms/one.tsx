@@ -111,7 +111,7 @@ function Formula({ field, isNew, ...props }: Shown & { readonly field: Field; re
     bench.enter(spot, base, wanted, true);
   };
   return (
-    <Suspense fallback={<div className="x-host field" />}>
+    <Suspense fallback={<div className="x-host field"><div className="x-early">{shownScalar(props.value)}</div></div>}>
       <Expression {...props} ghost={isExpression ? field.ghost : ""} isExpression={isExpression} isLong={field.control === "lines" || field.control === "any"} focused={isNew} enter={enter} />
     </Suspense>
   );

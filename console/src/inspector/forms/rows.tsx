@@ -23,7 +23,7 @@ export function Rows({ row, nameLike, ...props }: Shown & { readonly row: Field;
     });
   };
   return (
-    <div className="rows" role="group" aria-label={label} aria-describedby={props.about}>
+    <div className="form-rows" role="group" aria-label={label} aria-describedby={props.about}>
       {names.map((name, number) => (
         <div className="form-row" key={number}>
           <Name {...props} name={name} names={names} id={`${id}-${number}-name`} />

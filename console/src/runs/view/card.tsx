@@ -31,7 +31,7 @@ export const RunCard = memo(function RunCard({ data: { block, summary, choose },
   const [failed] = summary?.failed ?? [];
   const many = summary !== undefined && total(summary.counts) > 1;
   return (
-    <div className={`block ran ${toneOf(status)}${summary === undefined ? " unseen" : ""}${selected ? " selected" : ""}${hasRows(block) ? " rows" : ""}`}>
+    <div className={`block ran ${toneOf(status)}${summary === undefined ? " unseen" : ""}${selected ? " selected" : ""}${hasRows(block) ? " ported" : ""}`}>
       <Handle type="target" position={Position.Left} className="unused" isConnectable={false} style={{ top: entryOf(block) }} />
       <span className="block-mark"><Icon mark={markOf(block.type)} /></span>
       <span className="block-name cut" title={block.id}>{block.id}</span>

@@ -35,7 +35,7 @@ export function Cost({ id, sequence }: { readonly id: string; readonly sequence:
   if (error !== null) return <p className="fault">{explained(error).why}</p>;
   if (bill === null) return <Bones label="The cost is loading" />;
   return (
-    <div className="scrolled prose">
+    <div className="scrolled sheet">
       <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
       <table><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
         <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
@@ -55,7 +55,7 @@ export function Compare({ id, look, other, onOther, onNode }: {
     onOther(typed.trim());
   };
   return (
-    <div className="scrolled prose">
+    <div className="scrolled sheet">
       <form className="compare-pick" onSubmit={submit}>
         <label className="label" htmlFor="compare-with">Another run, by its id</label>
         <span className="panel-pick"><input id="compare-with" className="field" value={typed} spellCheck={false} placeholder="run_…" onChange={(event) => { setTyped(event.target.value); }} /><button className="button" type="submit" disabled={typed.trim() === "" || typed.trim() === id}>Compare</button></span>

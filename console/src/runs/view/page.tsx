@@ -6,6 +6,7 @@ import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed } from "../../ui/notices.tsx";
 import { explained } from "../../wire/api.ts";
+import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
 import { pathOf } from "./counts.ts";
 import { Events, type EventFilter } from "./events.tsx";
@@ -27,6 +28,8 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
   const look = useSyncExternalStore(store.subscribe, store.snapshot);
   const [question, setQuestion] = useState<Question | null>(null);
   useEffect(() => { document.title = look.head === null ? "Run · Stepless" : `${look.head.summary} · ${look.head.workflow} · Stepless`; }, [look.head]);
+  const status = look.head?.status;
+  useEffect(() => { if (status !== undefined) readTallies(); }, [status]); // a question was asked or answered, or the run failed
   if (look.head === null) {
     return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`The run ${id} is not shown.`} error={look.error} again={() => { store.open(); }} />}</div>;
   }
