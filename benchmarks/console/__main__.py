@@ -6,7 +6,6 @@ Each figure is that of one machine at one time: the page names both, and the loa
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
+from built_console import BUILT, compressed, files, of_the_editor, shell
 from chromium import chromium
 from draft_client import op
 from draft_site import DraftSite, Person
@@ -27,7 +27,6 @@ from windows import Windows, block, canvas
 from benchmarks.console import pages, wire
 
 PAGE = Path(__file__).resolve().parents[2] / "build/console-figures.md"
-BUILT = Path(__file__).resolve().parents[2] / "engine/stepless/api/console"
 LARGE, LARGEST = 2_000, 5_000
 TIMES = 3
 OPS = 40
@@ -148,10 +147,11 @@ def opened(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
 
 
 def sizes() -> Iterator[Row]:
-    files = {path.relative_to(BUILT).as_posix(): path.read_bytes() for path in BUILT.rglob("*") if path.is_file()}
-    whole = sum(len(gzip.compress(one, 9, mtime=0)) for one in files.values()) / 1024
-    yield Row("editor whole, compressed", whole, " KB", 360)
-    yield Row("console on disk", sum(map(len, files.values())) / 1024**2, " MB", 2)
+    built = files(BUILT)
+    yield Row("shell, compressed", compressed([built[name] for name in shell(built)]) / 1024, " KiB", 120)
+    note = "with forms, expressions, test runs, sources and notes"
+    yield Row("editor whole, compressed", compressed([built[name] for name in of_the_editor(built)]) / 1024, " KiB", 360, note=note)
+    yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
 
 PARTS = ("wire", "typed", "drawn", "opened", "sizes")

@@ -58,17 +58,17 @@ class Meter:
         return monotonic(), 1_000 * metrics["TaskDuration"], self._page.evaluate("window.frames_seen")
 
     def during(self, step: Callable[[int], None], steps: int = STEPS) -> tuple[float, float]:
-        """The frames a second over all steps, and the 95th percentile of the task time a frame, in stretches of six steps."""
+        """The frames a second over all steps, and the 95th percentile of the task time a frame, read after each step: a step in which
+        the page drew no frame counts with the next one."""
         began, _, first = self._read()
         tasks: list[float] = []
         _, task, frames = self._read()
         for number in range(steps):
             step(number)
-            if number % 6 == 5:
-                _, task_now, frames_now = self._read()
-                if frames_now > frames:
-                    tasks.append((task_now - task) / (frames_now - frames))
-                    task, frames = task_now, frames_now
+            _, task_now, frames_now = self._read()
+            if frames_now > frames:
+                tasks.append((task_now - task) / (frames_now - frames))
+                task, frames = task_now, frames_now
         ended, _, last = self._read()
         return (last - first) / (ended - began), p95(tasks)
 

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 
 import pytest
-from node import ROOT, with_node
+from built_console import BUILT, compressed, files, of_the_editor, shell
+from node import with_node
 
 pytestmark = pytest.mark.long
 
-BUILT = ROOT / "engine/stepless/api/console"
 KIB = 1024
 MAX_SHELL, MAX_FIRST_EDIT, MAX_WHOLE, MAX_ON_DISK = 120 * KIB, 230 * KIB, 400 * KIB, 2048 * KIB
-NAMED = re.compile(rb"(?:\./|assets/)([\w.-]+\.(?:js|css))\b")  # by a chunk that imports it, at once or later
 AFTER_THE_FIRST_EDIT = re.compile(
     r"^(?:codemirror|expression|yaml|field|panes?|diff|lines|theme|source|history|publish|conflicts|files|dialog|saying|pinning|differences)-"
 )
-
-
-def files(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
-def compressed(contents: list[bytes]) -> int:
-    return sum(len(gzip.compress(one, 9, mtime=0)) for one in contents)
-
-
-def shell(built: dict[str, bytes]) -> set[str]:
-    """The page itself and what it names."""
-    named = re.findall(r'(?:src|href)="/console/(assets/[^"]+)"', built["index.html"].decode())
-    return {"index.html", *named}
-
-
-def of_the_editor(built: dict[str, bytes]) -> set[str]:
-    """The shell, and all that the editor loads at any time: not the other pages, which the shell names too."""
-    found = shell(built)
-    waiting = [name for name in built if Path(name).name.startswith("editor-")]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            named = (f"assets/{one.decode()}" for one in NAMED.findall(built[name]) if name.endswith(".js"))
-            waiting.extend(one for one in named if one in built)
-    return found
 
 
 def test_the_committed_files_are_those_that_the_sources_give(tmp_path: Path) -> None:

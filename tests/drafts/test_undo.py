@@ -10,11 +10,11 @@ from world import Log, Server, canonical
 
 from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
 from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture
+from stepless.editing.gestures import Gesture, Item
 from stepless.editing.inverse import inverse
 from stepless.editing.messages import item_read
 from stepless.editing.replica import Replica
-from stepless.editing.state import Entities, snapshot
+from stepless.editing.state import Entities, snapshot, value_at
 from stepless.editing.values import Object
 
 SESSIONS = 150
@@ -218,3 +218,30 @@ def test_what_crossing_takes_is_noticed_and_neither_sent_nor_undone() -> None:
         ("superseded", "bo", (typed,), False),
     ]
     assert ada.message(lambda: fresh(rng)) is None and not ada.undos
+
+
+def test_what_was_not_sent_is_taken_back_without_a_message_and_what_another_removed_meanwhile_stays_removed() -> None:
+    place = ("with", "prompt")
+    replica = Replica("a", Entities(start()))
+    replica.edit(Gesture((Splice("block/0", place, 0, 5, "x"),)))
+    replica.edit(Gesture((Splice("block/0", place, 1, 0, "y"),)), join=True)
+    replica.hear(Item(1, "b", 1, "t", "bo", 1, (Splice("block/0", place, 1, 2, ""),)))
+
+    def text() -> object:
+        return value_at(replica.view, "block/0", place)
+
+    assert text() == "xy world"
+    assert replica.undo() and text() == "hlo world"
+    assert replica.message(lambda: "m") is None
+    assert replica.redo() and text() == "xy world"
+    assert replica.undo() and text() == "hlo world"
+    assert replica.message(lambda: "m") is None
+    assert (len(replica.undos), len(replica.redos)) == (0, 1)
+
+
+def test_what_has_something_after_it_is_taken_back_by_a_gesture_of_its_own() -> None:
+    replica = Replica("a", Entities(start()))
+    replica.edit(Gesture((Set("block/0", ("with", "url"), "mine"),)))
+    assert replica.message(lambda: "m") is not None
+    assert replica.undo() and len(replica.unsent) == 1
+    assert canonical(replica.view.get("block/0")) == canonical(start()["block/0"])

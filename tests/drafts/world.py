@@ -120,7 +120,7 @@ class Tab:
         rng = self.world.rng
         draw = rng.random()
         if draw < 0.12:
-            self.replica.undo()
+            self.undo()
         elif draw < 0.16:
             self.replica.redo()
         else:
@@ -128,6 +128,15 @@ class Tab:
             if gesture is not None and self.replica.edit(gesture, join=rng.random() < 0.2):
                 self.typed |= letters(gesture.writes)
         self.check()
+
+    def undo(self) -> None:
+        """What waited and is taken back is never sent: its letters are wanted nowhere, and all else still waits."""
+        waiting = [part.gesture for part in self.replica.unsent]
+        self.replica.undo()
+        left = [part.gesture for part in self.replica.unsent]
+        if len(left) < len(waiting):
+            assert left == waiting[:len(left)], (self.name, "took back more than the last action")
+            self.typed -= letters(write for gesture in waiting[len(left):] for write in gesture.writes)
 
     def check(self) -> None:
         broken = list(faults(self.replica.view))

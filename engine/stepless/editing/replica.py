@@ -110,12 +110,39 @@ class Replica:
         while stack:
             entry = stack.pop()
             noted = len(self.notices)
+            again = self._not_asked(entry)
+            if again is not None:
+                if again.writes:
+                    other.append(Entry(again))
+                    self._latest = None
+                    return True
+                continue
             if self._do(entry.gesture, origin, other, former=entry):
                 return True
             if any(notice.outcome.refused for notice in self.notices[noted:]):
                 stack.append(entry)
                 return False
         return False
+
+    def _not_asked(self, entry: Entry) -> Gesture | None:
+        """Takes an action out of what waits, and returns what does it again. If it were sent with what takes it back, that would
+        bring back what others have removed meanwhile, too. None, and no change, where a part of the action is in flight or
+        confirmed, or another action waits that was made after it."""
+        in_flight = self.sent.parts if self.sent else []
+        first = next((place for place, part in enumerate(self.unsent) if part.entry is entry), None)
+        if first is None or entry.begun or any(part.entry is entry for part in in_flight):
+            return None
+        left, parts = self.unsent[:first], self.unsent[first:]
+        if any(part.entry is not entry for part in parts):
+            return None
+        state = resolve(self.confirmed, [part.gesture for part in (*in_flight, *left)]).state
+        back = Gesture(())
+        for part in parts:
+            effects = resolve(state, [part.gesture]).effects
+            back = _joined(inverse(state, effects), back, fold(state, effects))
+            apply(state, effects)
+        self.unsent, self._view = left, None
+        return inverse(state, resolve(state, [back]).effects)
 
     def _do(
         self, gesture: Gesture, origin: Origin, stack: list[Entry], *, former: Entry | None = None, join: bool = False,
@@ -135,7 +162,7 @@ class Replica:
             else:
                 stack.append(entry)
                 del stack[:-MAX_UNDO]
-            self._latest = entry
+        self._latest = entry if origin == "edit" else None
         self.unsent.append(Pending(made.gesture, origin, entry, former))
         assert self._view is not None
         apply(self._view, made.effects)

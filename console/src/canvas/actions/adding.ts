@@ -4,7 +4,7 @@ import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import { childrenOf, endsAt, namedIn, type State } from "../../editing/state.ts";
 import { object, textAt, type Json } from "../../editing/values.ts";
-import { around, ERROR, SOURCE, type Graph } from "../model/graph.ts";
+import { around, ERROR, SOURCE, wiresAt, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kind } from "../model/kinds.ts";
 import { move, reparent } from "./changing.ts";
@@ -45,13 +45,16 @@ export function insert(state: State, wire: string, asked: Addition, fresh: Fresh
   return { ...made, gesture: gesture([...made.gesture.writes, ...writes]) };
 }
 
-/** Whether a block can be put into an edge as `between` does: nothing is tied to it yet, it has an exit, and something may lead to it. */
+/** Whether a block can be put into edges at all: nothing is tied to it yet, it has an exit, and something may lead to it. */
+export function isLoose(graph: Graph, tail: string): boolean {
+  const block = graph.blocks.get(tail);
+  return block !== undefined && !block.entry && block.exits.some((exit) => exit !== ERROR) && wiresAt(graph, tail).length === 0;
+}
+
+/** Whether a block can be put into an edge as `between` does: it is loose, and the edge is not inside of it. */
 export function fitsBetween(graph: Graph, wire: string, tail: string): boolean {
-  const [block, edge] = [graph.blocks.get(tail), graph.wires.get(wire)];
-  if (block === undefined || edge === undefined || block.entry || edge.source === tail || edge.target === tail) return false;
-  if (around(graph, edge.target).includes(tail)) return false;
-  if (block.exits.every((exit) => exit === ERROR)) return false;
-  return ![...graph.wires.values()].some((one) => one.source === tail || one.target === tail);
+  const edge = graph.wires.get(wire);
+  return edge !== undefined && isLoose(graph, tail) && !around(graph, edge.target).includes(tail);
 }
 
 /** Puts a block that is there into an edge, in the body of the edge, at a place of it. */

@@ -1,6 +1,6 @@
 /** Where something is dropped on the canvas: on an edge, in a frame, on the ground. */
 import type { Write } from "../../editing/effects.ts";
-import { between, fitsBetween } from "../actions/adding.ts";
+import { between, fitsBetween, isLoose } from "../actions/adding.ts";
 import { move, reparent, type Move } from "../actions/changing.ts";
 import { addKind, addAt } from "../commands.ts";
 import type { Desk } from "../desk.ts";
@@ -22,10 +22,13 @@ export function wireUnder({ clientX, clientY }: Pointer): string | null {
   return under.map((element) => element.closest(EDGE)?.getAttribute("data-id")).find((id) => id !== null && id !== undefined) ?? null;
 }
 
-/** The edge under the pointer into which this block can go; null where there is none. */
+/** The edge under the pointer into which this block can go; null where there is none. The page is asked what lies there only for a
+ * block that can go into an edge: a drag asks with each move, and each answer costs a layout of the page. */
 export function wireFor(desk: Desk, tail: string, pointer: Pointer | null): string | null {
-  const wire = pointer === null ? null : wireUnder(pointer);
-  return wire !== null && fitsBetween(desk.snapshot().graph, wire, tail) ? wire : null;
+  const { graph } = desk.snapshot();
+  if (pointer === null || !isLoose(graph, tail)) return null;
+  const wire = wireUnder(pointer);
+  return wire !== null && fitsBetween(graph, wire, tail) ? wire : null;
 }
 
 /** The point of a mouse or of the finger that was lifted. */

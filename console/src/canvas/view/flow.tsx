@@ -49,6 +49,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   nodes.current ??= new Nodes();
   const made = nodes.current;
   const dragged = useRef<readonly Spot[]>([]);
+  const taking = useRef<string | null>(null); // the edge that takes the block that is dragged
   const connecting = useStore((state) => (state.connection.inProgress ? state.connection.fromNode.id : null));
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
   const covered = useArea();
@@ -107,6 +108,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
     if (writes.length > 0) desk.edit(gesture(writes));
     markWire(box.current, null);
+    taking.current = null;
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
@@ -114,7 +116,10 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
 
   const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const [only] = all;
-    if (only !== undefined && all.length === 1) markWire(box.current, wireFor(desk, only.id, pointerOf(event)));
+    if (only === undefined || all.length > 1) return;
+    const wire = wireFor(desk, only.id, pointerOf(event));
+    if (wire !== taking.current) markWire(box.current, wire);
+    taking.current = wire;
   }, [desk]);
 
   const onDragOver = useCallback((event: DragEvent) => {
