@@ -58,8 +58,8 @@ class Meter:
         return monotonic(), 1_000 * metrics["TaskDuration"], self._page.evaluate("window.frames_seen")
 
     def during(self, step: Callable[[int], None], steps: int = STEPS) -> tuple[float, float]:
-        """The frames a second over all steps, and the 95th percentile of the task time a frame, read after each step: a step in which
-        the page drew no frame counts with the next one."""
+        """The frames a second over all steps, and the 95th percentile of the task time a frame, read after each step. A step in
+        which the page drew no frame counts with the next one."""
         began, _, first = self._read()
         tasks: list[float] = []
         _, task, frames = self._read()

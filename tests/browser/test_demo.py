@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from node import ROOT
 
 PATIENCE_S = 240

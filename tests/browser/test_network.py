@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from draft_site import DraftSite, Person
 from example_drafts import REFUND
 from windows import (
