@@ -149,7 +149,7 @@ def opened(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
 def sizes() -> Iterator[Row]:
     built = files(BUILT)
     yield Row("shell, compressed", compressed([built[name] for name in shell(built)]) / 1024, " KiB", 120)
-    whole, note = compressed([built[name] for name in of_the_editor(built)]), "with forms, expressions, test runs, sources and notes"
+    whole, note = compressed([built[name] for name in of_the_editor(built)]), "with forms, test runs, sources and notes"
     yield Row("editor whole, compressed", whole / 1024, " KiB", 360, note=note)
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
