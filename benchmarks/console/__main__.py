@@ -62,13 +62,28 @@ def on_the_wire(site: DraftSite) -> Iterator[Row]:
         rounds, again, count = [], 0, 0
         for _ in range(TIMES):
             site.open("wire", many("wire", LARGE))
-            heard = wire.op_to_peer(site, "wire", editors)
+            heard, _ = wire.op_to_peer(site, "wire", editors)
             rounds.append(pages.p95(heard.taken_ms))
             again += heard.again
             count += len(heard.asked)
         note = f"{count} ops, {again} answered `rate` or `busy` and sent again"
         what = f"op to peer, {editors} editors at 2 ops a second, {LARGE:,} blocks, p95"
         yield Row(what, median(rounds), " ms", bar, note=note)
+
+
+def flooded(site: DraftSite) -> Iterator[Row]:
+    """What one person's flood costs the others: their ops before it and during it, in the same process."""
+    rounds, total = [], wire.Flood()
+    for _ in range(TIMES):
+        took = []
+        for flooder in ("", site.person("flood").token):
+            site.open("flooded", many("flooded", LARGE))
+            heard, flood = wire.op_to_peer(site, "flooded", 10, flooder)
+            took.append(pages.p95(heard.taken_ms))
+        rounds.append(took[1] / took[0])
+        total = wire.Flood(total.sent + flood.sent, total.committed + flood.committed, total.refused + flood.refused)
+    note = f"{total.sent} ops sent, {total.committed} committed, {total.refused} answered `rate`"
+    yield Row(f"p95 of 10 editors beside {wire.FLOOD_PER_S:,} ops a second, times that without", median(rounds), "", 2, note=note)
 
 
 def typed(windows: Windows, people: tuple[Person, Person], site: DraftSite) -> Iterator[Row]:
@@ -154,7 +169,7 @@ def sizes() -> Iterator[Row]:
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
 
-PARTS = ("wire", "typed", "drawn", "opened", "sizes")
+PARTS = ("wire", "flood", "typed", "drawn", "opened", "sizes")
 
 
 def main() -> int:
@@ -167,7 +182,7 @@ def main() -> int:
         try:
             people = site.person("ada"), site.person("bo")
             parts = {
-                "wire": lambda: on_the_wire(site), "typed": lambda: typed(windows, people, site),
+                "wire": lambda: on_the_wire(site), "flood": lambda: flooded(site), "typed": lambda: typed(windows, people, site),
                 "drawn": lambda: drawn(windows, people[0], site), "opened": lambda: opened(windows, people[0], site),
                 "sizes": sizes,
             }  # fmt: skip

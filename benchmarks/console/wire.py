@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 import httpx
 from draft_site import DraftSite
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 OPS_PER_S = 2.0
 LASTS_S = 8.0
 OBSERVERS = 2  # of the editors; the others take what they are sent unread
 PATIENCE_S = 10
+FLOOD_PER_S = 1_000
 
 
 @dataclass
@@ -84,7 +87,55 @@ class Editor:
                 self._heard.taken_ms.append(1_000 * (now - self._heard.asked[item["tag"]]))
 
 
-async def _run(site: DraftSite, workflow: str, editors: int) -> Heard:
+@dataclass
+class Flood:
+    """One person's ops at a pace that no person has: how many were sent, committed, and refused by the pace."""
+
+    sent: int = 0
+    committed: int = 0
+    refused: int = 0
+
+
+async def _flooded(site: DraftSite, workflow: str, token: str, until: float) -> Flood:
+    """Sends op after op without waiting for an answer; after a refusal the same one again, as a client does."""
+    draft, made = site.draft(workflow), Flood()
+    key = next(key for key in draft["entities"] if key.startswith("block/"))
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=site.url, headers=headers, trust_env=False) as client:
+        ticket = (await client.post(f"/drafts/{workflow}/ticket")).json()["ticket"]
+    address = f"{site.url.replace('http', 'ws')}/drafts/{workflow}/room?ticket={ticket}"
+    async with connect(address, proxy=None, compression=None) as socket:
+        await socket.send(json.dumps({
+            "v": 1, "t": "hello", "client": "flood", "tab": "f", "after": draft["seq"], "epoch": draft["epoch"],
+        }))  # fmt: skip
+
+        async def read() -> None:
+            with suppress(ConnectionClosed):  # the server may still have ops to read when this side leaves
+                await count()
+
+        async def count() -> None:
+            async for text in socket:
+                message = json.loads(text)
+                made.refused += message["t"] == "answer"
+                made.committed += message["t"] == "item" and message["item"]["client"] == "flood"
+
+        reader = asyncio.create_task(read())
+        began = monotonic()
+        while monotonic() < until and not reader.done():
+            for _ in range(int((monotonic() - began) * FLOOD_PER_S) - made.sent):
+                n = made.committed + 1
+                writes = [["set", key, ["with", "url"], f"https://example.com/{n}"]]
+                await socket.send(json.dumps({
+                    "v": 1, "t": "op", "n": n, "tag": f"flood-{n}", "base": draft["seq"], "gestures": [{"writes": writes}],
+                }))  # fmt: skip
+                made.sent += 1
+            await asyncio.sleep(0.005)
+        socket.transport.abort()
+        await reader
+    return made
+
+
+async def _run(site: DraftSite, workflow: str, editors: int, flooder: str = "") -> tuple[Heard, Flood]:
     draft = site.draft(workflow)
     blocks = [key for key in draft["entities"] if key.startswith("block/")]
     heard = Heard()
@@ -102,15 +153,17 @@ async def _run(site: DraftSite, workflow: str, editors: int) -> Heard:
             sockets.append(socket)
     readers = [asyncio.create_task(person.read(socket)) for person, socket in zip(people, sockets, strict=True)]
     until = monotonic() + LASTS_S
+    flooding = asyncio.create_task(_flooded(site, workflow, flooder, until)) if flooder else None
     await asyncio.gather(*(person.edit(socket, until) for person, socket in zip(people, sockets, strict=True)))
     await asyncio.sleep(0.5)  # what is on its way
     for socket in sockets:
         await socket.close()
     await asyncio.gather(*readers)
-    return heard
+    return heard, await flooding if flooding is not None else Flood()
 
 
-def op_to_peer(site: DraftSite, workflow: str, editors: int) -> Heard:
-    """How long the intents of this many editors took to a peer. The draft is open already."""
+def op_to_peer(site: DraftSite, workflow: str, editors: int, flooder: str = "") -> tuple[Heard, Flood]:
+    """How long the intents of this many editors took to a peer, while `flooder`, a token, sends `FLOOD_PER_S` ops a second. The
+    draft is open already."""
     with ThreadPoolExecutor(1) as beside:  # Playwright keeps an event loop in this thread
-        return beside.submit(asyncio.run, _run(site, workflow, editors)).result()
+        return beside.submit(asyncio.run, _run(site, workflow, editors, flooder)).result()
