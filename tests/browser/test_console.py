@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from draft_site import DraftSite, Person
 from example_drafts import REFUND, many
-from windows import Windows, block, canvas, connect, drag, pick, saved
+from windows import Windows, block, canvas, connect, drag, pick, saved, until
+
+POINTS = """path => Array.from({ length: 101 }, (_, place) => {
+    const point = path.getPointAtLength(path.getTotalLength() * place / 100).matrixTransform(path.getScreenCTM());
+    return [point.x, point.y];
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +61,22 @@ def test_edges_are_drawn_and_blocks_are_moved_by_mouse(windows: Windows, draft_s
     saved(page)
     assert draft_site.document(refund) == {**REFUND, "id": refund}
     assert not [key for key in draft_site.draft(refund)["entities"] if key.startswith("place/")]
+
+
+def test_an_edge_goes_around_the_blocks_between_its_ends(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str,
+) -> None:  # fmt: skip
+    nodes = {"a": {"type": "manual"}, "b": {"type": "end", "after": "a"}, "c": {"type": "end", "after": ["a", "b"]}}
+    draft_site.open(workflow, {"id": workflow, "nodes": nodes})
+    page = windows.open(ada, ada.page(workflow))
+    path = page.locator(".react-flow__edge[aria-label='a to c'] .react-flow__edge-path")
+    path.wait_for(state="attached")
+    until(page, "() => document.querySelector('[aria-label=\"a to c\"] .react-flow__edge-path').getAttribute('d').includes('L')")
+    between, ways = block(page, "b").bounding_box(), path.evaluate(POINTS)
+    inside = [(x, y) for x, y in ways if 0 < x - between["x"] < between["width"] and 0 < y - between["y"] < between["height"]]
+    assert inside == []
+    ports = page.eval_on_selector_all(".react-flow__handle", "ports => ports.map(port => [port.offsetWidth, port.offsetHeight])")
+    assert ports and all(port == [1, 1] for port in ports), "measured ports have to be those that the layout knows"
 
 
 def test_blocks_are_copied_duplicated_and_pasted(windows: Windows, draft_site: DraftSite, ada: Person, refund: str) -> None:

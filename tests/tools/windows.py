@@ -148,7 +148,8 @@ def drag(page: Any, name: str, x: float, y: float, steps: int = 6) -> None:
 def connect(page: Any, source: str, target: str, handle: str | None = None) -> None:
     """Draws an edge from a block's exit to another block by mouse."""
     exit_ = f".react-flow__handle.source[data-handleid={handle}]" if handle else ".react-flow__handle.source"
-    block(page, source).locator(exit_).first.hover()
+    port = block(page, source).locator(exit_).first.bounding_box()  # less than a pixel when the canvas is zoomed out
+    page.mouse.move(port["x"], port["y"])
     page.mouse.down()
     box = block(page, target).locator(".react-flow__handle.target").first.bounding_box()
     page.mouse.move(box["x"] - 20, box["y"] + 4, steps=4)
