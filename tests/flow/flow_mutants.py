@@ -127,6 +127,10 @@ def _last_error(frame: TryFrame | FinallyFrame) -> Any:
     return _ERROR(frame).replace("input[0]", "input[-1]")
 
 
+def _tries(body: list[ast.stmt]) -> set[ast.AST]:
+    return {one for statement in body for one in ast.walk(statement) if isinstance(one, ast.Try)}
+
+
 def _unescaped(character: str) -> str:
     return "\\\\" if character == "\\" else "\\'" if character == "'" else character
 
@@ -165,7 +169,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "the exit of a loop that ran on stays": (loops, "_is_stopped", lambda unit_: False),
     "no handler asks for its error": (tries, "_is_asked_for", lambda unit_, handler, kind, frame: False),
     "every if leaves": (branches, "_jumps", lambda body: True),
-    "every try ends its turn": (loops, "_last", lambda body: {one for one in ast.walk(ast.Module(body)) if isinstance(one, ast.Try)}),
+    "every try ends its turn": (loops, "_last", _tries),
     "a write reads what the one before it wrote": (writes, "_read", lambda value: set()),
     "the last error of a gather is raised": (tries, "_error", _last_error),
     "the rest after an escape is not skipped": (loops.Looping, "_behind", lambda self, unit_, id, frame, *, ends: None),
