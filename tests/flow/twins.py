@@ -14,7 +14,8 @@ from fifteen import Order, alert, pay, score
 from stepless.flow import Flow, NodeError, approval, workflow
 
 EXAMPLE: Final = Path(__file__).parents[2] / "examples" / "refund-approval" / "workflow.yaml"
-SMALL: Final[dict[str, Any]] = {"id": "a", "amount": 50, "lines": [{"sku": "s1", "qty": 1}, {"sku": "s2", "qty": 2}, {"sku": "s3", "qty": 3}]}
+LINES: Final = [{"sku": "s1", "qty": 1}, {"sku": "s2", "qty": 2}, {"sku": "s3", "qty": 3}]
+SMALL: Final[dict[str, Any]] = {"id": "a", "amount": 50, "lines": LINES}
 LARGE: Final[dict[str, Any]] = {**SMALL, "amount": 400}
 FAILS: Final[dict[str, Any]] = {**SMALL, "id": "x"}
 

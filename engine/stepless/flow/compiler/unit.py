@@ -49,6 +49,14 @@ class LiftedExpression:
     globals: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class PartSource:
+    """A part that was inlined, and the lines of its nodes in its own file, if that is another one."""
+
+    origin: Origin
+    nodes: dict[str, JSON]
+
+
 class Unit:
     """One document. `level` holds the nodes of the body that is being filled, `frontier` the exits that lead to the next node:
     empty at the beginning of a body, None where nothing leads."""
@@ -80,6 +88,7 @@ class Unit:
         self.wanted: tuple[ast.expr, str] | None = None  # the id for the node of this expression, if it takes one
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
+        self.sources: dict[tuple[str, str, int], PartSource] = {}
         self._taken: set[str] = set()
         self._count = 0
 
@@ -194,6 +203,8 @@ class Unit:
             node["with"] = dict(params)
         node |= {name: value for name, value in fields.items() if value is not None}
         node["at"] = self.lines()
+        if self.foreign is not None and (part := self.sources.get(self.origin.key)) is not None:
+            part.nodes[id] = [self.origin.line(self.statement), self.origin.last_line(self.statement)]
         self.level[id] = node
         self.frontier = [id]
         return id
