@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.inference import learn
@@ -73,7 +72,7 @@ def _document(unit: Unit, fields: Mapping[str, JSON]) -> dict[str, JSON]:
     document |= {"max_steps": MAX_FLOW_STEPS, **fields, "nodes": unit.level}
     made_by: dict[str, JSON] = {"language": "python", "file": origin.file, "function": origin.name, "source": origin.text}
     if unit.sources:
-        made_by["parts"] = [_part(one) for one in islice(unit.sources.values(), MAX_SOURCE_PARTS)]
+        made_by["parts"] = [_part(one) for one in [*unit.sources.values()][:MAX_SOURCE_PARTS]]
     return {**document, "made_by": made_by}
 
 
