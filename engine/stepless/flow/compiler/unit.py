@@ -89,6 +89,8 @@ class Unit:
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self.sources: dict[tuple[str, str, int], PartSource] = {}
+        self.returned: set[str] = set()  # names in what a `return` puts out that the `finally` being read comes behind
+        self._handled: set[str] = set()  # each `set` whose failure a handler takes
         self._taken: set[str] = set()
         self._count = 0
 
@@ -219,7 +221,8 @@ class Unit:
         for name in values:
             self.variables.setdefault(name, None)
         last = self.level.get(self.frontier[0]) if self.frontier and len(self.frontier) == 1 else None
-        if self.frontier and last is not None and last["type"] == "set" and not (risky and self.is_caught()):
+        apart = risky and (self.is_caught() or not self._handled.isdisjoint(self.frontier or ()))
+        if self.frontier and last is not None and last["type"] == "set" and not apart:
             merged = merged_writes(last["with"]["variables"], values)
             if merged is not None:
                 last["with"]["variables"] = merged
@@ -228,6 +231,7 @@ class Unit:
         id = self.emit(self.new_id(base), "set", {"variables": dict(values)})
         if risky:
             self.may_fail(id, pure=True)
+            self._handled |= {id} if self.is_caught() else set()
         return id
 
     def may_fail(

@@ -166,6 +166,9 @@ class Assigning:
             other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
             mend = f"{shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"{shown} = [*{shown}, …]"
             unit.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", f"Write {mend}")
+        if name in unit.returned:
+            message = f"`{shown}` changes in place, and the `return` before this `finally` may put it out"
+            unit.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
         if name in unit.iterated:
             message = f"`{shown}` changes while a loop runs over it"
             unit.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
