@@ -58,8 +58,8 @@ simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEE
 simulate-texts: $(READY) ## run seeds of people who edit the text of a draft (SEEDS=n, FROM=n); a failing seed is printed
 	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts/typed.py $(SEEDS) --from $(FROM)
 
-compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, WIDE=1); a failing seed is printed, and replays
-	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(WIDE),--wide)
+compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1); a failing seed is printed, and replays
+	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide)
 
 console: $(CONSOLE) ## build the console into engine/stepless/api/console, which is committed
 	cd console && tools/with-node npm run --silent build

@@ -91,6 +91,7 @@ def _document() -> Iterator[str]:
     yield from _part("### The field `rate`", validation.StartRateDocument)
     yield from _part("### The field `rate_limit`", validation.RateLimitDocument)
     yield from _part("### The field `made_by`", validation.MadeByDocument)
+    yield from _part("#### Its field `parts`", validation.PartSourceDocument)
     yield from _part("## Nodes", validation.NodeDocument)
     yield from _part("### The field `retry`", validation.RetryDocument)
     yield "Causes of failure:\n"

@@ -93,6 +93,7 @@ MAX_ANSWER_FIELDS: Final = 100  # of an approval or callback; a person fills the
 MAX_APPROVERS: Final = 100
 MAX_REMINDERS: Final = 20
 MAX_SOURCE_CHARACTERS: Final = 500_000  # the source that a document was compiled from
+MAX_SOURCE_PARTS: Final = 100  # whose texts a version keeps beside its source
 MAX_PATIENCE_S: Final = 60  # for a run that `assert_same` waits for
 MAX_SOURCE_LINE_CHARACTERS: Final = 300  # of a statement that is shown beside an error
 MAX_MESSAGE_CHARACTERS: Final = 10_000  # the message of an approval

@@ -31,6 +31,39 @@ async def refund(order_id: str, amount: int) -> dict:
     return {"receipt": receipt}
 '''
 
+STOCK: Final = """\
+from stepless.flow import part, step
+
+
+@step("source.count")
+async def count(sku: str) -> int:
+    return len(sku)
+
+
+@part
+async def left(sku: str) -> int:
+    found = await count(sku)
+    if found > 3:
+        await count("more")
+    return found
+"""
+SALE: Final = """\
+from stepless.flow import part, step, workflow
+from stock import count, left
+
+
+@part
+async def near(sku: str) -> int:
+    return await count(sku)
+
+
+@workflow("sale")
+async def sale(sku: str) -> list:
+    many = await left(sku)
+    few = await near(sku)
+    return [many, few]
+"""
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[DraftSite]:
@@ -97,3 +130,37 @@ def test_the_source_and_the_graph_show_each_other_and_the_draft_is_edited_after_
     saved(page)
     document = site.document("refund")
     assert "made_by" not in document and "receipt" not in document["nodes"] and "at" not in document["nodes"]["if_amount"]
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[DraftSite]:
+    """A server over a workflow that awaits a part of its own file, and one of another."""
+    (tmp_path / "stock.py").write_text(STOCK)
+    (tmp_path / "sale.py").write_text(SALE)
+    made = DraftSite(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_text_of_a_part_stands_below_the_source_and_shows_its_nodes_both_ways(
+    windows: Windows, parts: DraftSite, theme: str
+) -> None:
+    admin = parts.administrator()
+    script = f"localStorage.setItem('stepless.theme', '{theme}')"
+    page = windows.open(admin, f"{admin.cable.url}/console/workflows/sale/versions/1", ".source-text .cm-line", script)
+    place = "() => document.querySelector('.source-at').textContent"
+
+    block(page, "found").click()
+    until(page, f"{place} === 'stock.py, line 11'")
+    assert marked(page) == ["many = await left(sku)", "found = await count(sku)"]
+    page.locator(".source-text .cm-line", has_text="if found > 3").click()
+    page.wait_for_selector(".block.selected:has(.block-name:text-is('if_found'))")
+    assert marked(page) == ["many = await left(sku)", "if found > 3:", 'await count("more")']
+    page.locator(".source-text .cm-line", has_text="return await count(sku)").click()
+    page.wait_for_selector(".block.selected:has(.block-name:text-is('few'))")
+    until(page, f"{place} === 'line 7'")
+    page.locator(".source-text .cm-line", has_text="many = await left").click()
+    page.wait_for_selector(".block.selected:has(.block-name:text-is('found'))")
+    assert marked(page) == ["many = await left(sku)", "found = await count(sku)"]
+    assert violations(page, f"parts, {theme}") == []

@@ -8,12 +8,27 @@ import time
 import traceback
 from collections import Counter
 
-from comparing import compare, compare_wide, program, wide_program
+from comparing import Program, compare, compare_wide, differ, plainly, program, wide_program
 from killing import survives
+from programs import inputs
+from simulating import simulated
 
 from stepless.flow import FlowRefused
 
+LOADED = ("log", "snapshot")
 REPORTED = 100  # programs between two lines of progress
+
+
+def forgotten(made: Program) -> str:
+    """Runs a program in the simulator, once loaded from its log after every decision and once from a snapshot."""
+    given = inputs(made.seed, 0)
+    document = made.flow.compile().document
+    plain, effects = plainly(made.flow, given)
+    found = []
+    for reload in LOADED:
+        outcome, others = simulated(document, given, reload)
+        found.append(differ(plain, outcome, effects, others, forks=made.forks))
+    return "\n".join(filter(None, found))
 
 
 def main() -> int:
@@ -23,6 +38,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=5)
     parser.add_argument("--kills", action="store_true", help="kill the process at every commit, with one input")
     parser.add_argument("--wide", action="store_true", help="programs that call workflows, ask, and repeat attempts")
+    parser.add_argument("--simulated", action="store_true", help="forget the run after every decision, with one input")
     parser.add_argument("--shown", type=int, default=3)
     arguments = parser.parse_args()
     began, kinds, shown, deaths = time.monotonic(), Counter[str](), 0, 0
@@ -31,7 +47,10 @@ def main() -> int:
         try:
             made = wide_program(seed) if arguments.wide else program(seed)
             comparing = compare_wide if arguments.wide else compare
-            found, died = survives(made) if arguments.kills else (comparing(made, arguments.inputs), 0)
+            if arguments.simulated:
+                found, died = forgotten(made), 0
+            else:
+                found, died = survives(made) if arguments.kills else (comparing(made, arguments.inputs), 0)
             deaths += died
             kind = "differs" if found else "same"
         except FlowRefused as refused:

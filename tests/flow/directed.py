@@ -11,6 +11,31 @@ DIRECTED: Final[dict[str, str]] = {
     "what a failed loop wrote": "n = 0\ntry:\n    for x in [1, 2, 3]:\n        n += x\n        await inc(x)\nexcept NodeError as e:\n    return [n, e.code]\nreturn n",
     "a number that no item has": "return xs[a + 50]",
     "equality of booleans": "n = 1\nt = a > -100\nreturn [t == n, u == n, [t] == [n], n in [t]]",
+    "a return that finally stops": "out = []\nfor x in [1, 2]:\n    try:\n        for y in [5]:\n            if x == 1:\n                return 9\n        await inc(x * 5)\n        out.append(x)\n    finally:\n        continue\nreturn out",
+    "a return that a failure in finally stops": "out = []\nfor x in [1, 2]:\n    try:\n        try:\n            for y in [5]:\n                if x == 1:\n                    return 9\n            out.append(x)\n        finally:\n            await inc(x + 2)\n    except NodeError:\n        pass\nreturn out",
+    "a break that finally stops": "out = []\nfor x in [1, 2, 3]:\n    try:\n        if x == 1:\n            break\n        out.append(x)\n    finally:\n        if x == 1:\n            continue\n        await inc(x * 5)\nreturn out",
+    "a loop runs again whose finally broke it": "out = []\nfor x in [1, 2]:\n    for y in [3, 4]:\n        try:\n            if x == 1:\n                break\n            out.append(y)\n        finally:\n            await inc(y + 1)\nreturn out",
+    "a failure after finally that a handler in the loop takes": "out = []\nfor x in [3, 5, 6]:\n    try:\n        try:\n            await inc(x)\n        finally:\n            await inc(8)\n    except NodeError:\n        out.append(x)\nreturn out",
+    "continue at the end of a turn": "out = []\nfor x in [1, 2, 3]:\n    if x > 1:\n        try:\n            if x == 2:\n                continue\n            out.append(x)\n        finally:\n            await inc(x * 5)\nreturn out",
+    "continue before the end of a turn": "out = []\nfor x in [1, 2, 3]:\n    try:\n        if x == 2:\n            continue\n    finally:\n        await inc(x * 5)\n    out.append(x)\nreturn out",
+    "a first value that a loop writes again": "out = []\nfor x in [1, 2]:\n    n = 0\n    for y in [3, 4]:\n        n += y\n    out.append(n)\nreturn out",
+    "first values in branches": "if a > 2:\n    n = 1\nelif b > 2:\n    n = 2\nelse:\n    n = await inc(5)\nm = n\nn = 0\nreturn [m, n]",
+    "a first value in a handler": "try:\n    await inc(3)\n    n = a\nexcept NodeError:\n    n = 7\nm = n\nn += 1\nreturn [m, n]",
+    "a swap of a swap": "x, y = a, b\nx, y = y, x + y\nx, y = y, x\nz = x\nz += y\nreturn [x, y, z]",
+    "a value that fails and is written over": "n = a\ntry:\n    n = xs[90]\n    n = 1\nexcept Exception:\n    n += 5\nreturn n",
+    "a write that fails behind one whose failure is handled": "n = 0\nm = 0\ntry:\n    n = xs[0]\nexcept Exception:\n    return 'h'\nm = xs[90]\nreturn [m, n]",
+    "a return that fails in the else of a try": "n = 0\ntry:\n    n = xs[0] - xs[0]\nexcept Exception:\n    return 'h'\nelse:\n    return [xs[n + 90], n]",
+    "a return of a copy through finally": "out = [1]\ntry:\n    return list(out)\nfinally:\n    out.append(2)\n    await inc(len(out) + 3)",
+    "guards in a row": "out = []\nfor x in xs:\n    if x == 5:\n        continue\n    if x == 8:\n        break\n    if helper(x, sa) == 3:\n        return x\n    if (await inc(x * 5)) > 40:\n        return out\n    if x > 6:\n        out.append(x)\n        n = 1\n    else:\n        n = 2\n    out.append(n)\nreturn out",
+    "two ifs that both are true": "if a > -100:\n    await inc(1)\nif b > -100:\n    await inc(2)\nreturn 0",
+    "guards whose tests fail": "if a > 500:\n    return 1\nif xs[90] > 2:\n    return 2\nif a < 0:\n    return 3\nreturn 4",
+    "guards whose tests fail under a handler": "try:\n    if a > 500:\n        return 1\n    if xs[90] > 2:\n        return 2\nexcept IndexError:\n    return 'index'\nreturn 4",
+    "a handler that asks for nothing": "try:\n    x, y = await gather(inc(5), inc(3))\n    await gather(inc(6), inc(14))\nexcept NodeError:\n    await inc(10)\n    return 'failed'\nreturn x + y",
+    "a handler that asks for nothing in a loop": "out = []\nfor x in [3, 5, 14]:\n    try:\n        await inc(x)\n    except NodeError:\n        continue\n    try:\n        await inc(x - 2)\n    except NodeError:\n        pass\n    out.append(x)\nreturn out",
+    "gather and a step under one handler": "try:\n    await inc(b)\n    x, y = await gather(inc(14), inc(3))\n    await inc(6)\nexcept Third as e:\n    return ['third', e.code]\nexcept NodeError as e:\n    return e.code\nreturn x + y",
+    "gather before finally": "try:\n    x, y = await gather(inc(14), inc(3))\nfinally:\n    await inc(5)\nreturn x + y",
+    "an unmatched failure before finally": "try:\n    await inc(14)\nexcept Third as e:\n    return e.code\nfinally:\n    await inc(5)\nreturn 1",
+    "a lifted value by its name": "top = sorted(xs)\ntop2 = sorted(xs, reverse=True)\nevens = [await inc(x * 5) for x in [1, 2]]\nfor x in [1, 2]:\n    top3 = sorted([x, *top])\n    await inc(top3[0] * 5)\nreturn [top, top2, evens]",
     "a handler inside of a loop": "out = []\nfor x in xs:\n    try:\n        for y in range(2):\n            if x == 3:\n                await inc(3)\n        out.append(x)\n    except NodeError as e:\n        out.append(-1)\nreturn out",
     "continue in a try": "out = []\nfor x in xs:\n    try:\n        if x % 2:\n            continue\n        await inc(x)\n    finally:\n        out.append(x)\nreturn out",
     "break through finally": "n = 0\nfor x in [1, 2, 3]:\n    try:\n        if x == 2:\n            break\n        n += x\n    finally:\n        await inc(5)\nelse:\n    n = 100\nreturn n",
@@ -90,6 +115,16 @@ async def never(n: int) -> int:
     raise Third("never")
 
 @part
+async def tidy(n: int) -> int:
+    try:
+        if n == 1:
+            return 10
+        n += 20
+    finally:
+        await inc(n)
+    return n
+
+@part
 async def fails(n: int) -> int:
     try:
         x = await inc(n)
@@ -101,6 +136,7 @@ async def fails(n: int) -> int:
 """
 
 WITH_PARTS: Final[dict[str, str]] = {
+    "a part that returns through finally in a loop": "out = []\nfor x in [1, 2, 3]:\n    out.append(await tidy(x))\nreturn out",
     "a part that is given a whole number for a float": "return [await shown(a), await shown(a / 2), await shown(order.amount), await shown(await share(b))]",
     "a part returns early": "return [await early(a), await early(1)]",
     "a part in gather": "try:\n    r = await gather(early(a), fails(5), fails(14))\nexcept NodeError as e:\n    return e.code\nreturn r",

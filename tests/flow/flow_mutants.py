@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from stepless.flow.compiler import texts, unit
+from stepless.flow.compiler import texts, unit, writes
 from stepless.flow.compiler.expressions import comparing, hoisting, reading, turning
 from stepless.flow.compiler.facts import names
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, TryFrame
@@ -36,15 +36,15 @@ def _never_variable(self: names.Names, name: str) -> bool:
     return len(self.bound.get(name, [])) > 2
 
 
-def _continue_breaks(self: unit.Unit, kind: str, values: Any = None) -> None:
-    _JUMP(self, "break" if kind == "continue" else kind, values)
+def _continue_breaks(self: unit.Unit, kind: str, values: Any = None, **facts: Any) -> None:
+    _JUMP(self, "break" if kind == "continue" else kind, values, **facts)
 
 
-def _skips_finally(self: unit.Unit, kind: str, values: Any = None) -> None:
+def _skips_finally(self: unit.Unit, kind: str, values: Any = None, **facts: Any) -> None:
     frames = self.frames
     self.frames = [frame for frame in frames if not isinstance(frame, FinallyFrame)]
     try:
-        _JUMP(self, kind, values)
+        _JUMP(self, kind, values, **facts)
     finally:
         self.frames = frames
 
@@ -111,16 +111,24 @@ def _not_swapped(unit_: unit.Unit, statement: ast.If) -> Any:
     return None if exits is None else (exits[1], exits[0])
 
 
-def _part_returns_twice(self: unit.Unit, kind: str, values: Any = None) -> None:
+def _part_returns_twice(self: unit.Unit, kind: str, values: Any = None, **facts: Any) -> None:
     part = next((frame for frame in reversed(self.frames) if type(frame).__name__ == "PartFrame"), None)
     if part is None or kind != "return":
-        _JUMP(self, kind, values)
+        _JUMP(self, kind, values, **facts)
         return
     self.frames.remove(part)
     try:
-        _JUMP(self, kind, {"return_": None, **(values or {})})
+        _JUMP(self, kind, {"return_": None, **(values or {})}, **facts)
     finally:
         self.frames.append(part)
+
+
+def _last_error(frame: TryFrame | FinallyFrame) -> Any:
+    return _ERROR(frame).replace("input[0]", "input[-1]")
+
+
+def _tries(body: list[ast.stmt]) -> set[ast.AST]:
+    return {one for statement in body for one in ast.walk(statement) if isinstance(one, ast.Try)}
 
 
 def _unescaped(character: str) -> str:
@@ -129,6 +137,7 @@ def _unescaped(character: str) -> str:
 
 _JUMP, _MAY_FAIL, _SET, _EMIT = unit.Unit.jump, unit.Unit.may_fail, unit.Unit.set, unit.Unit.emit
 _WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, texts.Texts.reference, reading.calling
+_ERROR = tries._error
 _IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, turning._range, branches._answered
 
 MUTANTS: Final[Mapping[str, Change]] = {
@@ -139,7 +148,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a handler inside of a loop is not wired": (unit.Unit, "may_fail", _catches_nothing_in_loops),
     "the first handler takes all": (tries, "_matches", _first_handler_only),
     "only the class itself is caught": (tries, "_family", lambda unit_, kind: [kind]),
-    "a cause stays inside of its container": (tries, "_error", lambda inner: "<input>"),
+    "a cause stays inside of its container": (tries, "_error", lambda frame: "<input[0]>" if frame.forked else "<input>"),
     "the else of a loop never runs": (unit.Unit, "set", _reset_of_else),
     "every set is merged with the one before": (assignments.Assigning, "write", _merges_all_sets),
     "no reference is strict": (texts.Texts, "reference", _plain_reference),
@@ -155,5 +164,13 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a text may be read as a reference": (texts, "_escaped", _unescaped),
     "True is not 1": (comparing, "_agree", lambda one, other: True),
     "exceptions of expressions have the engine's names": (unit.Unit, "is_exact", lambda self: False),
+    "a write in a loop is an initial value": (unit.Unit, "is_repeated", lambda self: False),
+    "why is never written again": (tries, "_is_written_once", lambda unit_, statement, frame: True),
+    "the exit of a loop that ran on stays": (loops, "_is_stopped", lambda unit_: False),
+    "no handler asks for its error": (tries, "_is_asked_for", lambda unit_, handler, kind, frame: False),
+    "every if leaves": (branches, "_jumps", lambda body: True),
+    "every try ends its turn": (loops, "_last", _tries),
+    "a write reads what the one before it wrote": (writes, "_read", lambda value: set()),
+    "the last error of a gather is raised": (tries, "_error", _last_error),
     "the rest after an escape is not skipped": (loops.Looping, "_behind", lambda self, unit_, id, frame, *, ends: None),
 }

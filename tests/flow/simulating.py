@@ -76,7 +76,8 @@ def _attempt(dispatch: Dispatch) -> Fact:
     }
     try:
         value = function.callable(**arguments)
-        value = to_json(asyncio.run(value) if inspect.iscoroutine(value) else value)
+        value = asyncio.run(value) if inspect.iscoroutine(value) else value
+        value = to_json(value if function.result is None else function.result(value))
         return Completed(dispatch.id, dispatch.attempt, Put(value))
     except NodeFailure as error:
         family = "processing" if error.cause == "config" else "execution"

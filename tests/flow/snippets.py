@@ -60,6 +60,8 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("x = order.vip is True", "identity"),
     ("raise ValueError('x')", "raise"),
     ("raise", "bare_raise"),
+    ("out = [1]\ntry:\n    return out\nfinally:\n    out.append(2)", "shared_mutation"),
+    ("out = [1]\ntry:\n    return {'a': [0, out]}\nfinally:\n    out.append(2)", "shared_mutation"),
     ("try:\n    pass\nexcept (ValueError, KeyError):\n    pass", "except"),
     ("await gather(*[score(1.0) for a in order.lines for b in order.lines])", "gather"),
     ("await gather(order.id)", "gather"),

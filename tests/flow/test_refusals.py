@@ -60,7 +60,7 @@ def verdict(body: str, **options: Any) -> str:
         compiled = flow_of(body, **options).compile()
     except FlowRefused as refused:
         return refused.findings[0].code
-    lifted = any(id.startswith("eval_") for id in compiled.document["nodes"])
+    lifted = any(node["type"] == "code" or ".eval_" in str(node) for node in compiled.document["nodes"].values())
     return "lifted" if lifted else "+".join(["ok", *dict.fromkeys(warning.code for warning in compiled.warnings)])
 
 

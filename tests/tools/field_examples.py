@@ -64,11 +64,13 @@ IN_LOOP: Final = {"id": "w", "nodes": {"l": {"type": "loop", "with": {"times": 2
 WRITES: Final = {"a": {"ok": {"ms": 1, "set": {"v": 1}}}, "b": {"ok": {"ms": 50, "set": {"v": 2}}}}
 FAILS: Final = {"a": {"fail": {"ms": 1, "cause": "config"}}, "b": {"ok": {"ms": 50}}}
 TIMES_OUT: Final = {"x": {"fail": {"ms": 1, "cause": "timeout"}}}
+PART_SOURCE: Final = {"file": "a.py", "function": "f", "first": 1, "source": "async def f(): ..."}
 TWICE: Final = {"attempts": 2}
 
 PARTS: Final[Mapping[str, Part]] = {
     "Document": Part(FORK, ()),
     "MadeByDocument": Part(FORK, ("made_by",), {"language": "python"}),
+    "PartSourceDocument": Part({**FORK, "made_by": {"language": "python", "parts": [{}]}}, ("made_by", "parts", 0), PART_SOURCE),
     "NodeDocument": Part(FORK, ("nodes", "x"), {"type": "join", "after": ["a", "b"]}),
     "RetryDocument": Part({"id": "w", "nodes": {"x": CALL}}, ("nodes", "x", "retry")),
     "JoinDocument": Part(FORK, ("nodes", "x", "join")),
@@ -176,6 +178,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "RateLimitDocument": {"max": Example(2), "per": Example("2m"), "by": Example("user.id")},
     "MadeByDocument": {},
+    "PartSourceDocument": {},
     "BodyDocument": {
         "nodes": Example({"j": CALL}), "edges": Example([{"source": "i", "target": "j"}], {"nodes": {"i": CALL, "j": CALL}}),
     },
@@ -256,7 +259,8 @@ CHANGES_NOTHING: Final[Mapping[str, str]] = {
     "Document.description": "it is for people",
     "code.with.language": "there is one language",
     "Document.made_by": "it is for people, and no part of the version",
-    **{f"MadeByDocument.{field}": "it is for people" for field in ("language", "file", "function", "source")},
+    **{f"MadeByDocument.{field}": "it is for people" for field in ("language", "file", "function", "source", "parts")},
+    **{f"PartSourceDocument.{field}": "it is for people" for field in (*PART_SOURCE, "nodes")},
     "NodeDocument.at": "it is for people, and no part of the version",
 }
 """Fields that no run depends on, with the reason."""

@@ -91,4 +91,5 @@ def _verdict(flow: Flow[..., Any]) -> str:
     warned = " and ".join(dict.fromkeys(warning.code for warning in compiled.warnings))
     if warned:
         return f"warned {warned}"
-    return "lifted" if "'eval_" in str(compiled.document["nodes"]) else "compiled"
+    nodes = compiled.document["nodes"].values()
+    return "lifted" if any(node["type"] == "code" or ".eval_" in str(node) for node in nodes) else "compiled"

@@ -7,23 +7,55 @@ export interface Made {
   readonly file: string;
   readonly name: string;
   readonly source: string;
+  readonly parts: readonly PartText[];
+}
+
+/** A function that was written into the document where the source awaits it. */
+export interface PartText {
+  readonly file: string;
+  readonly name: string;
+  /** The line of the file at which the text begins. */
+  readonly first: number;
+  readonly source: string;
+  /** The lines of nodes by id, of a part in another file; in the file of the source, the nodes have their lines themselves. */
+  readonly nodes: ReadonlyMap<string, Lines>;
 }
 
 /** Lines of the file, from 1: the first and the last one. */
 export type Lines = readonly [first: number, last: number];
 
-/** Where a node comes from. `head`: the lines of a compound statement above its body, or all lines of another. */
+/**
+ * Where a node comes from, in lines of the text from 1. `head`: the lines of a compound statement above its body, or all lines of another.
+ * `call`: where the part is awaited from which the node comes, if that is in another file.
+ */
 export interface Span {
   readonly tail: string;
   readonly at: Lines;
   readonly head: Lines;
+  readonly call: Lines | null;
   readonly quiet: boolean;
 }
 
 /** `made_by` of a document or of a draft; null where there is none. */
 export function madeRead(value: Json | undefined): Made | null {
   if (!isObject(value) || textAt(value, "language") === "") return null;
-  return { language: textAt(value, "language"), file: textAt(value, "file"), name: textAt(value, "function"), source: textAt(value, "source") };
+  const parts = value.get("parts");
+  return {
+    language: textAt(value, "language"), file: textAt(value, "file"), name: textAt(value, "function"), source: textAt(value, "source"),
+    parts: isList(parts) ? parts.flatMap((part) => isObject(part) ? [partRead(part)] : []) : [],
+  };
+}
+
+function partRead(part: JsonObject): PartText {
+  const [first, nodes] = [part.get("first"), part.get("nodes")];
+  const lines = isObject(nodes) ? [...nodes].flatMap(([id, at]): [string, Lines][] => { const read = pairRead(at); return read === null ? [] : [[id, read]]; }) : [];
+  return { file: textAt(part, "file"), name: textAt(part, "function"), first: typeof first === "number" ? first : 1, source: textAt(part, "source"), nodes: new Map(lines) };
+}
+
+/** Whether two texts of the same source are shown alike. */
+export function isSameMade(left: Made, right: Made): boolean {
+  const plain = (made: Made): string => JSON.stringify({ ...made, parts: made.parts.map((part) => ({ ...part, nodes: [...part.nodes] })) });
+  return plain(left) === plain(right);
 }
 
 /** A person's name for it: `refund.py`, else the function, else the language. */
@@ -32,7 +64,10 @@ export function titleOf(made: Made): string {
 }
 
 export function linesRead(node: JsonObject): Lines | null {
-  const at = node.get("at");
+  return pairRead(node.get("at"));
+}
+
+function pairRead(at: Json | undefined): Lines | null {
   if (!isList(at)) return null;
   const [first, last] = at;
   return typeof first === "number" && typeof last === "number" && first >= 1 && last >= first ? [first, last] : null;
@@ -46,66 +81,8 @@ export interface Node {
   readonly at: Lines | null;
 }
 
-/** Nodes that a statement needs beside the one that it is about. */
-const QUIET: ReadonlySet<string> = new Set(["set", "transform", "end", "condition", "fail"]);
-
-export class Source {
-  /** The line of the file at which the text begins: with the first decorator, while an entry names the line of the `def`. */
-  readonly first: number;
-  readonly count: number;
-  private readonly spans = new Map<string, Span>();
-
-  constructor(readonly made: Made, nodes: Iterable<Node>) {
-    const placed = [...nodes].flatMap((node) => node.at === null ? [] : [{ ...node, at: node.at }]);
-    const entries = placed.filter((node) => node.entry).map((node) => node.at[0]);
-    const lines = made.source.split("\n");
-    this.first = entries.length === 0 ? 1 : Math.min(...entries) - defLine(lines, made.name);
-    this.count = made.source.endsWith("\n") ? lines.length - 1 : lines.length;
-    const starts = [...new Set(placed.filter((node) => !node.entry).map((node) => node.at[0]))].sort((left, right) => left - right);
-    for (const { tail, type, entry, at: [first, last] } of placed) {
-      const inner = starts.find((line) => line > first && line <= last);
-      this.spans.set(tail, { tail, at: [first, last], head: [first, inner === undefined ? last : inner - 1], quiet: entry || QUIET.has(type) });
-    }
-  }
-
-  /** Where a node comes from, in lines of the text from 1; null where the text does not have them. */
-  of(tail: string): Span | null {
-    const span = this.spans.get(tail);
-    if (span === undefined) return null;
-    const moved = ([first, last]: Lines): Lines => [first - this.first + 1, last - this.first + 1];
-    const at = moved(span.at);
-    return at[0] < 1 || at[1] > this.count ? null : { ...span, at, head: moved(span.head) };
-  }
-
-  /** The lines of the file that a node comes from, also where the text does not have them. */
-  place(tail: string): Lines | null {
-    return this.spans.get(tail)?.at ?? null;
-  }
-
-  /**
-   * The node of a line of the text: of the shortest statement around it, the one that the statement is about. `held` is the one that is
-   * chosen already: it stays where another one has the same lines.
-   */
-  at(line: number, held: string | null): string | null {
-    const inFile = line + this.first - 1;
-    let found: Span[] = [];
-    for (const span of this.spans.values()) {
-      if (inFile < span.at[0] || inFile > span.at[1]) continue;
-      const [best] = found;
-      if (best === undefined || lengthOf(span) < lengthOf(best)) found = [span];
-      else if (lengthOf(span) === lengthOf(best)) found.push(span);
-    }
-    if (held !== null && found.some((span) => span.tail === held)) return held;
-    return (found.find((span) => !span.quiet) ?? found[0])?.tail ?? null;
-  }
-}
-
-function lengthOf({ at: [first, last] }: Span): number {
-  return last - first;
-}
-
 /** How many lines of the text stand above the `def`. */
-function defLine(lines: readonly string[], name: string): number {
+export function defLine(lines: readonly string[], name: string): number {
   const named = lines.findIndex((line) => line.startsWith(`async def ${name}`) || line.startsWith(`def ${name}`));
   return named >= 0 ? named : Math.max(0, lines.findIndex((line) => /^(?:async )?def /.test(line)));
 }

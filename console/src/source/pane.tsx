@@ -1,7 +1,8 @@
 /** The source beside the graph: what is chosen there is marked here, and the line of the cursor chooses there. */
 import "./source.css";
 import { useEffect, useMemo, useRef, type ReactElement } from "react";
-import { titleOf, type Source } from "./made.ts";
+import { titleOf } from "./made.ts";
+import type { Source } from "./source.ts";
 import { Viewer } from "./viewer.ts";
 
 export default function SourcePane({ source, chosen, choose, note }: {
@@ -12,11 +13,11 @@ export default function SourcePane({ source, chosen, choose, note }: {
   const viewer = useRef<Viewer>(null);
   const held = useRef({ source, chosen, choose });
   held.current = { source, chosen, choose };
-  const { first } = source;
+  const { first, text } = source;
   useEffect(() => {
     if (host.current === null || made.source === "") return;
     const opened = new Viewer({
-      host: host.current, text: made.source, label: `Source, ${titleOf(made)}`, first, isPython: made.language === "python",
+      host: host.current, text, label: `Source, ${titleOf(made)}`, number: (line) => held.current.source.number(line), isPython: made.language === "python",
       went(line) {
         const { source: now, chosen: before, choose: pick } = held.current;
         const tail = now.at(line, before);
@@ -28,21 +29,22 @@ export default function SourcePane({ source, chosen, choose, note }: {
       viewer.current = null;
       opened.close();
     };
-  }, [made, first]);
+  }, [made, first, text]);
   const span = useMemo(() => chosen === null ? null : source.of(chosen), [source, chosen]);
-  useEffect(() => { viewer.current?.show(span); }, [span, made, first]);
+  useEffect(() => { viewer.current?.show(span); }, [span, made, first, text]);
   const place = chosen === null ? null : source.place(chosen);
+  const file = chosen === null ? "" : source.otherFile(chosen);
   return (
     <section className="source" aria-label="Source">
       <div className="source-head">
         <b className="cut">{titleOf(made)}</b>
         {made.name === "" || made.name === titleOf(made) ? null : <span className="quiet cut">{made.name}</span>}
         <span className="head-gap" />
-        <span className="quiet source-at" role="status">{place === null ? "" : place[0] === place[1] ? `line ${place[0]}` : `lines ${place[0]}–${place[1]}`}</span>
+        <span className="quiet source-at" role="status">{file === "" ? "" : `${file}, `}{place === null ? "" : place[0] === place[1] ? `line ${place[0]}` : `lines ${place[0]}–${place[1]}`}</span>
       </div>
       {note === undefined ? null : <div className="source-note">{note}</div>}
       {made.source === "" ? <p className="source-none quiet">The version does not hold the text of its source.</p> : <div ref={host} className="source-text" />}
-      {span === null && place !== null && made.source !== "" ? <p className="source-foot quiet">This node comes from a part, which stands outside of this text.</p> : null}
+      {span === null && place !== null && made.source !== "" ? <p className="source-foot quiet">This node comes from a part. The version does not hold its text.</p> : null}
     </section>
   );
 }

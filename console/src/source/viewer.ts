@@ -14,8 +14,8 @@ export interface Asked {
   readonly host: HTMLElement;
   readonly text: string;
   readonly label: string;
-  /** The number of the first line in its file. */
-  readonly first: number;
+  /** The number of a line of the text in its file. */
+  readonly number: (line: number) => string;
   readonly isPython: boolean;
   /** The cursor was set on a line of the text, counted from 1, by the person. */
   readonly went: (line: number) => void;
@@ -38,9 +38,10 @@ const part = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-function linesOf(state: EditorState, { at: [first, last], head }: Span): DecorationSet {
+function linesOf(state: EditorState, { at: [first, last], head, call }: Span): DecorationSet {
   const numbers = Array.from({ length: last - first + 1 }, (_, place) => first + place);
-  return Decoration.set(numbers.map((number) => (number >= head[0] && number <= head[1] ? HEAD : LINE).range(state.doc.line(number).from)));
+  const called = call === null ? [] : Array.from({ length: call[1] - call[0] + 1 }, (_, place) => LINE.range(state.doc.line(call[0] + place).from));
+  return Decoration.set([...called, ...numbers.map((number) => (number >= head[0] && number <= head[1] ? HEAD : LINE).range(state.doc.line(number).from))], true);
 }
 
 function coloured(found: readonly Token[]): DecorationSet {
@@ -62,13 +63,12 @@ const colours = EditorView.theme({
 export class Viewer {
   private readonly view: EditorView;
 
-  constructor({ host, text: given, label, first, isPython, went }: Asked) {
-    const text = given.replace(/\n$/, "");
+  constructor({ host, text, label, number, isPython, went }: Asked) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open", delegatesFocus: true });
     const state = EditorState.create({
       doc: text,
       extensions: [
-        EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: (line) => String(line + first - 1) }), drawSelection(), highlightActiveLine(),
+        EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: number }), drawSelection(), highlightActiveLine(),
         search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : [],
         EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false" }),
         keymap.of([...searchKeymap, ...defaultKeymap]),
@@ -89,7 +89,7 @@ export class Viewer {
     }
     const { from } = state.doc.line(span.head[0]);
     const here = state.doc.lineAt(state.selection.main.head).number;
-    if (within(here, span.at)) this.view.dispatch({ effects: marked.of(span) });
+    if (within(here, span.at) || (span.call !== null && within(here, span.call))) this.view.dispatch({ effects: marked.of(span) });
     else this.view.dispatch({ effects: [marked.of(span), EditorView.scrollIntoView(from, { y: "center" })], selection: { anchor: from }, annotations: shown.of(true) });
   }
 

@@ -3,7 +3,8 @@ import "./version.css";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
-import { Source, titleOf, type Made } from "../source/made.ts";
+import { titleOf, type Made } from "../source/made.ts";
+import { Source } from "../source/source.ts";
 import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -116,5 +117,5 @@ function useWritten(version: Version): Made | null {
     textOf(version).then((found) => { if (!left) setText(found); }, (error: unknown) => { if (!left) setText(`# ${explained(error).why}\n`); });
     return () => { left = true; };
   }, [version]);
-  return useMemo(() => text === null ? null : { language: "yaml", file: version.workflow, name: "", source: text }, [text, version]);
+  return useMemo(() => text === null ? null : { language: "yaml", file: version.workflow, name: "", source: text, parts: [] }, [text, version]);
 }

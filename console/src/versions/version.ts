@@ -2,7 +2,8 @@
 import { graphOfDocument } from "../runs/view/graphing.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import { isObject, textAt, type JsonObject } from "../editing/values.ts";
-import { linesRead, madeRead, Source, type Made, type Node } from "../source/made.ts";
+import { linesRead, madeRead, type Made, type Node } from "../source/made.ts";
+import { Source } from "../source/source.ts";
 import { requestObject, requestText } from "../wire/api.ts";
 
 export interface Version {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { object } from "../../src/editing/values.ts";
 import { lineChanges, sourceTexts, withoutLines } from "../../src/source/changes.ts";
-import { linesRead, madeRead, Source, type Made, type Node } from "../../src/source/made.ts";
+import { isSameMade, linesRead, madeRead, type Made, type Node } from "../../src/source/made.ts";
+import { Source } from "../../src/source/source.ts";
 
 // in the file from line 24 on
 const SOURCE = `@workflow("refund")
@@ -13,7 +14,7 @@ async def refund(order: Order):
             "Refund?")
     return risk
 `;
-const MADE: Made = { language: "python", file: "refund.py", name: "refund", source: SOURCE };
+const MADE: Made = { language: "python", file: "refund.py", name: "refund", source: SOURCE, parts: [] };
 const NODES: readonly Node[] = [
   { tail: "order", type: "manual", entry: true, at: [25, 30] }, { tail: "set_risk", type: "set", entry: false, at: [26, 26] },
   { tail: "risk", type: "function", entry: false, at: [26, 26] }, { tail: "if_risk", type: "condition", entry: false, at: [27, 29] },
@@ -34,6 +35,55 @@ test("a part outside of the text has a place in the file, and no lines here", ()
   assert.deepEqual([MADE_FROM.of("count"), MADE_FROM.place("count"), MADE_FROM.place("bare")], [null, [3, 4], null]);
 });
 
+// of the same file from line 10 on, and of another one from line 7 on
+const NEAR = `@part
+async def near(n: int):
+    return await inc(n)
+`;
+const FAR = `@part
+async def far(n: int):
+    if n > 0:
+        await inc(n)
+    return n`;
+const WITH_PARTS: Made = { ...MADE, parts: [
+  { file: "refund.py", name: "near", first: 10, source: NEAR, nodes: new Map() },
+  { file: "stock.py", name: "far", first: 7, source: FAR, nodes: new Map([["if_n", [9, 10]], ["inc_2", [10, 10]]]) },
+] };
+const PARTED = new Source(WITH_PARTS, [
+  ...NODES, { tail: "inc", type: "function", entry: false, at: [12, 12] },
+  { tail: "if_n@loop", type: "condition", entry: false, at: [27, 27] }, { tail: "inc_2@loop", type: "function", entry: false, at: [27, 27] },
+]);
+
+test("the texts of parts stand below the source, with the lines of their files", () => {
+  assert.equal(PARTED.text, `${SOURCE}\n# refund.py, line 10: near\n${NEAR}\n# stock.py, line 7: far\n${FAR}`);
+  assert.deepEqual([1, 7, 8, 9, 10, 12, 13, 14, 15, 19].map((line) => PARTED.number(line)), ["24", "30", "", "", "10", "12", "", "", "7", "11"]);
+});
+
+test("a node of a part has lines in the text of the part, and the line of the call beside them", () => {
+  assert.deepEqual([PARTED.of("inc")?.at, PARTED.otherFile("inc"), PARTED.of("inc")?.call], [[12, 12], "", null]);
+  assert.deepEqual(PARTED.of("if_n@loop"), { tail: "if_n@loop", at: [17, 18], head: [17, 17], call: [4, 4], quiet: true });
+  assert.deepEqual([PARTED.place("inc_2@loop"), PARTED.otherFile("inc_2@loop"), PARTED.of("inc_2@loop")?.at], [[10, 10], "stock.py", [18, 18]]);
+});
+
+test("a line of a part chooses its node, and the line of the call the first of the part", () => {
+  assert.deepEqual([12, 17, 18, 8, 9, 19].map((line) => PARTED.at(line, null)), ["inc", "if_n@loop", "inc_2@loop", null, null, null]);
+  assert.deepEqual([PARTED.at(4, null), PARTED.at(4, "if_n@loop")], ["inc_2@loop", "if_n@loop"]);
+});
+
+test("two texts are the same if their parts are", () => {
+  const [near, far] = WITH_PARTS.parts;
+  assert.ok(near !== undefined && far !== undefined);
+  assert.equal(isSameMade(WITH_PARTS, { ...WITH_PARTS, parts: [near, { ...far }] }), true);
+  assert.equal(isSameMade(WITH_PARTS, { ...WITH_PARTS, parts: [near, { ...far, nodes: new Map() }] }), false);
+});
+
+test("parts are read, and what is no part is left out", () => {
+  const part = object([["file", "stock.py"], ["function", "far"], ["first", 7], ["source", FAR], ["nodes", object([["if_n", [9, 10]], ["x", 1]])]]);
+  assert.deepEqual(madeRead(object([["language", "python"], ["parts", [part, 1]]]))?.parts, [
+    { file: "stock.py", name: "far", first: 7, source: FAR, nodes: new Map([["if_n", [9, 10]]]) },
+  ]);
+});
+
 test("a line chooses the block of the shortest statement around it, and what is chosen stays", () => {
   assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map((line) => MADE_FROM.at(line, null)), [null, "order", "risk", "if_risk", "answer", "answer", "return"]);
   assert.equal(MADE_FROM.at(3, "set_risk"), "set_risk");
@@ -42,7 +92,7 @@ test("a line chooses the block of the shortest statement around it, and what is 
 
 test("a document without a source, or with lines that are none, says so", () => {
   assert.deepEqual([madeRead(undefined), madeRead(null), madeRead(object([["file", "a.py"]]))], [null, null, null]);
-  assert.deepEqual(madeRead(object([["language", "python"]])), { language: "python", file: "", name: "", source: "" });
+  assert.deepEqual(madeRead(object([["language", "python"]])), { language: "python", file: "", name: "", source: "", parts: [] });
   assert.deepEqual([[1, 2], [2, 1], ["1", 2], null].map((at) => linesRead(object([["at", at]]))), [[1, 2], null, null, null]);
 });
 

@@ -84,8 +84,11 @@ class Flow(Generic[P, R]):
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
         written = compile_function(origin, self.id, self._triggers, self._options, lift=lift)
+        made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:
-            del written.document["made_by"]["source"]
+            del made_by["source"]
+        if len(origin.text) + sum(len(part["source"]) for part in made_by.get("parts", ())) > MAX_SOURCE_CHARACTERS:
+            made_by.pop("parts", None)
         return written
 
     def _register(self, written: Written) -> None:

@@ -31,7 +31,19 @@ def matched(document: Mapping[str, JSON], former: Mapping[str, JSON]) -> dict[st
     by their order; a new node gets a number that no former node of its name had. Nothing but ids changes."""
     mine, theirs = list(_entries(document["nodes"])), list(_entries(former["nodes"]))
     names = _renamed(mine, theirs)
-    return {**document, "nodes": _nodes(document["nodes"], names)} if names else dict(document)
+    if not names:
+        return dict(document)
+    return {**document, "nodes": _nodes(document["nodes"], names), "made_by": _made_by(document["made_by"], names)}
+
+
+def _made_by(made_by: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, JSON]:
+    """With the ids of the nodes that come from its parts."""
+    if "parts" not in made_by:
+        return dict(made_by)
+    return {**made_by, "parts": [
+        {**part, "nodes": {names.get(id, id): lines for id, lines in part["nodes"].items()}} if "nodes" in part else part
+        for part in made_by["parts"]
+    ]}  # fmt: skip
 
 
 def _entries(nodes: Mapping[str, Any]) -> Iterator[_Entry]:

@@ -13,11 +13,13 @@ from typing_extensions import TypedDict
 
 from stepless.flow.compiler.facts.types import bare, believed
 from stepless.flow.compiler.origin import Origin, hints_of, signature_of
+from stepless.flow.numbers import Convert, Results, numbers_of
 from stepless.flow.plain import as_node_error, owned, seen, stand_in
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.model.json import JSON
 from stepless.nodes.function import function as register
+from stepless.nodes.function.registry import convert_results
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,25 +75,39 @@ class Step(Generic[P, R]):
             given = self._arguments(*map(owned, args), **{name: owned(value) for name, value in kwargs.items()})
             seen(self.name, given)
             result = function(*given.args, **given.kwargs)
-            done: R = owned(await result if inspect.isawaitable(result) else result)
+            done: R = owned(self._results(await result if inspect.isawaitable(result) else result))
         except Exception as error:
             raise as_node_error(error) from error
         return done
 
-
     def _arguments(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        """The arguments as a run passes them: a whole number for a `float` becomes one."""
+        """The arguments as a run passes them: a whole number for a `float` becomes one, and true for an `int` becomes 1."""
         bound = signature_of(self.function).bind(*args, **kwargs)
         for name, adapter in self._floats.items():
             if name in bound.arguments:
                 with suppress(ValidationError):  # a run refuses it, with the reason
                     bound.arguments[name] = adapter.validate_python(bound.arguments[name])
+        for name, convert in self._numbers.items():
+            if name in bound.arguments:
+                bound.arguments[name] = convert(bound.arguments[name])
         return bound
 
     @cached_property
     def _floats(self) -> dict[str, TypeAdapter[Any]]:
-        hints = {name: bare(kind) for name, kind in hints_of(self.function).items() if name != "return"}
-        return {name: TypeAdapter(kind) for name, kind in hints.items() if believed(kind) != kind}
+        return {name: TypeAdapter(kind) for name, kind in self._hints.items() if believed(kind) != kind}
+
+    @cached_property
+    def _numbers(self) -> dict[str, Convert]:
+        made = {name: numbers_of(kind) for name, kind in self._hints.items() if name not in self._floats}
+        return {name: convert for name, convert in made.items() if convert is not None}
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return {name: bare(kind) for name, kind in hints_of(self.function).items() if name != "return"}
+
+    @cached_property
+    def _results(self) -> Results:
+        return Results(self.function)
 
 
 mark(Step, "step")
@@ -109,6 +125,7 @@ class _Decorator:
     def __call__(self, function: Callable[P, R]) -> Step[P, R]: ...
     def __call__(self, function: Callable[..., Any]) -> Step[..., Any]:
         register(self._name)(function)
+        convert_results(self._name, Results(function))
         return Step(function, self._name)
 
 

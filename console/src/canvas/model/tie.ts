@@ -3,7 +3,8 @@ import type { Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { roomOf, type State } from "../../editing/state.ts";
 import { EMPTY } from "../../editing/values.ts";
-import { linesRead, madeRead, Source, type Made } from "../../source/made.ts";
+import { isSameMade, linesRead, madeRead, type Made } from "../../source/made.ts";
+import { Source } from "../../source/source.ts";
 import type { Graph } from "./graph.ts";
 
 const MADE_BY = "made_by";
@@ -13,7 +14,7 @@ export function madeOf(view: State, held: Made | null): Made | null {
   const value = view.get("doc")?.get(MADE_BY);
   const made = madeRead(value);
   if (held === null || made === null) return made;
-  return made.source === held.source && made.file === held.file && made.name === held.name && made.language === held.language ? held : made;
+  return isSameMade(made, held) ? held : made;
 }
 
 export function sourceOf(made: Made, graph: Graph, view: State): Source {

@@ -13,8 +13,8 @@ from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
-from stepless.flow.compiler.unit import RETURN, LiftedExpression, Unit
-from stepless.limits import MAX_FLOW_STEPS
+from stepless.flow.compiler.unit import RETURN, LiftedExpression, PartSource, Unit
+from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_PARTS
 from stepless.model.json import JSON
 
 
@@ -70,5 +70,15 @@ def _document(unit: Unit, fields: Mapping[str, JSON]) -> dict[str, JSON]:
     if unit.variables:
         document["variables"] = dict(unit.variables)
     document |= {"max_steps": MAX_FLOW_STEPS, **fields, "nodes": unit.level}
-    document["made_by"] = {"language": "python", "file": origin.file, "function": origin.name, "source": origin.text}
-    return document
+    made_by: dict[str, JSON] = {"language": "python", "file": origin.file, "function": origin.name, "source": origin.text}
+    if unit.sources:
+        made_by["parts"] = [_part(one) for one in [*unit.sources.values()][:MAX_SOURCE_PARTS]]
+    return {**document, "made_by": made_by}
+
+
+def _part(part: PartSource) -> dict[str, JSON]:
+    origin = part.origin
+    made: dict[str, JSON] = {
+        "file": origin.file, "function": origin.name, "first": origin.first + 1, "source": origin.text,
+    }
+    return {**made, "nodes": part.nodes} if part.nodes else made

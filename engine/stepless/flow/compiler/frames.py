@@ -23,25 +23,31 @@ class LoopFrame:
 class TryFrame:
     """The body of a `try` with handlers. `broad`: they catch failures of expressions too; `exact`: one of them names another
     exception than `NodeError`, so expressions must fail as in Python. `entries` are the exits of failed nodes; `mixed`: some of
-    them may be failures of expressions; `inner`: some carry the failure inside of a container."""
+    them may be failures of expressions; `inner`: some carry the failure inside of a container; `forked`: several
+    may have failed side by side, of which Python raises the first by place."""
 
     broad: bool
     exact: bool
     entries: list[str] = field(default_factory=list)
     mixed: bool = False
     inner: bool = False
+    forked: bool = False
 
 
 @dataclass(eq=False)
 class FinallyFrame:
     """The statements that a `finally` follows. `entries` are the exits that lead to it, `kinds` why; `raised` the exits of
-    failures."""
+    failures. `ends`: nothing of a loop's turn follows it, so a `continue` leads there as the end of the statements does; `ended`
+    are its exits."""
 
     number: int
+    ends: bool = False
+    ended: list[str] = field(default_factory=list)
     entries: list[str] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     inner: bool = False
+    forked: bool = False
 
 
 @dataclass(eq=False)

@@ -37,6 +37,10 @@ class Origin:
         last: int | None = getattr(node, "end_lineno", None)
         return self.line(node) if last is None else last + self.first
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.file, self.name, self.first
+
     def is_beside(self, other: Origin) -> bool:
         """Whether another function stands in the same file."""
         return (self.file, self.globals.get("__name__")) == (other.file, other.globals.get("__name__"))

@@ -8,7 +8,7 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -19,6 +19,7 @@ from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFr
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
 from stepless.flow.compiler.texts import Texts
+from stepless.flow.compiler.writes import merged_writes
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.json import JSON
@@ -32,6 +33,7 @@ class Rules:
     """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`."""
 
     statement: Callable[[Unit, ast.stmt], None]
+    statements: Callable[[list[ast.stmt]], Iterable[ast.stmt]]
     expression: Callable[[Unit, ast.expr], ast.expr]
     lifted: Callable[[Unit, ast.expr], ast.expr]
     infer: Callable[[Unit, ast.AST], Any]
@@ -45,6 +47,14 @@ class LiftedExpression:
     source: str
     arguments: Mapping[str, Any]
     globals: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PartSource:
+    """A part that was inlined, and the lines of its nodes in its own file, if that is another one."""
+
+    origin: Origin
+    nodes: dict[str, JSON]
 
 
 class Unit:
@@ -71,11 +81,16 @@ class Unit:
         self.kinds: dict[str, Any] = {}  # the types of names
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that inlined parts were given
+        self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's turn
         self.parts: list[object] = []  # those that are being inlined
         self.iterated: list[str] = []  # names that a loop around this place runs over
         self.risks = 0  # operations met so far that may fail
+        self.wanted: tuple[ast.expr, str] | None = None  # the id for the node of this expression, if it takes one
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
+        self.sources: dict[tuple[str, str, int], PartSource] = {}
+        self.returned: set[str] = set()  # names in what a `return` puts out that the `finally` being read comes behind
+        self._handled: set[str] = set()  # each `set` whose failure a handler takes
         self._taken: set[str] = set()
         self._count = 0
 
@@ -190,6 +205,8 @@ class Unit:
             node["with"] = dict(params)
         node |= {name: value for name, value in fields.items() if value is not None}
         node["at"] = self.lines()
+        if self.foreign is not None and (part := self.sources.get(self.origin.key)) is not None:
+            part.nodes[id] = [self.origin.line(self.statement), self.origin.last_line(self.statement)]
         self.level[id] = node
         self.frontier = [id]
         return id
@@ -200,20 +217,30 @@ class Unit:
         return [origin.line(statement), origin.last_line(statement)]
 
     def set(self, base: str, values: Mapping[str, JSON], *, risky: bool = False) -> str:
-        """Adds a node that writes variables."""
+        """Writes variables: in the `set` right before, if it makes no difference, else in a node of its own."""
         for name in values:
             self.variables.setdefault(name, None)
+        last = self.level.get(self.frontier[0]) if self.frontier and len(self.frontier) == 1 else None
+        apart = risky and (self.is_caught() or not self._handled.isdisjoint(self.frontier or ()))
+        if self.frontier and last is not None and last["type"] == "set" and not apart:
+            merged = merged_writes(last["with"]["variables"], values)
+            if merged is not None:
+                last["with"]["variables"] = merged
+                last["at"] = [last["at"][0], max(last["at"][1], self.lines()[1])]
+                return self.frontier[0]
         id = self.emit(self.new_id(base), "set", {"variables": dict(values)})
         if risky:
             self.may_fail(id, pure=True)
+            self._handled |= {id} if self.is_caught() else set()
         return id
 
     def may_fail(
-        self, id: str, *, pure: bool = False, mixed: bool = False, inner: bool = False, exit: str | None = None
+        self, id: str, *, pure: bool = False, mixed: bool = False, inner: bool = False, exit: str | None = None,
+        forked: bool = False,
     ) -> None:
         """Wires the failure of a node to where Python would go on. `pure`: what fails is an expression; `mixed`: that is
         possible too; `inner`: the failure happens inside of the node, which reports it as its cause. `exit` is another exit that
-        carries the error."""
+        carries the error; `forked`: others may have failed beside it."""
         exit = exit or f"{id}.error"
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):
@@ -221,17 +248,21 @@ class Unit:
                 return
             if isinstance(frame, FinallyFrame):
                 frame.raised.append(exit)
-                frame.inner = frame.inner or inner
+                frame.inner, frame.forked = frame.inner or inner, frame.forked or forked
                 return
             if isinstance(frame, TryFrame) and (frame.broad or not pure):
                 frame.entries.append(exit)
                 frame.mixed = frame.mixed or mixed
-                frame.inner = frame.inner or inner
+                frame.inner, frame.forked = frame.inner or inner, frame.forked or forked
                 return
 
     def is_exact(self) -> bool:
         """Whether a handler around this place asks which exception an expression raised."""
         return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
+
+    def is_repeated(self) -> bool:
+        """Whether a statement here may run more than once."""
+        return any(isinstance(frame, LoopFrame) for frame in self.frames)
 
     def is_caught_here(self) -> bool:
         """Whether a failure of a step here has an error edge, and so does not end the body."""
@@ -260,29 +291,34 @@ class Unit:
         part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
         return RETURN if part is None else part.result
 
-    def jump(self, kind: str, values: Mapping[str, JSON] | None = None) -> None:
+    def jump(self, kind: str, values: Mapping[str, JSON] | None = None, *, risky: bool = False) -> None:
         """Leaves for the end of a loop (`break`, `continue`) or of the function (`return`); every `finally` comes first."""
         written = dict(values or {})
         for frame in reversed(self.frames):
+            if isinstance(frame, FinallyFrame) and frame.ends and kind == "continue":
+                frame.ended += self.frontier or []
+                break
             if isinstance(frame, FinallyFrame):
-                frame.entries.append(self.set(kind, {**written, f"why_{frame.number}": kind}, risky=bool(written)))
+                frame.entries.append(self.set(kind, {**written, f"why_{frame.number}": kind}, risky=risky))
                 if kind not in frame.kinds:
                     frame.kinds.append(kind)
                 break
             if isinstance(frame, LoopFrame):
-                self._leave_turn(frame, kind, written)
+                self._leave_turn(frame, kind, written, risky=risky)
                 break
             if isinstance(frame, PartFrame) and kind == "return":
                 if written:
-                    self.set("return", written, risky=True)
+                    self.set("return", written, risky=risky)
                 frame.entries += self.frontier or []
                 break
         else:
             body = written.get(RETURN, f"<workflow.{RETURN}>")
-            self.may_fail(self.emit(self.new_id("return"), "respond", {"body": body}), pure=True)
+            id = self.emit(self.new_id("return"), "respond", {"body": body})
+            if risky:
+                self.may_fail(id, pure=True)
         self.frontier = None
 
-    def _leave_turn(self, frame: LoopFrame, kind: str, written: dict[str, JSON]) -> None:
+    def _leave_turn(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
         if kind == "continue":
             if written:
                 self.set("continue", written)
@@ -295,14 +331,14 @@ class Unit:
             if kind not in frame.escapes:
                 frame.escapes.append(kind)
         if written:
-            self.set(kind, written, risky=kind == "return")
+            self.set(kind, written, risky=risky)
         self.emit(self.new_id("break" if kind == "break" else "leave"), "end", {"break": True})
 
     # -- bodies -------------------------------------------------------------------------------------------------------
 
     def block(self, body: list[ast.stmt]) -> None:
         """Reads statements in order. Notes every refusal, and goes on with the next statement."""
-        for statement in body:
+        for statement in self.rules.statements(body):
             if self.frontier is None:
                 self.warn(statement, "unreachable", "nothing leads here", "Take it out")
                 return

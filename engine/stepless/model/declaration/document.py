@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Formula,
         Key,
         Lines,
+        NodeLines,
         Params,
         PositiveMilliseconds,
         RatePeriod,
@@ -65,6 +66,7 @@ MERGE_ALIASES: Final[Mapping[str, str]] = {"last_write_wins": "last", "json_obje
 After: TypeAlias = JSON  # a text, a mapping, or a list of these
 Nodes: TypeAlias = Mapping[str, Mapping[str, JSON]]
 Edges: TypeAlias = list[Mapping[str, JSON]]
+Parts: TypeAlias = list[Mapping[str, JSON]]
 Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
 
@@ -257,6 +259,23 @@ class StartRateView(View):
     """An expression over `<input>`, the run's inputs, like `<input.customer>`. Each of its values has a limit of its own."""
 
 
+class PartSourceView(View):
+    """A function that was written into the document where the source awaits it (`@part`)."""
+
+    __slots__ = ()
+    file: Text
+    """The file, relative to the root of its project."""
+    function: Text
+    """The name of the function in the file."""
+    first: Count
+    """The line of the file at which the text begins, from 1."""
+    source: Source
+    """The text of the function."""
+    nodes: NodeLines = field(NOTHING)
+    """The first and the last line in this file, by id, of the nodes that come from the function, if it is not in the file of the
+    source: their `at` has the lines of the call."""
+
+
 class MadeByView(View):
     """The source that a document was compiled from. It is for people: runs do not depend on it, and it is no part of the content
     hash, so another source that compiles to the same nodes is no new version."""
@@ -270,6 +289,8 @@ class MadeByView(View):
     """The name of the function in the file."""
     source: Source | None = None
     """The text of the source. The lines of `at` count in the file, from 1."""
+    parts: Parts = field(())
+    """The functions that the source awaits and that are part of the document."""
 
 
 class DocumentView(BodyView):

@@ -20,6 +20,7 @@ from stepless.limits import (
     MAX_FAILURE_TARGETS,
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
+    MAX_NODES,
     MAX_RETRY_ATTEMPTS,
     MAX_SLOTS,
     MAX_SOURCE_CHARACTERS,
@@ -88,3 +89,4 @@ Params = dict[str, Any]
 Variables = Annotated[dict[VariableName, JSON], Field(max_length=MAX_VARIABLES)]
 Env = Annotated[list[EnvName], Field(max_length=MAX_ENV_NAMES)]
 Lines = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
+NodeLines = Annotated[dict[NodeId, Lines], Field(max_length=MAX_NODES)]

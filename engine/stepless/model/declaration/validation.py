@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from stepless.limits import MAX_SOURCE_PARTS
 from stepless.model.declaration import document, field_types, policies
 from stepless.model.declaration.document import MERGE_ALIASES
 from stepless.model.declaration.field_types import NodeId, Word
@@ -174,5 +175,7 @@ StartRateDocument: Final = _model("StartRateDocument", document.StartRateView)
 _types["Concurrency"] = Annotated[
     Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
 ]
+PartSourceDocument: Final = _model("PartSourceDocument", document.PartSourceView)
+_types["Parts"] = Annotated[GenericAlias(list, (PartSourceDocument,)), Field(max_length=MAX_SOURCE_PARTS)]
 MadeByDocument: Final = _model("MadeByDocument", document.MadeByView)
 Document: Final = _model("Document", document.DocumentView)

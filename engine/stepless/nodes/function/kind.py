@@ -69,6 +69,8 @@ async def run(call: Call) -> Result:
             raise _failure(error) from error
     else:
         value = await _in_thread(function, arguments)
+    if function.result is not None:
+        value = function.result(value)
     try:
         return Result(to_json(value))
     except NotJson as found:

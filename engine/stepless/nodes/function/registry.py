@@ -32,6 +32,8 @@ class Function:
 
     name: str
     callable: Callable[..., Any]
+    result: Callable[[Any], Any] | None = None
+    """What every result goes through before it is stored."""
 
     @cached_property
     def is_async(self) -> bool:
@@ -91,8 +93,14 @@ def later(prefix: str, module: str, register: Callable[[], None]) -> None:
 
 
 def replace(name: str, callable: Callable[..., Any]) -> None:
-    """Registers a callable, in place of any former one of the name."""
-    _FUNCTIONS[name] = Function(name, callable)
+    """Registers a callable, in place of any former one of the name. Its results go through what those of that one did."""
+    former = _FUNCTIONS.get(name)
+    _FUNCTIONS[name] = Function(name, callable, former.result if former is not None else None)
+
+
+def convert_results(name: str, result: Callable[[Any], Any]) -> None:
+    """Has every result of a registered function go through `result`, which must not raise."""
+    _FUNCTIONS[name] = Function(name, _FUNCTIONS[name].callable, result)
 
 
 def _register_late(name: str) -> None:

@@ -38,9 +38,9 @@ class Gather:
             return self._branches(unit, given, hint)
         return self._side_by_side(unit, call, given)
 
-    def each(self, unit: Unit, node: ast.ListComp) -> ast.expr:
+    def each(self, unit: Unit, node: ast.ListComp, hint: str | None = None) -> ast.expr:
         """`[await f(x) for x in xs]`: one after the other."""
-        return self._over(unit, node, None, "loop")
+        return self._over(unit, node, hint, "loop")
 
     def _is_part(self, unit: Unit, call: ast.Call) -> bool:
         return word_of(unit.static(call.func)) in ("part", "gather")
@@ -57,8 +57,8 @@ class Gather:
         return made
 
     def _side_by_side(self, unit: Unit, call: ast.Call, calls: list[ast.Call]) -> ast.expr:
-        """Nodes behind the same frontier. With a handler, one node waits for all of their errors and hands on the first by place,
-        and another lets control pass only if none failed."""
+        """Nodes behind the same frontier. With a handler, it waits for all of their errors and takes the first by place, and a
+        node lets control pass only if none failed."""
         start, ends, found = unit.frontier, [], []
         caught = unit.is_caught_here() and len(calls) > 1
         frames, errors = unit.frames, list[str]()
@@ -74,10 +74,8 @@ class Gather:
                 errors += probe.entries
                 mixed, inner = mixed or probe.mixed, inner or probe.inner
         unit.frames, unit.frontier = frames, ends
-        if errors:
-            id = unit.emit(unit.new_id("first_error"), "transform", {"value": "<input[0]>"}, after=errors, merge="array")
-            unit.may_fail(id, mixed=mixed, inner=inner, exit=id)
-            unit.frontier = ends
+        for exit in errors:
+            unit.may_fail("", mixed=mixed, inner=inner, exit=exit, forked=True)
         if caught:
             unit.emit(unit.new_id("gathered"), "join", join={"mode": "every"})
         return ast.copy_location(ast.List(found, ast.Load()), call)

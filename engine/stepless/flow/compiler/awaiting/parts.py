@@ -13,7 +13,7 @@ from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
-from stepless.flow.compiler.unit import Unit
+from stepless.flow.compiler.unit import PartSource, Unit
 from stepless.limits import MAX_NESTED_PARTS
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
@@ -47,7 +47,8 @@ def inline(
         names.bound.setdefault(parameter, []).insert(0, ())
     unit.names.update(names)
     unit.parts.append(part)
-    unit.origin, unit.error = origin, None
+    unit.origin, unit.error, unit.statement = origin, None, tree
+    unit.sources.setdefault(origin.key, PartSource(origin, {}))
     learn(unit, names)
     unit.shared = _shared(unit, body, [renamed(one.arg, number) for one in origin.parameters], fresh)
     unit.bound = {renamed(one.arg, number) for one in origin.parameters}

@@ -11,7 +11,7 @@ from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
-Each: TypeAlias = Callable[[Unit, ast.ListComp], ast.expr]
+Each: TypeAlias = Callable[[Unit, ast.ListComp, str | None], ast.expr]
 
 _SIMPLE: Final = (ast.Name, ast.Constant)
 _NONE: Final = "without_awaits"
@@ -57,6 +57,12 @@ class Hoist:
         last = max((place for place, node in enumerate(nodes) if has_await(node)), default=-1)
         return [self._before(unit, node, later=place < last) for place, node in enumerate(nodes)]
 
+    def list_of_awaits(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr | None:
+        """The output of `[await f(x) for x in xs]`, in a node named by the hint; None for any other expression."""
+        if isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Await):
+            return self._each(unit, node, hint)
+        return None
+
     def settled(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         """As `expressions`; all of them are evaluated before the next node."""
         return [self._before(unit, _copied(node), later=True) for node in nodes]
@@ -92,7 +98,7 @@ class Hoist:
                 return unit.temporary(self._await(unit, node, None), kind, node)
             case ast.ListComp(elt=ast.Await()):
                 kind = unit.infer(node)
-                return unit.temporary(self._each(unit, node), kind, node)
+                return unit.temporary(self._each(unit, node, None), kind, node)
             case ast.Compare():
                 first = [node.left, node.comparators[0]]
                 node.left, node.comparators[0] = self._in_order(unit, first)

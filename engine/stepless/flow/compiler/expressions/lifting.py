@@ -1,4 +1,5 @@
-"""What the closed language cannot say: a whole expression becomes a node `eval_…`, which runs once and is recorded.
+"""What the closed language cannot say: a whole expression becomes a node, which runs once and is recorded: `x` of `x = …`, else
+`eval_…`.
 
 Python evaluates it: in the sandbox, if it names nothing but its own values and Python's functions (`code`: the document holds
 its source), else in a function of the module's process (`function`), to which its arguments come with their annotated types.
@@ -44,7 +45,7 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     if unit.lift == "never":
         message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
         unit.refuse(node, "lifted", message, "Move it into a step")
-    parts = [*ast.walk(node)]
+    whole, parts = node, [*ast.walk(node)]
     if any(isinstance(part, ast.Name) and part.id == PUT for part in parts):
         node = _Putting().visit(copy.deepcopy(node))
         parts = [*ast.walk(node)]
@@ -59,13 +60,14 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     source = ast.unparse(node)
     arguments = {name: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
     about = next((name.strip("_") for name in read if name.strip("_")), "")
-    id = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
+    made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
+    id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
     in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
         code = _RECORDS + "def main(args):\n" + "".join(f"    {name} = _record(args[{name!r}])\n" for name in kinds)
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
-        name = function_name(unit.workflow, id, source, unit.origin.globals.get("__name__", ""))
+        name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
         unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals))
         unit.emit(id, "function", {"call": name, "args": arguments})
     unit.may_fail(id, pure=not outside, mixed=True)

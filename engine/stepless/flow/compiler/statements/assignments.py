@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 
 from stepless.flow.compiler.expressions.calls import PUT
@@ -13,9 +12,9 @@ from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.types import UNKNOWN, is_list, is_tuple
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
+from stepless.flow.compiler.writes import NOT_CONSTANT, constant_of
 from stepless.model.json import JSON
 
-_VARIABLE = re.compile(r"<workflow\.([A-Za-z_]\w*)")
 _MUTATION = "only names can be assigned"
 Await = Callable[[Unit, ast.Await, "str | None"], ast.expr]
 
@@ -35,11 +34,16 @@ class Assigning:
             value = unit.value(node)
             if unit.texts.is_settled(value):
                 return value
-        return self._node(unit, node, hint)
+        return self._hoist.list_of_awaits(unit, node, hint) or self._node(unit, node, hint)
 
     def _node(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr:
-        before = unit.risks
-        value = json_value(unit, self._hoist.expression(unit, node))
+        taken = self._hoist.expression(unit, node)
+        before, known = unit.risks, len(unit.level)
+        unit.wanted = taken, hint
+        value = json_value(unit, taken)
+        unit.wanted = None
+        if unit.frontier and value == f"<{unit.frontier[0]}>" and unit.frontier[0] in [*unit.level][known:]:
+            return unit.texts.reference(unit.frontier[0])  # Python evaluates it, in a node that has this name
         id = unit.emit(unit.new_id(hint), "transform", {"value": value})
         if unit.risks > before:
             unit.may_fail(id, pure=True)
@@ -71,16 +75,12 @@ class Assigning:
         unit.bound.add(name)
 
     def write(self, unit: Unit, values: dict[str, JSON], *, risky: bool) -> None:
-        """Writes variables: in the `set` right before, if it makes no difference, else in one of its own."""
-        last = unit.level.get(unit.frontier[0]) if unit.frontier and len(unit.frontier) == 1 else None
-        if last is not None and last["type"] == "set" and not (risky and unit.is_caught()):
-            written = last["with"]["variables"]
-            read = _read(values)
-            if not (read | values.keys()) & written.keys() and not any(name.startswith("why_") for name in written):
-                last["with"]["variables"] = written | values
-                last["at"] = [last["at"][0], max(last["at"][1], unit.lines()[1])]
-                for name in values:
-                    unit.variables.setdefault(name, None)
+        """Writes variables. What a constant begins with, before anything else is written to it, needs no node: it is the initial
+        value of the variable."""
+        if not unit.is_repeated() and not values.keys() & unit.variables.keys():
+            initial = {name: constant_of(value) for name, value in values.items()}
+            if NOT_CONSTANT not in initial.values():
+                unit.variables |= initial
                 return
         unit.set(f"set_{'_'.join(unit.shown.get(name, name) for name in values)}", values, risky=risky)
 
@@ -166,6 +166,9 @@ class Assigning:
             other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
             mend = f"{shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"{shown} = [*{shown}, …]"
             unit.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", f"Write {mend}")
+        if name in unit.returned:
+            message = f"`{shown}` changes in place, and the `return` before this `finally` may put it out"
+            unit.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
         if name in unit.iterated:
             message = f"`{shown}` changes while a loop runs over it"
             unit.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
@@ -180,11 +183,3 @@ class Assigning:
         whole = ast.copy_location(ast.Name(name, ast.Load()), target)
         put = ast.Call(ast.Name(PUT, ast.Load()), [whole, parts[1], parts[0]], [])
         self.change(unit, target, name, ast.copy_location(put, target))
-
-
-def _read(value: JSON) -> set[str]:
-    """The variables that a template reads."""
-    if isinstance(value, str):
-        return set(_VARIABLE.findall(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {name for one in inner for name in _read(one)}

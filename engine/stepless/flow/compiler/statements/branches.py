@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.expression import truth
@@ -47,6 +47,41 @@ def branch(unit: Unit, statement: ast.If, hoist: Hoist, write: Write) -> None:
     if unit.risks > before:
         unit.may_fail(id, pure=True)
     _fork(unit, [([f"{id}.{name}"], body) for name, body in [*bodies, ("else", rest)]])
+
+
+def chained(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a body, where `if a: return …` and an `if` right behind it are one, as `if` and `elif`."""
+    held: list[ast.If] = []  # each of them leaves the body, so what follows is its `else`
+    for statement in body:
+        if held and (not isinstance(statement, ast.If) or _is_choice(statement)):
+            yield _chain(held, [])
+            held = []
+        if isinstance(statement, ast.If) and not statement.orelse and _jumps(statement.body):
+            held.append(statement)
+        else:
+            yield _chain(held, [statement]) if held else statement
+            held = []
+    if held:
+        yield _chain(held, [])
+
+
+def _chain(held: list[ast.If], rest: list[ast.stmt]) -> ast.stmt:
+    for statement in reversed(held):
+        rest = [ast.copy_location(ast.If(statement.test, statement.body, rest), statement) if rest else statement]
+    return rest[0]
+
+
+def _jumps(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _jumps(last.body) and _jumps(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise | ast.Break | ast.Continue)
+
+
+def _is_choice(statement: ast.If) -> bool:
+    """Whether an `if` does nothing but assign one name, which may take no condition."""
+    bodies = [body for body in (statement.body, statement.orelse) if body]
+    return all(len(body) == 1 and isinstance(body[0], ast.Assign | ast.AugAssign) for body in bodies)
 
 
 def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.turning import ITERATIONS, Targets, check_items, turns
-from stepless.flow.compiler.frames import LoopFrame
+from stepless.flow.compiler.frames import FinallyFrame, LoopFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit
@@ -66,6 +66,7 @@ class Looping:
         frame = LoopFrame(unit.next(), id, bool(statement.orelse))
         if frame.has_else:
             unit.set(f"reset_{id}", {f"broke_{frame.number}": False})
+        unit.last |= _last(body)
         with unit.inside(frame) as level:
             if isinstance(statement, ast.For):
                 check_items(unit, id, statement.iter, statement.target)
@@ -97,11 +98,12 @@ class Looping:
         if not ends and len(frame.escapes) == 1:
             unit.jump(frame.escapes[0])
             return
+        forgets: dict[str, JSON] = {exit: None} if _is_stopped(unit) else {}
         cases = {kind: f"<workflow.{exit}> == '{kind}'" for kind in frame.escapes}
         which = unit.emit(unit.new_id(f"after_{id}"), "condition", {"cases": {**cases, "else": "else"}})
         for kind in frame.escapes:
             unit.frontier = [f"{which}.{kind}"]
-            unit.jump(kind)
+            unit.jump(kind, forgets)
         unit.frontier = [f"{which}.else"] if ends else None
 
     def _else(self, unit: Unit, id: str, frame: LoopFrame, body: list[ast.stmt]) -> None:
@@ -112,6 +114,22 @@ class Looping:
         unit.block(body)
         unit.frontier = [f"{which}.broke", *(unit.frontier or [])]
         unit.bound = bound
+
+
+def _last(body: list[ast.stmt]) -> set[ast.AST]:
+    """Each `try` behind which the turn of a loop ends."""
+    match body[-1:]:
+        case [ast.If() as branch]:
+            return _last(branch.body) | _last(branch.orelse)
+        case [ast.Try() as tried]:
+            return {tried}
+    return set()
+
+
+def _is_stopped(unit: Unit) -> bool:
+    """Whether a jump from here may end at a `finally` inside of a loop: the loop may run on, and come here again."""
+    kinds = [type(frame) for frame in unit.frames]
+    return FinallyFrame in kinds and LoopFrame in kinds[: len(kinds) - 1 - kinds[::-1].index(FinallyFrame)]
 
 
 def _iterated(over: ast.expr) -> list[str]:

@@ -17,7 +17,7 @@ from stepless.flow.compiler.facts.names import IN_PLACE
 from stepless.flow.compiler.facts.types import is_atom, item_of
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
-from stepless.flow.compiler.statements.branches import branch
+from stepless.flow.compiler.statements.branches import branch, chained
 from stepless.flow.compiler.statements.loops import Looping
 from stepless.flow.compiler.statements.tries import raise_, try_
 from stepless.flow.compiler.unit import Rules, Unit
@@ -47,7 +47,7 @@ class Reading:
         self._hoist = Hoist(self._await, self._gather.each)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
-        self.rules = Rules(self._statement, express, lift, known)
+        self.rules = Rules(self._statement, chained, express, lift, known)
 
     def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
         """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
@@ -132,7 +132,9 @@ class Reading:
             unit.jump("return", {unit.result(): None})
             return
         taken = self._hoist.expression(unit, statement.value)
-        unit.jump("return", {unit.result(): json_value(unit, taken)})
+        before = unit.risks
+        value = json_value(unit, taken)
+        unit.jump("return", {unit.result(): value}, risky=unit.risks > before)
 
     def _expression(self, unit: Unit, statement: ast.Expr) -> None:
         value = statement.value

@@ -7,11 +7,12 @@ import builtins
 import inspect
 from typing import Any
 
+from stepless.flow.compiler.awaiting.awaits import callee
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.frames import FinallyFrame, TryFrame
+from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import NodeError, code_of, snake
+from stepless.flow.words import NodeError, code_of, snake, word_of
 from stepless.limits import MAX_CODES_OF_A_CLASS
 from stepless.model.json import JSON
 
@@ -22,7 +23,7 @@ def try_(unit: Unit, statement: ast.Try, hoist: Hoist) -> None:
     if not statement.finalbody:
         _handled(unit, statement)
         return
-    frame = FinallyFrame(unit.next())
+    frame = FinallyFrame(unit.next(), ends=statement in unit.last)
     before = set(unit.bound)
     unit.frames.append(frame)
     try:
@@ -84,8 +85,12 @@ def _handlers(
     """The node that receives the error, and behind it the handlers. What none of them takes goes on outwards."""
     first = statement.handlers[0]
     unit.statement = first
+    if not _is_asked_for(unit, first, classes[0], frame):
+        _without_error(unit, first, frame, before, ends, bound)
+        return
+    merge = {"merge": "array"} if frame.forked else {}
     id = unit.emit(
-        unit.new_id(first.name or "caught"), "transform", {"value": _error(frame.inner)}, after=frame.entries,
+        unit.new_id(first.name or "caught"), "transform", {"value": _error(frame)}, after=frame.entries, **merge,
     )
     error, outer = unit.texts.reference(id), unit.error
     rest: list[str] | None = [id]
@@ -113,12 +118,62 @@ def _handlers(
         if rest is None:
             return
     unit.frontier = rest
-    unit.fail({"error": unit.texts.template(error)}, pure=frame.mixed or frame.broad)
+    _go_on(unit, unit.texts.template(error), pure=frame.mixed or frame.broad)
 
 
-def _error(inner: bool) -> JSON:
-    """The error that arrived; of a container, the failure inside of it."""
-    return "{{ default(<input.causes[0]>, <input>) }}" if inner else "<input>"
+def _go_on(unit: Unit, error: JSON, *, pure: bool) -> None:
+    """Takes an error outwards: to the `finally` around, if that comes first, else by a node that fails with it."""
+    around = next((frame for frame in reversed(unit.frames) if not isinstance(frame, PartFrame)), None)
+    if not isinstance(around, FinallyFrame):
+        unit.fail({"error": error}, pure=pure)
+        return
+    around.entries.append(unit.set("raise", {f"why_{around.number}": "raise", f"error_{around.number}": error}))
+    if "raise" not in around.kinds:
+        around.kinds.append("raise")
+    unit.frontier = None
+
+
+def _is_asked_for(unit: Unit, handler: ast.ExceptHandler, kind: type[BaseException], frame: TryFrame) -> bool:
+    """Whether anything reads the error. Without a reader, the statements of the handler are right behind what failed, if the
+    first of them is a node."""
+    if kind not in _ALL and (kind is not NodeError or frame.mixed or frame.broad):
+        return True
+    parts = [part for statement in handler.body for part in ast.walk(statement)]
+    if any(isinstance(part, ast.Raise) and part.exc is None for part in parts):
+        return True
+    if handler.name is not None and any(isinstance(part, ast.Name) and part.id == handler.name for part in parts):
+        return True
+    return not _is_node(unit, handler.body[0])
+
+
+def _is_node(unit: Unit, statement: ast.stmt) -> bool:
+    """Whether control certainly passes a node of this statement."""
+    match statement:
+        case ast.Return() | ast.Raise() | ast.For() | ast.While():
+            return True
+        case ast.Expr(value=ast.Await(value=ast.Call() as call)) | ast.Assign(value=ast.Await(value=ast.Call() as call)):
+            return word_of(callee(unit, call.func)[0]) == "step"
+    return False
+
+
+def _without_error(
+    unit: Unit, handler: ast.ExceptHandler, frame: TryFrame, before: set[str], ends: list[str], bound: list[set[str]],
+) -> None:
+    """A handler that takes every failure and asks for none."""
+    unit.frontier, unit.bound, outer = list(frame.entries), set(before), unit.error
+    unit.error = None
+    unit.block(handler.body)
+    unit.error = outer
+    if unit.frontier is not None:
+        ends += unit.frontier
+        bound.append(unit.bound - {handler.name or ""})
+    unit.frontier = None
+
+
+def _error(frame: TryFrame | FinallyFrame) -> JSON:
+    """The error that arrived: the first by place, of a container the failure inside of it."""
+    error = "input[0]" if frame.forked else "input"
+    return f"{{{{ default(<{error}.causes[0]>, <{error}>) }}}}" if frame.inner else f"<{error}>"
 
 
 def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
@@ -156,19 +211,25 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
     why, error = f"why_{frame.number}", f"error_{frame.number}"
     normal = set(unit.bound) if unit.frontier is not None else before
     unit.statement = statement.finalbody[0]
+    if frame.ended:
+        unit.frontier = [*(unit.frontier or []), *frame.ended]
     if unit.frontier is not None:
-        frame.entries.append(unit.set("done", {why: "done"}))
+        frame.entries += unit.frontier if _is_written_once(unit, statement, frame) else [unit.set("done", {why: "done"})]
         frame.kinds.append("done")
     if frame.raised:
         unit.variables.setdefault(why, None)
         unit.variables.setdefault(error, None)
-        values = {why: "raise", error: _error(frame.inner)}
-        frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised))
-        frame.kinds.append("raise")
+        values = {why: "raise", error: _error(frame)}
+        merge = {"merge": "array"} if frame.forked else {}
+        frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised, **merge))
+        if "raise" not in frame.kinds:
+            frame.kinds.append("raise")
     unit.frontier, unit.bound = list(frame.entries) or None, set(before)
     if unit.frontier is None:
         return
+    outer, unit.returned = unit.returned, unit.returned | _returned(statement)
     unit.block(statement.finalbody)
+    unit.returned = outer
     if unit.frontier is None:
         return
     end: list[str] | None = None
@@ -184,11 +245,48 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
     unit.frontier, unit.bound = end, unit.bound | normal
 
 
+def _returned(statement: ast.Try) -> set[str]:
+    """The names of which a `return` in front of the `finally` puts out the value itself, not a copy."""
+    front: list[ast.AST] = [*statement.body, *statement.handlers, *statement.orelse]
+    values = [part.value for body in front for part in ast.walk(body) if isinstance(part, ast.Return) and part.value is not None]
+    return {name for value in values for name in _shown(value)}
+
+
+def _shown(value: ast.expr) -> set[str]:
+    """The names whose value an expression puts out, or may."""
+    match value:
+        case ast.Name():
+            return {value.id}
+        case ast.List() | ast.Tuple():
+            return {name for one in value.elts if not isinstance(one, ast.Starred) for name in _shown(one)}
+        case ast.Dict():
+            return {name for key, one in zip(value.keys, value.values, strict=True) if key is not None for name in _shown(one)}
+        case ast.IfExp():
+            return _shown(value.body) | _shown(value.orelse)
+        case ast.BoolOp():
+            return {name for one in value.values for name in _shown(one)}
+        case ast.Await(value=ast.Call() as call):  # a part may return what it was given
+            return {name for one in call.args for name in _shown(one)}
+    return set()
+
+
+def _is_written_once(unit: Unit, statement: ast.Try, frame: FinallyFrame) -> bool:
+    """Whether nothing but a jump or a failure of this turn can have written why: then null says that there was none. Outside of
+    loops, and in a loop that ends with every one of them, and that no other loop runs again."""
+    loops = [one for one in unit.frames if isinstance(one, LoopFrame)]
+    if not loops:
+        return True
+    goes_on = any(isinstance(part, ast.Continue) for body in statement.finalbody for part in ast.walk(body))
+    return loops == [unit.frames[-1]] and "continue" not in frame.kinds and not goes_on
+
+
 def _exits(unit: Unit, frame: FinallyFrame, why: str) -> dict[str, list[str]]:
     if len(frame.kinds) == 1:
         return {frame.kinds[0]: unit.frontier or []}
+    unit.variables.setdefault(why, None)
     cases = {kind: f"<workflow.{why}> == '{kind}'" for kind in frame.kinds}
-    last = frame.kinds[-1]
+    last = "done" if "done" in cases else frame.kinds[-1]
+    cases.pop(last)
     which = unit.emit(unit.new_id("finally"), "condition", {"cases": {**cases, last: "else"}})
     return {kind: [f"{which}.{kind}"] for kind in frame.kinds}
 
