@@ -2,7 +2,8 @@
 import { isMapping, isSequence, type Value } from "../inspector/values.ts";
 import { draftPath } from "../ui/addresses.ts";
 import { Refusal, requestObject, requestWritten } from "../wire/api.ts";
-import { converted, foreign, jsonOf } from "../wire/imports.ts";
+import { jsonOf } from "../wire/exact.ts";
+import { converted, foreign } from "../wire/imports.ts";
 
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MOST = 64;
