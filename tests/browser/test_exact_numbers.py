@@ -1,4 +1,4 @@
-"""Numbers that people type in the console reach a run with every digit: started, run again, answered, tried, sent to a webhook."""
+"""Numbers that people type in the console reach a run with every digit: starts, reruns, answers, test runs, webhooks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ ASK: dict[str, Any] = {
     "id": "exact",
     "nodes": {
         "begin": {"type": "manual", "inputs": {"type": "object", "properties": {
-            "id": {"type": "integer", "title": "Number"}, "share": {"type": "number", "title": "Share"}, "rest": {"title": "Rest"}}}},
+            "id": {"type": "integer", "title": "Number"}, "share": {"type": "number", "title": "Share"},
+            "rest": {"title": "Rest"}}}},
         "shop": {"type": "webhook", "with": {"path": "/exact", "auth": "none", "response": "wait"}},
         "manager": {"type": "approval", "after": "begin", "with": {
-            "message": "Which?", "timeout": "2d", "fields": {"account": {"type": "integer", "title": "Account"}, "rate": {"type": "number", "title": "Rate"}}}},
+            "message": "Which?", "timeout": "2d", "fields": {
+                "account": {"type": "integer", "title": "Account"}, "rate": {"type": "number", "title": "Rate"}}}},
         "pay": {"type": "transform", "after": "manager.approved", "with": {"value": "<manager.account>"}},
         "taken": {"type": "transform", "after": "shop", "with": {"value": "<shop.body>"}},
     },
@@ -41,7 +43,8 @@ def events(page: Any, site: DraftSite, kind: str) -> str:
     """The events of one type of the run that the page shows, as the server writes them."""
     page.wait_for_url("**/console/runs/run_*")
     run = page.url.rpartition("/")[2].partition("?")[0]
-    return str(page.request.get(f"{site.url}/runs/{run}/events?type={kind}&limit=500", headers=WAITING).text()).replace(", ", ",").replace(": ", ":")
+    answer = page.request.get(f"{site.url}/runs/{run}/events?type={kind}&limit=500", headers=WAITING)
+    return str(answer.text()).replace(", ", ",").replace(": ", ":")
 
 
 def test_digits_are_kept_from_a_form_a_rerun_and_an_answer(page: Any, site: DraftSite) -> None:

@@ -49,7 +49,7 @@ export async function given(text: string): Promise<Given> {
 function begunWith(document: Value, text: string | null, findings: readonly string[]): Given {
   if (!isMapping(document) || !isMapping(document.get("nodes"))) {
     const list = isMapping(document) && isSequence(document.get("nodes"));
-    throw new NoWorkflow(list ? "`nodes` is a list. In a workflow it has one entry for each node, by its name." : "There are no `nodes`: expected a workflow in YAML or JSON, or an export of Sim.");
+    throw new NoWorkflow(list ? "`nodes` is a list. In a workflow it has one entry for each node, by its name." : "There are no `nodes`: expected a workflow in YAML or JSON, or an export of Sim or n8n.");
   }
   const [id, name] = [document.get("id"), document.get("name")];
   return { id: typeof id === "string" && idFault(id) === null ? id : idLike(typeof name === "string" ? name : typeof id === "string" ? id : ""), document, text, findings };
