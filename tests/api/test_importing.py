@@ -31,6 +31,23 @@ async def test_an_export_becomes_a_document_of_which_a_draft_can_be_opened(door:
     assert (await door.ask.get(f"/drafts/{document['id']}/findings")).json()["findings"] is not None
 
 
+async def test_an_export_of_n8n_becomes_a_document(door: Any) -> None:
+    given = {
+        "name": "From n8n", "nodes": [
+            {"name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "parameters": {}},
+            {"name": "Say", "type": "n8n-nodes-base.slack", "typeVersion": 2, "parameters": {"text": "={{ $json.name }}"}},
+        ],
+        "connections": {"Start": {"main": [[{"node": "Say", "type": "main", "index": 0}]]}},
+    }  # fmt: skip
+    answer = await door.ask.post("/import", json={"tool": "n8n", "export": given})
+    assert answer.status_code == 200, answer.text
+    document, findings = answer.json()["document"], answer.json()["findings"]
+    assert document["nodes"]["Say"]["with"] == {"call": "n8n.slack", "args": {"text": "<Start.name>", "input": "<Start>"}}
+    assert [finding["code"] for finding in findings][:1] == ["n8n_node_without_equivalent"]
+    refused = await door.ask.post("/import", json={"tool": "n8n", "export": exported("wait")})
+    assert (refused.status_code, refused.json()["code"]) == (400, "no_n8n_export")
+
+
 async def test_what_is_no_export_is_refused(door: Any) -> None:
     for export, status, code in (
         ({"nodes": [], "connections": {}}, 400, "no_sim_export"),

@@ -28,6 +28,14 @@ EXPORT = {"version": "1.0", "state": {
     },
     "edges": [{"id": "e", "source": "start", "target": "pause"}],
 }}  # fmt: skip
+OF_N8N = {
+    "name": "From n8n", "nodes": [
+        {"name": "By hand", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "parameters": {}},
+        {"name": "Greet", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": {"assignments": {"assignments": [
+            {"name": "text", "value": "=Hello {{ $json.name }}", "type": "string"}]}}},
+    ],
+    "connections": {"By hand": {"main": [[{"node": "Greet", "type": "main", "index": 0}]]}},
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +197,13 @@ def test_an_export_is_pasted_into_a_draft_and_an_empty_canvas_begins(
     until_wires(page, ["start to pause"])
     saved(page)
     assert draft_site.document(workflow)["name"] == "From Sim"
+    page.evaluate("text => navigator.clipboard.writeText(text)", json.dumps(OF_N8N))
+    canvas(page)
+    page.keyboard.press("Control+v")
+    page.get_by_text("Converted from n8n").wait_for()
+    until_wires(page, ["start to pause", "By_hand to Greet"])
+    saved(page)
+    assert draft_site.document(workflow)["nodes"]["Greet"]["with"] == {"value": {"text": "Hello <By_hand.name>"}}
     page.evaluate("navigator.clipboard.writeText('just a sentence')")
     canvas(page)
     page.keyboard.press("Control+v")

@@ -136,3 +136,16 @@ def test_any_text_survives_being_written_and_read(text: str) -> None:
         "texts": [text, {"k": text}],
         text or "empty": text,
     }
+
+
+def test_an_export_of_n8n_is_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "export.json"
+    say = {"name": "Say", "type": "n8n-nodes-base.slack", "typeVersion": 1, "parameters": {"text": "=Hi {{ $execution.id }}"}}
+    path.write_text(json.dumps({"name": "Say hello", "connections": {}, "nodes": [say]}, indent=1))
+    assert main(["import", "n8n", str(path)]) == 0
+    told = capsys.readouterr()
+    assert parse(told.out)["nodes"]["Say"]["with"] == {"call": "n8n.slack", "args": {"text": "Hi <run.id>"}}
+    assert "[n8n_node_without_equivalent]" in told.err and "[n8n_no_trigger]" in told.err
+    path.write_text("{")
+    assert main(["import", "n8n", str(path)]) == 2
+    assert "[no_n8n_export]" in capsys.readouterr().err

@@ -252,29 +252,32 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+def window(
+    cloud: Cloud, issuer: Issuer, browser: Any, draft: str, person: dict[str, Any], faults: list[str], frames: list[str]
+) -> Any:
+    """A browser of its own in which a person has signed in, with the editor of a draft. `faults` gets the errors of the page,
+    `frames` what it sends over its socket."""
+    page = browser.new_context(viewport={"width": 1280, "height": 800}, ignore_https_errors=True).new_page()
+    page.set_default_timeout(PATIENCE_S * 1_000)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(str(frame))))
+    page.goto(f"http://{cloud.outputs['Url'].split('//')[1]}/console/drafts/{draft}")
+    issuer.people.append(person)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_selector(".react-flow__node")
+    assert page.url.endswith(f"/console/drafts/{draft}")
+    return page
+
+
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the browser's own pipes, at its end
 def test_two_browsers_sign_in_and_edit_together(cloud: Cloud, issuer: Issuer, bo: Client, browser: Any) -> None:
     nodes = {"order": {"type": "manual"}, "pay": {"type": "end", "after": "order"}}
     opened(bo, "together", nodes)
-    api = cloud.outputs["Url"].split("//")[1]
     faults: list[str] = []
     frames: list[str] = []
-
-    def window(person: dict[str, Any]) -> Any:
-        page = browser.new_context(viewport={"width": 1280, "height": 800}, ignore_https_errors=True).new_page()
-        page.set_default_timeout(PATIENCE_S * 1_000)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(str(frame))))
-        page.goto(f"http://{api}/console/drafts/together")
-        issuer.people.append(person)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_selector(".react-flow__node")
-        assert page.url.endswith("/console/drafts/together")
-        return page
-
-    first, second = window(ADA), window(BO)
+    first, second = (window(cloud, issuer, browser, "together", person, faults, frames) for person in (ADA, BO))
     first.locator(".flow").focus()
     first.keyboard.press("a")
     first.locator(".picker input").fill("http")
@@ -291,4 +294,33 @@ def test_two_browsers_sign_in_and_edit_together(cloud: Cloud, issuer: Issuer, bo
     assert sum('"t":"op"' in frame for frame in frames) >= 2  # over the sockets, not by requests
     log = bo.http.get("/drafts/together/ops?epoch=1").json()["items"]
     assert {item["by"] for item in log} == {"jwt u-ada ada@example.com", "jwt u-bo bo@example.com"}
+    assert faults == []
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the browser's own pipes, at its end
+def test_a_test_run_of_a_draft_shows_its_states_in_the_page(cloud: Cloud, issuer: Issuer, bo: Client, browser: Any) -> None:
+    opened(bo, "tested", {
+        "order": {"type": "manual"},
+        "score": {"type": "http", "after": "order", "with": {"url": "http://127.0.0.1:9/score"}},
+        "risk": {"type": "condition", "after": "score", "with": {"cases": {
+            "high": "<score.risk> > <order.most>", "low": "else"}}},
+        "pay": {"type": "transform", "after": "risk.low", "with": {"value": 1}},
+    })  # fmt: skip
+    faults: list[str] = []
+    page = window(cloud, issuer, browser, "tested", BO, faults, [])
+    body = {"seq": 0, "inputs": {"most": 5}, "pins": {"score": {"output": {"risk": 9}}}, "stop_after": "risk"}
+    answer = bo.http.post("/drafts/tested/runs", json=body)
+    assert answer.status_code in (200, 201, 202), answer.text
+    run = answer.json()["run_id"]
+    for name in ("order", "score", "risk"):
+        page.locator(".react-flow__node", has_text=name).locator("[data-status=completed]").wait_for()
+    page.locator(".testbar .status.completed").wait_for()
+    assert page.locator(".react-flow__node", has_text="pay").locator("[data-status]").count() == 0, "it stopped after risk"
+    events = bo.http.get(f"/runs/{run}/events").json()["events"]
+    done = {one["payload"]["instance"]: one["payload"] for one in events if one["type"] == "node.completed"}
+    assert (done["score"]["output"], done["risk"]["handle"]) == ({"risk": 9}, "high")
+    assert bo.http.get("/workflows").json().get("workflows", []) == [], "nothing was published"
+    page.locator(".testbar a").click()
+    page.locator(".run-head").get_by_text("pinned: score").wait_for()
     assert faults == []

@@ -14,6 +14,7 @@ from random import Random, getstate, seed, setstate
 from typing import Any
 
 from callers import SECRET, Reported
+from drafted import drafted
 from erased import Erasures
 from exported import Deliveries
 from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
@@ -122,6 +123,7 @@ class Episode:
         self.names = self.ground.names
         self.plain_versions = KnownVersions(self.truth, KINDS)
         self.scenario = self._scenario()
+        self.draft = drafted(self)
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
         self.reported = Reported()
         self.deliveries = Deliveries(self)
@@ -158,7 +160,7 @@ class Episode:
         ports = self.ground.ports(actor, clock)
         world = World(
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
-            KnownVersions(ports.store, KINDS), runs, commits=ports.commits,
+            KnownVersions(ports.store, KINDS, ports.blobs), runs, commits=ports.commits,
             relay=self.deliveries.relay(actor, ports.store, ports.blobs) if self.parts.exports else None,
             traces=self.parts.exports, retention_ms=self.erasures.retention_ms,
         )  # fmt: skip
@@ -172,6 +174,8 @@ class Episode:
     async def _attempt(self, call: Call) -> Result | Pause:
         """The work of every node: records that it runs, takes its time and ends as the script says."""
         self.journal.runs_now(call)
+        if self.draft is not None and call.run_id == self.draft.run_id and call.node in self.draft.pins:
+            raise Violation(f"a pinned node is not called: {call.instance} of {call.run_id}")
         entries = self.scenario.script.get(call.node, QUICK)
         ((what, options),) = entries[min(call.attempt, len(entries)) - 1].items()
         await passing(options["ms"])

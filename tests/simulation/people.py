@@ -77,7 +77,10 @@ def _start(episode: Episode, actor: Actor, random: Random) -> None:
         given = {**inputs, "key": key} if len(episode.started) > 1 else inputs  # distinguishes timers of the same instant
 
         def attempt(verbs: Service, key: str = key, started: list[str] = started, given: Any = given) -> None:
-            started.append(episode.erasures.started(lambda: verbs.start(workflow, given, key=key).run_id))
+            if (draft := episode.draft) is not None:
+                started.append(draft.start(verbs, given))
+            else:
+                started.append(episode.erasures.started(lambda: verbs.start(workflow, given, key=key).run_id))
 
         stubbornly(episode, actor, attempt)
         if random.random() < 0.2:

@@ -36,6 +36,7 @@ SEEDS = 160  # of every world a few: `make simulate` goes on
 CHUNK = 20
 GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
 ON_CLOUD = 20
+DRAFTS = 12  # of each ground
 ON_FILE = 8
 
 
@@ -43,6 +44,22 @@ ON_FILE = 8
 def test_every_invariant_holds_in_any_weather(first: int) -> None:
     for number in range(first, first + CHUNK):
         Episode(number).go()
+
+
+def test_runs_of_drafts_end_as_runs_of_published_versions_and_call_no_pinned_node() -> None:
+    """The version is a blob of the run: under the same crashes, and where the bucket misses it for a while."""
+    kept: list[Episode] = []
+    for part in (Parts(), Parts(OnCloud, weather=draw_cloud_weather)):
+        number, wanted = 0, len(kept) + DRAFTS
+        while len(kept) < wanted:
+            episode = Episode(number, part)
+            number += 1
+            if episode.draft is not None:
+                kept.append(episode.go())
+            else:
+                episode.ground.close()
+    assert sum(bool(episode.draft.pins) for episode in kept if episode.draft is not None) >= DRAFTS
+    assert any("is gone" in line for episode in kept for line in episode.chance.story)
 
 
 @pytest.mark.parametrize("weather", [deadly, frozen, lossy, slow, storm], ids=lambda weather: weather.__name__)

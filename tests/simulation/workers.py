@@ -14,7 +14,7 @@ from stepless.compile.stored import compile_stored
 from stepless.errors import DamagedLog, EngineBug, SteplessError, StoreUnavailable
 from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
-from stepless.ports import Message, Store
+from stepless.ports import Blobs, Message, Store
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.versions import Versions
 
@@ -30,8 +30,8 @@ _GRAPHS: dict[tuple[str, str, tuple[str, ...] | None], Graph] = {}
 class KnownVersions(Versions):
     """Reads a version once per process, and compiles it once for all worlds, because it never changes."""
 
-    def __init__(self, store: Store, kinds: Kinds) -> None:
-        super().__init__(store, kinds)
+    def __init__(self, store: Store, kinds: Kinds, blobs: Blobs | None = None) -> None:
+        super().__init__(store, kinds, blobs)
         self._read: set[tuple[str, str, tuple[str, ...] | None]] = set()
 
     def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
@@ -42,6 +42,11 @@ class KnownVersions(Versions):
             if key not in _GRAPHS:
                 _GRAPHS[key] = compile_stored(document, version, self._kinds, entries)
         return _GRAPHS[key]
+
+    def learn(self, workflow_id: str, version: str, graph: Graph) -> None:
+        """Takes the graph of a version that is in no store."""
+        self._read.add((workflow_id, version, None))
+        _GRAPHS[workflow_id, version, None] = graph
 
 
 class Parcel:

@@ -15,11 +15,19 @@ const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORDS: readonly [string, Json][] = [["true", true], ["false", false], ["null", null]];
 
+/** What is read, where a number whose digits count is an `N`. */
+export type Read<N> = null | boolean | number | string | N | readonly Read<N>[] | ReadonlyMap<string, Read<N>>;
+
 const LONG = 10_000; // characters
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 export function readJson(text: string): Json {
-  return (text.length < LONG ? undefined : readAlike(text)) ?? readSlowly(text);
+  return readWith<JsonObject>(text, (digits) => object([["#", digits]])) as Json;
+}
+
+/** The same, with what `kept` makes for the digits of a number that a double does not give back. */
+export function readWith<N>(text: string, kept: (digits: string) => N): Read<N> {
+  return (text.length < LONG ? undefined : readAlike(text)) ?? readSlowly(text, kept);
 }
 
 /** The value of a text that the browser's own JSON gives back as it is written; undefined for every other text. */
@@ -52,8 +60,8 @@ function mapped(value: unknown, depth: number): Json | undefined {
   return made;
 }
 
-function readSlowly(text: string): Json {
-  const reader = new Reader(text);
+function readSlowly<N>(text: string, kept: (digits: string) => N): Read<N> {
+  const reader = new Reader(text, kept);
   const value = reader.value(0);
   reader.end();
   return value;
@@ -65,6 +73,17 @@ export function writeJson(value: Json): string {
   return JSON.stringify(value);
 }
 
+const DIGITS = /^-?\d[\d.eE+-]*$/;
+
+/** The value as the text that it was read from, its numbers with the digits that they had there. */
+export function writeDigits(value: Json): string {
+  if (isList(value)) return `[${value.map(writeDigits).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const digits = value.size === 1 ? value.get("#") : undefined;
+  if (typeof digits === "string" && DIGITS.test(digits)) return digits;
+  return `{${[...value].map(([key, one]) => `${JSON.stringify(key)}:${writeDigits(one)}`).join(",")}}`;
+}
+
 /** The object of a message; a SyntaxError where the text is another value. */
 export function readObject(text: string): JsonObject {
   const value = readJson(text);
@@ -72,12 +91,12 @@ export function readObject(text: string): JsonObject {
   return value;
 }
 
-class Reader {
+class Reader<N> {
   private place = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(private readonly text: string, private readonly kept: (digits: string) => N) {}
 
-  value(depth: number): Json {
+  value(depth: number): Read<N> {
     if (depth > MAX_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
     this.match(SPACE);
     const sign = this.text[this.place];
@@ -98,8 +117,8 @@ class Reader {
     if (this.place < this.text.length) this.fail();
   }
 
-  private object(depth: number): Json {
-    const made = new Map<string, Json>();
+  private object(depth: number): Read<N> {
+    const made = new Map<string, Read<N>>();
     this.place += 1;
     if (this.closes("}")) return made;
     do {
@@ -113,8 +132,8 @@ class Reader {
     return made;
   }
 
-  private list(depth: number): Json {
-    const made: Json[] = [];
+  private list(depth: number): Read<N> {
+    const made: Read<N>[] = [];
     this.place += 1;
     if (this.closes("]")) return made;
     do made.push(this.value(depth + 1));
@@ -143,11 +162,11 @@ class Reader {
     return (place - first) % 2 === 1;
   }
 
-  private number(): Json {
+  private number(): Read<N> {
     const written = this.match(NUMBER);
     if (written === "") this.fail();
     const value = Number(written);
-    return String(value) === written ? value : object([["#", written]]);
+    return String(value) === written ? value : this.kept(written);
   }
 
   private closes(end: string): boolean {

@@ -3,7 +3,9 @@ import { useId, useMemo, useState, type ReactElement, type SyntheticEvent } from
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { shortId } from "../ui/formats.ts";
 import { When } from "../ui/times.tsx";
-import { explained, Refusal, requestPlain } from "../wire/api.ts";
+import type { Value } from "../inspector/values.ts";
+import { explained, Refusal, requestWritten } from "../wire/api.ts";
+import { jsonOf } from "../wire/exact.ts";
 import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "./fields.ts";
 
 export interface Approval {
@@ -40,11 +42,11 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
     if (busy !== "" || asked.resume === null) return;
     setBusy(exit);
     setFault(NO_FAULT);
-    const body = {
-      decision: exit, answer: answerOf(fields, typed), ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
-      ...(decidingAs !== null || by.trim() === "" ? {} : { by: by.trim() }),
-    };
-    requestPlain("POST", new URL(asked.resume, location.origin).pathname, body).then(
+    const body = new Map<string, Value>([
+      ["decision", exit], ["answer", answerOf(fields, typed)], ...(comment.trim() === "" ? [] : [["comment", comment.trim()] as const]),
+      ...(decidingAs !== null || by.trim() === "" ? [] : [["by", by.trim()] as const]),
+    ]);
+    requestWritten("POST", new URL(asked.resume, location.origin).pathname, jsonOf(body)).then(
       () => { onDecided(`${asked.workflow}: ${exit.replaceAll("_", " ")}`); },
       (error: unknown) => { setBusy(""); setFault(said(error, fields)); },
     );

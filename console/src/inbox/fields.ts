@@ -1,4 +1,6 @@
 /** The fields of an answer as controls of a form, from their JSON Schemas, and what is typed as values. The server judges them. */
+import type { Value } from "../inspector/values.ts";
+import { typedValue } from "../wire/exact.ts";
 
 export type Control = "choice" | "check" | "whole" | "number" | "text" | "lines" | "json";
 
@@ -43,24 +45,14 @@ function text(value: unknown): string {
 }
 
 /** The answer: a field that is left empty is left out, and what is not of the field's type stays text, which the server refuses. */
-export function answerOf(fields: readonly Field[], typed: ReadonlyMap<string, string>): Record<string, unknown> {
-  const answer = new Map<string, unknown>();
+export function answerOf(fields: readonly Field[], typed: ReadonlyMap<string, string>): ReadonlyMap<string, Value> {
+  const answer = new Map<string, Value>();
   for (const field of fields) {
     const given = typed.get(field.name) ?? field.initial;
     if (given === "" || (field.control !== "text" && field.control !== "lines" && given.trim() === "")) continue;
-    answer.set(field.name, field.control === "text" || field.control === "lines" ? given : parsed(given, field.control));
+    answer.set(field.name, field.control === "text" || field.control === "lines" ? given : typedValue(given, field.control));
   }
-  return Object.fromEntries(answer);
-}
-
-function parsed(given: string, control: Control): unknown {
-  try {
-    const value: unknown = JSON.parse(given);
-    if (control === "whole" && !Number.isSafeInteger(value)) return given;
-    return control === "number" && typeof value !== "number" ? given : value;
-  } catch {
-    return given;
-  }
+  return answer;
 }
 
 /** Splits the sentences of a refusal into those of one field and the rest. */

@@ -2,7 +2,8 @@
 import { isMapping, isSequence, type Value } from "../inspector/values.ts";
 import { draftPath } from "../ui/addresses.ts";
 import { Refusal, requestObject, requestWritten } from "../wire/api.ts";
-import { converted, foreign, jsonOf } from "../wire/imports.ts";
+import { jsonOf } from "../wire/exact.ts";
+import { converted, foreign } from "../wire/imports.ts";
 
 const ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MOST = 64;
@@ -48,7 +49,7 @@ export async function given(text: string): Promise<Given> {
 function begunWith(document: Value, text: string | null, findings: readonly string[]): Given {
   if (!isMapping(document) || !isMapping(document.get("nodes"))) {
     const list = isMapping(document) && isSequence(document.get("nodes"));
-    throw new NoWorkflow(list ? "`nodes` is a list. In a workflow it has one entry for each node, by its name." : "There are no `nodes`: expected a workflow in YAML or JSON, or an export of Sim.");
+    throw new NoWorkflow(list ? "`nodes` is a list. In a workflow it has one entry for each node, by its name." : "There are no `nodes`: expected a workflow in YAML or JSON, or an export of Sim or n8n.");
   }
   const [id, name] = [document.get("id"), document.get("name")];
   return { id: typeof id === "string" && idFault(id) === null ? id : idLike(typeof name === "string" ? name : typeof id === "string" ? id : ""), document, text, findings };

@@ -68,7 +68,7 @@ export default function Making({ close }: { readonly close: () => void }): React
           {way === "example" ? <Examples chosen={example} choose={(key) => { setExample(key); take(textOf(key)); }} /> : null}
           {way === "paste" ? (
             <div>
-              <label className="label" htmlFor="new-text">A workflow in YAML or JSON, a part of one, or an export of Sim</label>
+              <label className="label" htmlFor="new-text">A workflow in YAML or JSON, a part of one, or an export of Sim or n8n</label>
               <textarea id="new-text" className="field" rows={10} spellCheck={false} value={pasted} aria-describedby="new-fault" onChange={(event) => { setPasted(event.target.value); take(event.target.value); }} />
             </div>
           ) : null}

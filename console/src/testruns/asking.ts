@@ -1,45 +1,38 @@
 /** What a test run is asked for, and the inputs that this browser keeps for each draft. */
-import { at, isObject, type Json } from "../editing/values.ts";
+import { at, isObject } from "../editing/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import type { State } from "../editing/state.ts";
-import { decoded } from "../inspector/values.ts";
-import { requestObject } from "../wire/api.ts";
+import { decoded, type Value } from "../inspector/values.ts";
+import { requestWritten } from "../wire/api.ts";
+import { jsonOf } from "../wire/exact.ts";
 import { testedRead, type Tested } from "./store.ts";
-import { textOf } from "./pins.ts";
 
 export interface Wanted {
   readonly seq: number;
-  readonly inputs: unknown;
+  readonly inputs: Value;
   readonly stopAfter: string; // an empty text: to the end
   readonly fromRun: string;
   readonly from: string;
   readonly withPins: boolean;
 }
 
-/** The body of the request. `inputs` are plain JSON, whose keys the server takes in any order. */
-export function bodyOf(wanted: Wanted): Record<string, unknown> {
-  return {
-    seq: wanted.seq, inputs: wanted.inputs, ...(wanted.withPins ? {} : { pins: {} }), ...(wanted.stopAfter === "" ? {} : { stop_after: wanted.stopAfter }),
-    ...(wanted.from === "" ? {} : { from_run: wanted.fromRun, from: wanted.from }),
-  };
+/** The body of the request. */
+export function bodyOf(wanted: Wanted): ReadonlyMap<string, Value> {
+  return new Map<string, Value>([
+    ["seq", wanted.seq], ["inputs", wanted.inputs], ...(wanted.withPins ? [] : [["pins", new Map()] as const]), ...(wanted.stopAfter === "" ? [] : [["stop_after", wanted.stopAfter] as const]),
+    ...(wanted.from === "" ? [] : [["from_run", wanted.fromRun] as const, ["from", wanted.from] as const]),
+  ]);
 }
 
 export async function startTest(draft: string, wanted: Wanted): Promise<Tested> {
-  return testedRead(await requestObject("POST", `/drafts/${encodeURIComponent(draft)}/runs`, mapped(bodyOf(wanted))));
-}
-
-/** Plain JSON in the form that a request takes. */
-function mapped(value: unknown): Json {
-  if (Array.isArray(value)) return value.map(mapped);
-  if (typeof value === "object" && value !== null) return new Map(Object.entries(value).map(([key, one]) => [key, mapped(one)]));
-  return value as Json;
+  return testedRead(await requestWritten("POST", `/drafts/${encodeURIComponent(draft)}/runs`, jsonOf(bodyOf(wanted))));
 }
 
 /** The schema of the inputs: that of the first entry that has one. */
 export function schemaOf(graph: Graph, view: State): Readonly<Record<string, unknown>> | null {
   for (const block of graph.blocks.values()) {
     const given = block.parent === null && block.entry ? at(view.get(`block/${block.tail}`), ["inputs"]) : undefined;
-    if (isObject(given)) return JSON.parse(textOf(decoded(given))) as Record<string, unknown>;
+    if (isObject(given)) return JSON.parse(jsonOf(decoded(given))) as Record<string, unknown>;
   }
   return null;
 }

@@ -5,7 +5,9 @@ import { answerOf, fieldsOf, type Field } from "../inbox/fields.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { settled } from "../panes/settled.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { isMapping, type Value } from "../inspector/values.ts";
 import { explained, Refusal } from "../wire/api.ts";
+import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
 import { findingsRead, type Room } from "../wire/room.ts";
 import { keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
 import { pathOf, type TestRuns } from "./store.ts";
@@ -27,9 +29,9 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setError(null);
-    let inputs: unknown;
+    let inputs: Value;
     try {
-      inputs = JSON.parse(text.trim() === "" ? "{}" : text) as unknown;
+      inputs = valueOf(text.trim() === "" ? "{}" : text);
     } catch (fault) {
       setError(new Error(`The inputs are not JSON: ${fault instanceof Error ? fault.message : ""}`));
       return;
@@ -114,7 +116,7 @@ function Form({ properties, text, say }: { readonly properties: Readonly<Record<
   const type = (name: string, value: string): void => {
     const next = new Map([...typed, [name, value]]);
     setTyped(next);
-    say(JSON.stringify(answerOf(fields, next), null, 2));
+    say(textOf(answerOf(fields, next)));
   };
   return <div className="test-form">{fields.map((field, place) => <Control key={field.name} field={field} first={place === 0} value={typed.get(field.name) ?? field.initial} type={(value) => { type(field.name, value); }} />)}</div>;
 }
@@ -141,18 +143,19 @@ function Control({ field, first, value, type }: { readonly field: Field; readonl
 /** Whether a form can show these inputs. */
 function isFlat(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
+    return isMapping(valueOf(text.trim() === "" ? "{}" : text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 
 function typedFrom(fields: readonly Field[], text: string): Map<string, string> {
-  const held = new Map(Object.entries(JSON.parse(text.trim() === "" ? "{}" : text) as Record<string, unknown>));
+  const held = valueOf(text.trim() === "" ? "{}" : text);
+  if (!isMapping(held)) return new Map();
   return new Map(fields.flatMap((field): [string, string][] => {
     const value = held.get(field.name);
     if (value === undefined) return [];
-    return [[field.name, typeof value === "string" && (field.control === "text" || field.control === "lines") ? value : JSON.stringify(value)]];
+    return [[field.name, typeof value === "string" && (field.control === "text" || field.control === "lines") ? value : jsonOf(value)]];
   }));
 }

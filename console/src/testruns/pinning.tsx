@@ -5,7 +5,8 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { ERROR } from "../canvas/model/graph.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { explained } from "../wire/api.ts";
-import { pinFault, pinned, pinOf, textOf, valueOf } from "./pins.ts";
+import { textOf, valueOf } from "../wire/exact.ts";
+import { pinFault, pinned, pinOf } from "./pins.ts";
 import { outputOf } from "./reading.ts";
 import { pathOf, type TestRuns } from "./store.ts";
 

@@ -1,9 +1,8 @@
 /** Pins: outputs that a draft keeps for nodes, which put them out in test runs instead of working. */
 import { gesture, type Gesture } from "../editing/gestures.ts";
 import type { State } from "../editing/state.ts";
-import { readJson } from "../editing/json.ts";
-import { isList, isObject, object, type Json } from "../editing/values.ts";
-import { decoded, Digits, encoded, isMapping, isSequence, type Value } from "../inspector/values.ts";
+import { object, type Json } from "../editing/values.ts";
+import { decoded, encoded, type Value } from "../inspector/values.ts";
 
 export const MAX_PIN_BYTES = 256_000;
 
@@ -33,33 +32,4 @@ export function pinned(state: State, tail: string, pin: Pin | null, fresh: () =>
 export function pinFault(text: string): string | null {
   const size = new TextEncoder().encode(text).length;
   return size <= MAX_PIN_BYTES ? null : `This output takes ${size.toLocaleString("en")} bytes. A pin has at most ${MAX_PIN_BYTES.toLocaleString("en")}.`;
-}
-
-/** The value of a text in JSON; a SyntaxError says where it is none. */
-export function valueOf(text: string): Value {
-  return valueFrom(readJson(text));
-}
-
-const NUMBER = /^-?\d/;
-
-/** What was read as JSON, as a value: a number whose digits count is one object with the key `#`. */
-export function valueFrom(read: Json): Value {
-  if (isList(read)) return read.map(valueFrom);
-  if (!isObject(read)) return read;
-  const digits = read.size === 1 ? read.get("#") : undefined;
-  if (typeof digits === "string" && NUMBER.test(digits)) return new Digits(digits);
-  return new Map([...read].map(([key, one]) => [key, valueFrom(one)]));
-}
-
-/** A value as JSON over several lines. */
-export function textOf(value: Value, indent = ""): string {
-  const inner = `${indent}  `;
-  if (value instanceof Digits) return value.text;
-  if (isMapping(value)) return block("{", [...value].map(([key, one]) => `${JSON.stringify(key)}: ${textOf(one, inner)}`), "}", indent);
-  if (isSequence(value)) return block("[", value.map((one) => textOf(one, inner)), "]", indent);
-  return JSON.stringify(value);
-}
-
-function block(begin: string, parts: readonly string[], end: string, indent: string): string {
-  return parts.length === 0 ? `${begin}${end}` : `${begin}\n${parts.map((part) => `${indent}  ${part}`).join(",\n")}\n${indent}${end}`;
 }

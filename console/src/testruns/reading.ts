@@ -3,7 +3,8 @@ import { isList, isObject, textAt, type Json, type JsonObject } from "../editing
 import { runPath } from "../ui/addresses.ts";
 import { request } from "../wire/api.ts";
 import { SOURCE } from "../canvas/model/graph.ts";
-import { valueFrom, type Pin } from "./pins.ts";
+import { valueFrom } from "../wire/exact.ts";
+import type { Pin } from "./pins.ts";
 
 /** The last output of an instance, and its exit; null where there is none, or it is too large to be in an event. */
 export async function outputOf(run: string, instance: string): Promise<Pin | null> {

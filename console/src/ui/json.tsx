@@ -2,7 +2,7 @@
 import "./json.css";
 import { useState, type ReactElement } from "react";
 import { isList, isObject, type Json } from "../editing/values.ts";
-import { writeJson } from "../editing/json.ts";
+import { writeDigits } from "../editing/json.ts";
 import { CopyButton } from "./copying.tsx";
 
 const MAX_SHOWN = 200; // entries of one object or list before a person asks for more
@@ -12,7 +12,7 @@ const LARGE = 100_000; // characters, above which nothing is unfolded by itself
 
 export function JsonView({ value, label, reference }: { readonly value: Json; readonly label: string; readonly reference?: string }): ReactElement {
   const [words, setWords] = useState("");
-  const text = writeJson(value);
+  const text = writeDigits(value);
   const leaf = !isObject(value) && !isList(value);
   return (
     <section className="json" aria-label={label}>
@@ -62,7 +62,7 @@ function Parts({ value, name, depth, words, reference, entries, begin, end, unit
 }): ReactElement {
   const [folded, setFolded] = useState<boolean | null>(null);
   const [most, setMost] = useState(MAX_SHOWN);
-  const found = words !== "" && writeJson(value).toLowerCase().includes(words);
+  const found = words !== "" && writeDigits(value).toLowerCase().includes(words);
   const open = folded === null ? depth < OPEN_DEPTH || found : !folded;
   return (
     <div>

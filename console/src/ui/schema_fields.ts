@@ -1,4 +1,6 @@
 /** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
+import { Digits, isMapping, type Value } from "../inspector/values.ts";
+import { jsonOf, typedValue } from "../wire/exact.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -57,40 +59,29 @@ export function shown(value: unknown): string {
 }
 
 /** What is typed, as an object. An empty field is left out, and what is not of its type stays text, which the server refuses. */
-export function valueOf(fields: readonly FormField[], typed: ReadonlyMap<string, string>): Record<string, unknown> {
-  const made = new Map<string, unknown>();
+export function valueOf(fields: readonly FormField[], typed: ReadonlyMap<string, string>): ReadonlyMap<string, Value> {
+  const made = new Map<string, Value>();
   for (const { name, control } of fields) {
     const given = typed.get(name) ?? "";
     const isText = control === "text" || control === "lines";
     if (given === "" || (!isText && given.trim() === "")) continue;
-    made.set(name, isText ? given : parsed(given, control));
+    made.set(name, isText ? given : typedValue(given, control));
   }
-  return Object.fromEntries(made);
-}
-
-function parsed(given: string, control: Control): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(given);
-  } catch (error) {
-    if (error instanceof SyntaxError) return given;
-    throw error;
-  }
-  if (control === "whole" && !Number.isSafeInteger(value)) return given;
-  return control === "number" && typeof value !== "number" ? given : value;
+  return made;
 }
 
 /** The texts of the fields for an object; null where it has what no field can show. */
-export function typedOf(fields: readonly FormField[], value: unknown): ReadonlyMap<string, string> | null {
-  if (!isSchema(value)) return null;
+export function typedOf(fields: readonly FormField[], value: Value): ReadonlyMap<string, string> | null {
+  if (!isMapping(value)) return null;
   const known = new Map(fields.map((field) => [field.name, field]));
   const made = new Map<string, string>();
-  for (const [name, held] of Object.entries(value)) {
+  for (const [name, held] of value) {
     const control = known.get(name)?.control;
     if (control === undefined) return null;
     const isText = control === "text" || control === "lines";
     if (isText && (typeof held !== "string" || held === "")) return null;
-    made.set(name, isText ? held as string : JSON.stringify(held));
+    if (control === "choice" && held instanceof Digits) return null; // the control shows what a double gives back
+    made.set(name, isText ? held as string : jsonOf(held));
   }
   return made;
 }

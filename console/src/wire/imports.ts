@@ -1,7 +1,8 @@
 /** Exports of other tools: recognized here, converted by the server. */
 import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
-import { decoded, Digits, isMapping, isSequence, type Value } from "../inspector/values.ts";
+import { decoded, isMapping, isSequence, type Value } from "../inspector/values.ts";
 import { requestWritten } from "./api.ts";
+import { jsonOf } from "./exact.ts";
 
 const DEPTH = 3; // of what stands around the blocks
 
@@ -31,11 +32,4 @@ export async function converted(value: Value): Promise<Converted> {
 function listed(answer: JsonObject): string[] {
   const found = answer.get("findings");
   return (isList(found) ? found : []).filter(isObject).map((one) => `${textAt(one, "message")} ${textAt(one, "mend")}`.trim());
-}
-
-/** A value as JSON, its numbers with the digits that they were written with. */
-export function jsonOf(value: Value): string {
-  if (value instanceof Digits) return value.text;
-  if (isMapping(value)) return `{${[...value].map(([key, held]) => `${JSON.stringify(key)}:${jsonOf(held)}`).join(",")}}`;
-  return isSequence(value) ? `[${value.map(jsonOf).join(",")}]` : JSON.stringify(value);
 }

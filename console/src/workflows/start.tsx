@@ -1,11 +1,12 @@
 /** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
 import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
-import { readJson, writeJson } from "../editing/json.ts";
-import { object, textAt, type Json } from "../editing/values.ts";
+import { textAt } from "../editing/values.ts";
+import { isMapping, type Value } from "../inspector/values.ts";
 import { go, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { faultsOf, formOf, NO_FAULTS, typedOf, valueOf, type Faults, type FormField } from "../ui/schema_fields.ts";
 import { SchemaForm } from "../ui/schema_form.tsx";
-import { explained, Refusal, requestObject, requestPlain } from "../wire/api.ts";
+import { explained, Refusal, requestPlain, requestText, requestWritten } from "../wire/api.ts";
+import { jsonOf, textOf, valueOf as exactOf } from "../wire/exact.ts";
 import type { Entry } from "./document.ts";
 
 const NO_FIELDS: readonly FormField[] = [];
@@ -48,22 +49,21 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
   const turn = (): void => {
     setFaults(NO_FAULTS);
     if (asForm) {
-      setJson(JSON.stringify(valueOf(fields, typed), null, 2));
+      setJson(textOf(valueOf(fields, typed)));
       setAsForm(false);
       return;
     }
-    const made = faultOfJson(json) === "" ? typedOf(fields, doubles(readJson(json))) : null;
+    const made = faultOfJson(json) === "" ? typedOf(fields, exactOf(json)) : null;
     if (made === null) setFaults({ whole: ["The form has no field for some of these values. They stay as JSON."], byField: new Map() });
     else {
       setTyped(made);
       setAsForm(true);
     }
   };
-  const fill = (inputs: Json): void => {
+  const fill = (inputs: Value): void => {
     setFaults(NO_FAULTS);
-    const given = doubles(inputs);
-    const made = form === null ? null : typedOf(fields, given);
-    if (made === null) setJson(given === undefined ? writeJson(inputs) : JSON.stringify(given, null, 2));
+    const made = form === null ? null : typedOf(fields, inputs);
+    if (made === null) setJson(textOf(inputs));
     else setTyped(made);
     setAsForm(made !== null);
   };
@@ -84,11 +84,11 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
     setBusy(true);
     setFaults(NO_FAULTS);
     const keywords = words.split(/[\s,]+/).filter(Boolean);
-    const body = object([
-      ["inputs", readJson(asForm ? JSON.stringify(valueOf(fields, typed)) : json)], // every digit as it was typed
+    const body = new Map<string, Value>([
+      ["inputs", asForm ? valueOf(fields, typed) : exactOf(json)],
       ...(several && entry !== null ? [["entry", entry.id] as const] : []), ...(keywords.length === 0 ? [] : [["keywords", keywords] as const]),
     ]);
-    requestObject("POST", `/workflows/${encodeURIComponent(workflow)}/runs?check=inputs`, body).then(
+    requestWritten("POST", `/workflows/${encodeURIComponent(workflow)}/runs?check=inputs`, jsonOf(body)).then(
       (made) => { go(runPath(textAt(made, "run_id"))); },
       (error: unknown) => { setBusy(false); setFaults(refused(error, asForm ? fields : NO_FIELDS)); },
     );
@@ -114,16 +114,9 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
   );
 }
 
-/** The same as plain values; undefined where a number has digits that a double loses. */
-function doubles(value: Json): unknown {
-  const text = writeJson(value);
-  const plain: unknown = JSON.parse(text);
-  return JSON.stringify(plain) === text ? plain : undefined;
-}
-
 function faultOfJson(text: string): string {
   try {
-    readJson(text);
+    exactOf(text);
     return "";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -137,8 +130,9 @@ function refused(error: unknown, fields: readonly FormField[]): Faults {
 }
 
 /** The inputs of the newest run; undefined without one. */
-async function lastInputs(workflow: string): Promise<Json | undefined> {
+async function lastInputs(workflow: string): Promise<Value | undefined> {
   const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=1`) as { readonly runs: readonly { readonly id: string }[] };
   if (runs[0] === undefined) return undefined;
-  return (await requestObject("GET", runPath(runs[0].id))).get("inputs") ?? null;
+  const run = exactOf(await requestText(runPath(runs[0].id)));
+  return (isMapping(run) ? run.get("inputs") : null) ?? null;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { given, idFault, idLike, named, NoWorkflow } from "../../src/pages/beginning.ts";
-import { jsonOf } from "../../src/wire/imports.ts";
+import { jsonOf } from "../../src/wire/exact.ts";
 
 test("an id is what the server takes for one, and a name becomes one", () => {
   for (const id of ["refund", "refund-2", "0", "a".repeat(64)]) assert.equal(idFault(id), null);

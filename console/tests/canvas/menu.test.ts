@@ -7,7 +7,8 @@ import type { Desk } from "../../src/canvas/desk.ts";
 import { object } from "../../src/editing/values.ts";
 import { gesture } from "../../src/editing/gestures.ts";
 import { read } from "../../src/inspector/yaml.ts";
-import { foreign, jsonOf } from "../../src/wire/imports.ts";
+import { jsonOf } from "../../src/wire/exact.ts";
+import { foreign } from "../../src/wire/imports.ts";
 import { Alone, block, deskOf, USUAL } from "./drafts.ts";
 
 const keys = (desk: Desk): string[] => itemsFor(desk.snapshot()).flat().map((item) => item.key);

@@ -4,6 +4,7 @@ import { graphOf } from "../../src/canvas/model/graph.ts";
 import { object } from "../../src/editing/values.ts";
 import { bodyOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf } from "../../src/testruns/asking.ts";
 import { pathOf, testedRead } from "../../src/testruns/store.ts";
+import { jsonOf, valueOf } from "../../src/wire/exact.ts";
 import { Alone, block, KINDS, USUAL } from "../canvas/drafts.ts";
 
 class Kept {
@@ -13,9 +14,9 @@ class Kept {
 }
 
 test("the request says only what was chosen", () => {
-  const whole = { seq: 7, inputs: { n: 1 }, stopAfter: "", fromRun: "run_1", from: "", withPins: true };
-  assert.deepEqual(bodyOf(whole), { seq: 7, inputs: { n: 1 } });
-  assert.deepEqual(bodyOf({ ...whole, stopAfter: "b", from: "c", withPins: false }), { seq: 7, inputs: { n: 1 }, pins: {}, stop_after: "b", from_run: "run_1", from: "c" });
+  const whole = { seq: 7, inputs: valueOf('{"n": 1.0, "id": 12345678901234567890}'), stopAfter: "", fromRun: "run_1", from: "", withPins: true };
+  assert.equal(jsonOf(bodyOf(whole)), '{"seq":7,"inputs":{"n":1.0,"id":12345678901234567890}}');
+  assert.equal(jsonOf(bodyOf({ ...whole, inputs: 1, stopAfter: "b", from: "c", withPins: false })), '{"seq":7,"inputs":1,"pins":{},"stop_after":"b","from_run":"run_1","from":"c"}');
 });
 
 test("the form of the inputs is that of the first entry that has one", () => {

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { remove } from "../../src/canvas/actions/changing.ts";
 import { graphOf } from "../../src/canvas/model/graph.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
-import { MAX_PIN_BYTES, pinFault, pinned, pinOf, textOf, valueOf } from "../../src/testruns/pins.ts";
+import { MAX_PIN_BYTES, pinFault, pinned, pinOf } from "../../src/testruns/pins.ts";
+import { textOf, valueOf } from "../../src/wire/exact.ts";
 import { Alone, counted, KINDS } from "../canvas/drafts.ts";
 
 const OUTPUT = '{"status": 200, "body": {"risk": 9.0, "rows": [{"id": "a"}, {"id": "b"}], "#": "a tag", "[]": [1, 2.5, null]}}';

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { faultsOf, formOf, typedOf, valueOf } from "../../src/ui/schema_fields.ts";
+import { jsonOf, valueOf as exactOf } from "../../src/wire/exact.ts";
 
 const SCHEMA = {
   type: "object", required: ["amount", "currency"], properties: {
@@ -25,15 +26,22 @@ test("what is not an object by its properties has no form", () => {
 
 test("what is typed is a value of its type, and what is empty is left out", () => {
   const typed = new Map([["amount", "7"], ["note", "12"], ["share", " "], ["sure", "true"], ["currency", "\"USD\""], ["rest", "{\"b\": [1]}"]]);
-  assert.deepEqual(valueOf(FIELDS, typed), { amount: 7, note: "12", sure: true, currency: "USD", rest: { b: [1] } });
-  assert.deepEqual(valueOf(FIELDS, new Map([["amount", "seven"], ["rest", "{"]])), { amount: "seven", rest: "{" });
-  for (const given of ["1.5", "12345678901234567890", "true"]) assert.deepEqual(valueOf(FIELDS, new Map([["amount", given]])), { amount: given });
+  assert.equal(jsonOf(valueOf(FIELDS, typed)), '{"amount":7,"note":"12","sure":true,"currency":"USD","rest":{"b":[1]}}');
+  assert.equal(jsonOf(valueOf(FIELDS, new Map([["amount", "seven"], ["rest", "{"]]))), '{"amount":"seven","rest":"{"}');
+  for (const given of ["1.5", "true"]) assert.equal(jsonOf(valueOf(FIELDS, new Map([["amount", given]]))), `{"amount":"${given}"}`);
+});
+
+test("a number is sent with the digits that were typed, and comes back into its field with them", () => {
+  const exact = '{"amount":12345678901234567890,"share":1.0,"rest":{"b":[1e99,{"#":"1.0"}]}}';
+  const typed = new Map([["amount", "12345678901234567890"], ["share", "1.0"], ["rest", '{"b": [1e99, {"#": "1.0"}]}']]);
+  assert.equal(jsonOf(valueOf(FIELDS, typed)), exact);
+  assert.equal(jsonOf(valueOf(FIELDS, typedOf(FIELDS, exactOf(exact)) ?? new Map())), exact);
 });
 
 test("a value comes back into the fields, unless they cannot show it", () => {
-  const value = { amount: 7, note: "x", sure: false, currency: "USD", rest: { b: 1 } };
-  assert.deepEqual(valueOf(FIELDS, typedOf(FIELDS, value) ?? new Map()), value);
-  for (const other of [{ more: 1 }, { note: 5 }, { note: "" }, [], null, 3]) assert.equal(typedOf(FIELDS, other), null);
+  const value = '{"amount":7,"note":"x","sure":false,"currency":"USD","rest":{"b":1}}';
+  assert.equal(jsonOf(valueOf(FIELDS, typedOf(FIELDS, exactOf(value)) ?? new Map())), value);
+  for (const other of ['{"more":1}', '{"note":5}', '{"note":""}', '{"currency":1.0}', "[]", "null", "3"]) assert.equal(typedOf(FIELDS, exactOf(other)), null, other);
 });
 
 test("a refusal stands at its field", () => {

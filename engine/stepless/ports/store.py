@@ -36,6 +36,14 @@ class StoredVersion(Version):
     created_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedVersion(Version):
+    """One version without its document, and with what is attached to it."""
+
+    created_ms: int
+    attached: bytes | None
+
+
 class RunHead(NamedTuple):
     """A run's header. `inputs` and `meta` are encoded JSON. `sequence` is the last committed event that the writer reported (a
     hint; the log is authoritative). `due_ms` is when the sweep should check the run next, None when it need not. `epoch` counts
@@ -159,6 +167,11 @@ class Store(Protocol):
 
     def newest_version(self, workflow_id: str) -> Version | None:
         """Identifies the newest version. The cost does not grow with the size of its document."""
+        ...
+
+    def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
+        """The newest versions, at most `limit`, the newest first; with `before`, of those with a smaller number. The documents
+        are not read."""
         ...
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
-from stepless.errors import DamagedVersion, EngineBug
+from stepless.errors import DamagedVersion, EngineBug, NewerVersion
 from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -17,6 +17,7 @@ from stepless.model.stored_document import decode_document
 from stepless.ports import Blobs, Store
 
 _MAX_GRAPHS = 64  # in memory
+_SCHEME = ":"  # in the name of a version that is kept elsewhere, as those of drafts are; no content hash has it
 
 
 class Versions:
@@ -59,6 +60,8 @@ class Versions:
         if version.startswith(DRAFT):
             return self._of_draft(workflow_id, version)
         stored = self._store.get_version(workflow_id, hash=version)
+        if stored is None and _SCHEME in version:
+            raise NewerVersion("the name of its version has a form that is not known here", place=f"{workflow_id}@{version:.80}")
         if stored is None:
             raise EngineBug("a run names a version that was never published", place=f"{workflow_id}@{version}")
         return stored.document
@@ -66,7 +69,7 @@ class Versions:
     def _of_draft(self, workflow_id: str, version: str) -> bytes:
         found = self._blobs.get(version.removeprefix(DRAFT)) if self._blobs is not None else None
         if found is None:
-            raise EngineBug("the version of a test run is missing", place=f"{workflow_id}@{version}")
+            raise DamagedVersion("the blob with the version of a test run is missing", place=f"{workflow_id}@{version}")
         try:
             return zlib.decompress(found)
         except zlib.error as error:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.store import MemoryStore
-from stepless.errors import EngineBug
+from stepless.errors import DamagedVersion, EngineBug, NewerVersion
 from stepless.nodes import KINDS
 from stepless.runtime.versions import _MAX_GRAPHS, Versions
 
@@ -27,6 +28,14 @@ def test_a_graph_is_compiled_once_for_each_choice_of_entries() -> None:
     assert versions.document("small", "h") == DOCUMENT
     with pytest.raises(EngineBug, match="never published"):
         versions.graph("small", "another")
+
+
+def test_a_version_whose_name_is_not_known_here_is_of_a_newer_release() -> None:
+    versions = Versions(MemoryStore(), KINDS, MemoryBlobs())
+    with pytest.raises(NewerVersion, match="form that is not known here"):
+        versions.graph("small", "elsewhere:run_1/abc")
+    with pytest.raises(DamagedVersion, match="the blob with the version of a test run is missing"):
+        versions.graph("small", "draft:run_1/abc")
 
 
 def test_of_more_graphs_than_are_kept_the_one_that_was_not_asked_for_longest_goes() -> None:

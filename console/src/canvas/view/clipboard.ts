@@ -96,7 +96,7 @@ export class Clipboard {
   private take(value: Value, parent: string | null): boolean {
     const made = paste(this.desk.view, this.desk.kinds, value, parent, this.desk.fresh);
     const begun = this.desk.snapshot().graph.blocks.size === 0 ? settings(this.desk.view, value, this.desk.fresh) : [];
-    if (made === null) this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim.");
+    if (made === null) this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
     else if (this.desk.edit(gesture([...begun, ...made.gesture.writes]))) this.desk.select(made.tails, made.tails.length === 1);
     else return false;
     return made !== null;

@@ -20,7 +20,7 @@ export function Empty({ desk, canEdit }: { readonly desk: Desk; readonly canEdit
       <div className="empty-acts">
         <button className="button first" type="button" disabled={!canEdit} onClick={() => { run(desk, "add"); }}>Add a node</button>
         <button className="button" type="button" disabled={!canEdit} onClick={() => { void example(); }}>Begin with an example</button>
-        <button className="button" type="button" disabled={!canEdit} title="YAML or JSON with nodes, or an export of Sim" onClick={() => { void clipboard.read(); }}>Paste <kbd>{keyNames("⌘ V")}</kbd></button>
+        <button className="button" type="button" disabled={!canEdit} title="YAML or JSON with nodes, or an export of Sim or n8n" onClick={() => { void clipboard.read(); }}>Paste <kbd>{keyNames("⌘ V")}</kbd></button>
       </div>
     </div>
   );

@@ -1,9 +1,10 @@
 /** The dialogs of a run: cancel, hold, run again. Each says what it does, and asks why. */
 import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
-import { readJson, writeJson } from "../../editing/json.ts";
-import type { Json } from "../../editing/values.ts";
+import { textAt, type Json } from "../../editing/values.ts";
+import type { Value } from "../../inspector/values.ts";
 import { go, runPath } from "../../ui/addresses.ts";
-import { explained, requestPlain } from "../../wire/api.ts";
+import { explained, requestPlain, requestWritten } from "../../wire/api.ts";
+import { jsonOf, textOf, valueFrom, valueOf } from "../../wire/exact.ts";
 
 export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string };
 
@@ -20,20 +21,17 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
-  const given = writeShown(inputs);
+  const given = textOf(valueFrom(inputs));
   const [text, setText] = useState(given);
   const [from, setFrom] = useState(question.is === "rerun" ? question.from : "");
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   const act = async (): Promise<void> => {
     if (question.is === "rerun") {
-      const body: Record<string, unknown> = { ...(reason.trim() === "" ? {} : { reason: reason.trim() }), ...(from === "" ? {} : { from }) };
-      if (text !== given) {
-        readJson(text); // a SyntaxError says where
-        body["inputs"] = JSON.parse(text) as unknown;
-      }
-      const started = await requestPlain("POST", `${runPath(id)}/rerun`, body) as { readonly run_id: string };
+      const body = new Map<string, Value>([...(reason.trim() === "" ? [] : [["reason", reason.trim()] as const]), ...(from === "" ? [] : [["from", from] as const])]);
+      if (text !== given) body.set("inputs", valueOf(text)); // a SyntaxError says where
+      const started = await requestWritten("POST", `${runPath(id)}/rerun`, jsonOf(body));
       onDone(true);
-      go(runPath(started.run_id));
+      go(runPath(textAt(started, "run_id")));
     } else {
       await requestPlain("POST", `${runPath(id)}/${question.is}`, { reason: reason.trim() });
       onDone(true);
@@ -71,8 +69,4 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
       </form>
     </dialog>
   );
-}
-
-function writeShown(value: Json): string {
-  return JSON.stringify(JSON.parse(writeJson(value)), null, 2);
 }

@@ -1,6 +1,7 @@
 /** The graph of a run as plain rectangles in the colours of their status: from far away, and as the map in the corner. */
-import { useReactFlow, useStore } from "@xyflow/react";
-import { useEffect, useRef, type PointerEvent, type ReactElement } from "react";
+import { useStore } from "@xyflow/react";
+import { useEffect, useRef, type ReactElement } from "react";
+import { CornerMap, MAP_HEIGHT, MAP_WIDTH, useCorner } from "../../canvas/view/corner.tsx";
 import { prepared } from "../../canvas/view/drawing.ts";
 import type { Placed } from "../../canvas/layout/placing.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
@@ -8,10 +9,6 @@ import { toneOf, type Tone } from "../../ui/status.tsx";
 import { useShownTheme } from "../../ui/switching.ts";
 import { loudest } from "./counts.ts";
 import type { NodeSummary } from "./types.ts";
-
-const MAP_WIDTH = 176;
-const MAP_HEIGHT = 112;
-const PAD = 8;
 
 export interface Picture {
   readonly graph: Graph;
@@ -82,30 +79,13 @@ export function Far({ picture }: { readonly picture: Picture }): ReactElement {
 }
 
 export function Minimap({ picture }: { readonly picture: Picture }): ReactElement | null {
-  const [x, y, zoom] = useStore((state) => state.transform);
-  const width = useStore((state) => state.width);
-  const height = useStore((state) => state.height);
   const theme = useShownTheme();
-  const flow = useReactFlow();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { bounds } = picture.placed;
-  const scale = Math.min((MAP_WIDTH - 2 * PAD) / Math.max(bounds.width, 1), (MAP_HEIGHT - 2 * PAD) / Math.max(bounds.height, 1), 0.2);
-  const [left, top] = [(MAP_WIDTH - bounds.width * scale) / 2 - bounds.x * scale, (MAP_HEIGHT - bounds.height * scale) / 2 - bounds.y * scale];
-  const isWhole = bounds.x * zoom + x >= 0 && bounds.y * zoom + y >= 0 && (bounds.x + bounds.width) * zoom + x <= width && (bounds.y + bounds.height) * zoom + y <= height;
+  const corner = useCorner(picture.placed.bounds);
+  const { left, top, scale, isWhole } = corner;
   useEffect(() => {
     const context = canvas.current === null ? null : prepared(canvas.current, MAP_WIDTH, MAP_HEIGHT);
     if (canvas.current !== null && context !== null) paint(context, canvas.current, picture, { x: left, y: top, scale, width: MAP_WIDTH, height: MAP_HEIGHT }, false);
   }, [picture, left, top, scale, theme, isWhole]);
-  if (picture.graph.blocks.size === 0 || isWhole) return null;
-  const goTo = (event: PointerEvent<HTMLDivElement>): void => {
-    if (event.buttons !== 1) return;
-    const box = event.currentTarget.getBoundingClientRect();
-    void flow.setCenter((event.clientX - box.left - left) / scale, (event.clientY - box.top - top) / scale, { zoom });
-  };
-  return (
-    <div className="map" onPointerDown={goTo} onPointerMove={goTo} aria-hidden="true">
-      <canvas ref={canvas} />
-      <svg width={MAP_WIDTH} height={MAP_HEIGHT}><rect x={left - (x / zoom) * scale} y={top - (y / zoom) * scale} width={(width / zoom) * scale} height={(height / zoom) * scale} rx={2} /></svg>
-    </div>
-  );
+  return picture.graph.blocks.size === 0 || isWhole ? null : <CornerMap corner={corner}><canvas ref={canvas} /></CornerMap>;
 }

@@ -1,7 +1,8 @@
 /** The whole history of a run as a file: one event a line, read page by page. */
-import { requestPlain } from "../../wire/api.ts";
+import { writeDigits } from "../../editing/json.ts";
+import { isList } from "../../editing/values.ts";
+import { requestObject } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
-import type { EventPage } from "./types.ts";
 
 const REVOKE_MS = 10_000;
 
@@ -9,10 +10,11 @@ const REVOKE_MS = 10_000;
 export async function downloadHistory(id: string, last: number, say: (share: number) => void): Promise<void> {
   const lines: string[] = [];
   for (let after = 0; after < last;) {
-    const page = await requestPlain("GET", `${runPath(id)}/events?limit=500&afterEventId=${after}`) as EventPage;
-    for (const event of page.events) lines.push(`${JSON.stringify(event)}\n`);
-    if (page.cursor <= after) break;
-    after = page.cursor;
+    const page = await requestObject("GET", `${runPath(id)}/events?limit=500&afterEventId=${after}`);
+    const [events, cursor] = [page.get("events"), page.get("cursor")];
+    for (const event of isList(events) ? events : []) lines.push(`${writeDigits(event)}\n`);
+    if (typeof cursor !== "number" || cursor <= after) break;
+    after = cursor;
     say(after / last);
   }
   const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));

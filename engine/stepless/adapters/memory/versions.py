@@ -9,7 +9,7 @@ from threading import Lock
 from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import VersionMoved
-from stepless.ports import Page, StoredVersion, Version
+from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 
 class MemoryVersions:
@@ -49,6 +49,14 @@ class MemoryVersions:
                 if number in (None, version.number) and hash in (None, version.hash):
                     return version
             return None
+
+    def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
+        with self._lock:
+            kept = [one for one in reversed(self._versions.get(workflow_id, ())) if before is None or one.number < before]
+            return [
+                PublishedVersion(workflow_id, one.number, one.hash, one.created_ms, self._attached.get((workflow_id, one.number)))
+                for one in kept[: page_size(limit)]
+            ]
 
     def newest_version(self, workflow_id: str) -> Version | None:
         newest = self.get_version(workflow_id)

@@ -34,6 +34,10 @@ INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, documen
 # What is kept beside a version.
 ATTACH: Final = "UPDATE version SET attached = ? WHERE workflow_id = ? AND number = ?"
 GET_ATTACHED: Final = "SELECT attached FROM version WHERE workflow_id = ? AND number = ?"
+LIST_VERSIONS: Final = (
+    "SELECT workflow_id, number, hash, created_ms, attached FROM version WHERE workflow_id = ? AND number < ? "
+    "ORDER BY number DESC LIMIT ?"
+)
 # Which number is the newest of a workflow.
 POINT_TO_NEWEST: Final = "INSERT INTO workflow VALUES (?, ?) ON CONFLICT DO UPDATE SET newest = excluded.newest"
 # By which kind of entry a workflow is found.

@@ -12,8 +12,20 @@ from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost, VersionMoved
-from stepless.limits import LOG_NUMBERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, SQLITE_BUSY_MS
-from stepless.ports import RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal, StoredVersion, Version
+from stepless.limits import LOG_NUMBERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_VERSION, SQLITE_BUSY_MS
+from stepless.ports import (
+    RECEIVER,
+    AuditEntry,
+    Batch,
+    Lease,
+    Page,
+    PublishedVersion,
+    RunFilter,
+    RunHead,
+    Signal,
+    StoredVersion,
+    Version,
+)
 
 V = TypeVar("V", bound=Version)
 _LAST_EVENT: Final = 2**32 - 1  # the highest number of a first event that a key has room for
@@ -78,6 +90,10 @@ class SqliteStore:
             row = self._row(sql.NEWEST_VERSION, (workflow_id,))
         version = StoredVersion(*row) if row else None
         return version if version and hash in (None, version.hash) else None
+
+    def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
+        least = MAX_VERSION + 1 if before is None else before
+        return [PublishedVersion(*row) for row in self._rows(sql.LIST_VERSIONS, (workflow_id, least, page_size(limit)))]
 
     def newest_version(self, workflow_id: str) -> Version | None:
         row = self._row(sql.NEWEST_HASH, (workflow_id,))

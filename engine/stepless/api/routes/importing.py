@@ -15,7 +15,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import finding_out, reply
 from stepless.api.requests import Body
 from stepless.api.schemas import FindingOut
-from stepless.imports import sim
+from stepless.imports import TOOLS
 from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 
@@ -25,7 +25,7 @@ _TAGS: Final[list[str | Enum]] = ["drafts"]
 class ImportBody(Body):
     """`export` is the JSON that the tool writes."""
 
-    tool: Literal["sim"] = "sim"
+    tool: Literal["sim", "n8n"] = "sim"
     export: dict[str, Any]
 
 
@@ -45,9 +45,9 @@ def add_routes(router: APIRouter) -> None:
     async def convert_export(request: Request) -> Response:
         """Converts the export of another tool into a document, as `stepless import` does. A draft can be opened from it."""
         body = await read_model(request, ImportBody, MAX_DOCUMENT_BYTES)
-        return reply(await run_in_threadpool(_converted, body.export))
+        return reply(await run_in_threadpool(_converted, body.tool, body.export))
 
 
-def _converted(export: dict[str, JSON]) -> dict[str, Any]:
-    imported = sim.convert(export)
+def _converted(tool: str, export: dict[str, JSON]) -> dict[str, Any]:
+    imported = TOOLS[tool].convert(export)
     return {"document": imported.document, "findings": [finding_out(finding) for finding in imported.findings]}

@@ -63,7 +63,7 @@ def _graph(command: argparse.ArgumentParser) -> None:
 
 
 def _import(command: argparse.ArgumentParser) -> None:
-    command.add_argument("tool", choices=("sim",), metavar="TOOL", help="the tool that wrote the export: sim")
+    command.add_argument("tool", choices=("sim", "n8n"), metavar="TOOL", help="the tool that wrote the export: sim or n8n")
     of_paths(command.add_argument("file", metavar="FILE", help="the export"))
     of_paths(command.add_argument("-o", "--out", metavar="FILE", help="write the workflow to a file (default: standard output)"))
     add_json(command, "print the document and the findings as JSON")
@@ -140,9 +140,9 @@ then, as the first line of a workflow:
   stepless graph refund.yaml --format svg > refund.svg
   stepless graph refund.yaml --format dot | dot -Tpdf > refund.pdf
 """, _graph),
-    Verb("import", "stepless.cli.verbs.import_sim:import_", "convert the export of another tool into a workflow", """\
+    Verb("import", "stepless.cli.verbs.import_export:import_", "convert the export of another tool into a workflow", """\
   stepless import sim export.json > workflow.yaml
-  stepless import sim export.json -o workflow.yaml
+  stepless import n8n export.json -o workflow.yaml
 
 Anything that cannot be converted is listed on standard error.
 """, _import, exits="0 converted, 2 the file is not an export"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from stepless.compile import check_document
 from stepless.errors import EngineBug, InvalidRequest
+from stepless.imports.imported import Imported
 from stepless.imports.sim.blocks import convert_block
 from stepless.imports.sim.containers import container
 from stepless.imports.sim.export import CONTAINERS, NOTE, Block, Export, read_export
@@ -26,15 +26,6 @@ _TOO_LARGE: Final = ("nested_too_deep", "too_many_nodes", "too_many_edges")
 _REFUSED: Final = "refused"
 _REPORT: Final = "please report it, with the export"
 _IDLE: Final = "nothing"  # the node in an empty container
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """`document` compiles with KINDS. `findings`, all warnings, report everything that was not converted unchanged; their paths
-    are paths in the export."""
-
-    document: Document
-    findings: tuple[Finding, ...]
 
 
 def convert(export: Mapping[str, JSON]) -> Imported:

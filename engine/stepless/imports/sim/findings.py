@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-from stepless.limits import PREVIEW_CHARACTERS
-from stepless.model.findings import Finding, Severity
+from stepless.imports.reporting import Reporting
 
 TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- blocks
@@ -121,23 +120,8 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
 })  # fmt: skip
 
 
-class Report:
-    """Collects findings in the order in which they are reported, without duplicates."""
+class Report(Reporting):
+    """The findings of one import of Sim."""
 
     def __init__(self) -> None:
-        self._findings: dict[tuple[str, str, str], Finding] = {}
-
-    def add(self, code: str, path: str, /, *, at: str | None = None, edge: str | None = None, **facts: Any) -> None:
-        """Adds the finding `code` about `path` of the export. `at` is the node that it concerns; `facts` fill the message."""
-        message, mend = (text.format(**{name: shown(fact) for name, fact in facts.items()}) for text in TABLE[code])
-        self._findings.setdefault((code, path, message), Finding(code, path, message, mend, at, edge, Severity.WARNING))
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        return tuple(self._findings.values())
-
-
-def shown(fact: object) -> str:
-    """The fact on one line, cut to PREVIEW_CHARACTERS."""
-    text = " ".join(str(fact).split())
-    return text if len(text) <= PREVIEW_CHARACTERS else f"{text[: PREVIEW_CHARACTERS - 1]}…"
+        super().__init__(TABLE)

@@ -9,6 +9,7 @@ the language of expressions, so that parentheses are written only where they are
     .length .includes(x) .startsWith(x) …   len(a), contains(a, x), startswith(a, x) …
     Number(x) String(x) Math.max(…) …       float(x), str(x), max(…) …
     'text' 1.5 true null undefined [a, b]   literals
+    {a: b, 'c': d}                          {"a": b, "c": d}
     a.b a?.b a[0]                           a['b'], a[0]
 """
 
@@ -32,7 +33,7 @@ _TOKEN: Final = re.compile(
     | (?P<text>   '[^'\\\n]*(?:\\[^\n][^'\\\n]*)*' | "[^"\\\n]*(?:\\[^\n][^"\\\n]*)*" )
     | (?P<env>    \{\{\s*[^{}\s]+\s*\}\} )
     | (?P<word>   [A-Za-z_$][\w$]* )
-    | (?P<sign>   === | !== | == | != | <= | >= | && | \|\| | \?\? | \?\.(?![0-9]) | [-+*/%<>!?:.,()\[\]] )
+    | (?P<sign>   === | !== | == | != | <= | >= | && | \|\| | \?\? | \?\.(?![0-9]) | [-+*/%<>!?:.,()\[\]{}] )
     | (?P<end>    ;?\s*\Z )
     )""",
     re.VERBOSE,
@@ -113,7 +114,7 @@ class _Parser:
         self.sort, self.token, self.at = token.lastgroup, token[token.lastgroup], token.end()
 
     def _wants_value(self) -> bool:
-        return not (self.sort in ("number", "text", "env", "word", "reference") or self.token in (")", "]"))
+        return not (self.sort in ("number", "text", "env", "word", "reference") or self.token in (")", "]", "}"))
 
     def takes(self, *tokens: str) -> bool:
         if self.sort == "sign" and self.token in tokens:
@@ -179,6 +180,8 @@ class _Parser:
             return inner
         if self.takes("["):
             return f"[{', '.join(self.arguments(']', depth))}]", _ATOM
+        if self.takes("{"):
+            return self.fields(depth), _ATOM
         if sort not in ("number", "text", "env", "word", "reference"):
             raise Untranslated("it ends too early" if sort == "end" else f"expected a value instead of {token!r}")
         self.step()
@@ -209,6 +212,21 @@ class _Parser:
                 self.expect(closing)
                 break
         return arguments
+
+    def fields(self, depth: int) -> str:
+        """The fields of an object, behind its brace."""
+        pieces: list[str] = []
+        while not self.takes("}"):
+            if self.sort not in ("word", "text"):
+                raise Untranslated(f"{self.token[:20]!r} is not the name of a field")
+            name = quoted(self.token) if self.sort == "word" else f'"{_plain(self.token[1:-1])}"'
+            self.step()
+            self.expect(":")
+            pieces.append(f"{name}: {self.ternary(depth + 1)[0]}")
+            if not self.takes(","):
+                self.expect("}")
+                break
+        return f"{{{', '.join(pieces)}}}"
 
     def postfix(self, piece: Piece, depth: int) -> Piece:
         while self.sort == "sign" and self.token in (".", "?.", "["):

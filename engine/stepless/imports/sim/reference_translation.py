@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from stepless.expressions.references import REFERENCE, ROOTS, VARIABLE
+from stepless.expressions.references import ROOTS
+from stepless.imports.escaping import MARK, escaped_mark
 from stepless.imports.sim.choices import CONDITION
 from stepless.imports.sim.export import Block, Export
 from stepless.imports.sim.findings import Report
@@ -25,10 +26,7 @@ from stepless.model.json import JSON, Path
 _STEP: Final = r"\.[^.\[\]<>=!&|+*/%,;(){}'\"?:\n]+|\[[0-9]{1,9}\]"
 SHAPE: Final = re.compile(rf"<(?P<root>[^\W\d](?:[\w -]*\w)?)(?P<path>(?:{_STEP})*)>")
 _STEPS: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]")
-_MARK: Final = re.compile(r"<|\{\{|\$\{")
 _ENV: Final = re.compile(r"\{\{\s*([^{}\s]{1,128})\s*\}\}")
-_READ_HERE: Final = re.compile(REFERENCE)
-_ENV_HERE: Final = re.compile(VARIABLE)
 _WRITABLE: Final = re.compile(r"[\w-]+")
 _TURN: Final[Mapping[str, str]] = {
     "index": "index", "iteration": "index", "currentItem": "item", "currentitem": "item", "item": "item", "items": "items",
@@ -151,7 +149,7 @@ class References:
     def _rewritten(self, text: str, piece: Callable[[int], tuple[str, int]]) -> str:
         pieces: list[str] = []
         at = 0
-        while (mark := _MARK.search(text, at)) is not None:
+        while (mark := MARK.search(text, at)) is not None:
             pieces.append(text[at : mark.start()])
             written, at = piece(mark.start())
             pieces.append(written)
@@ -172,14 +170,7 @@ class References:
 
     def _untouched(self, text: str, start: int) -> tuple[str, int]:
         """The mark at `start`, escaped if the compiler would read it, and the position after it."""
-        if text.startswith("{{", start):
-            return "{{ '{{' }}", start + 2
-        if text.startswith("${", start):
-            return ("{{ '$' }}{" if _ENV_HERE.match(text, start) else "${"), start + 2
-        read = _READ_HERE.match(text, start)
-        if read is not None and (read["path"] or self.known(read["root"])):
-            return f"{{{{ '<' }}}}{read[0][1:]}", read.end()
-        return (read[0], read.end()) if read is not None else ("<", start + 1)
+        return escaped_mark(text, start, self.known)
 
     def variable(self, name: str) -> str:
         """`${NAME}`; adds the name to `env`."""

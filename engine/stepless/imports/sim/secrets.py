@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from stepless.imports.sim.findings import Report
+from stepless.imports.reporting import Reporting
 from stepless.imports.sim.names import screaming, unique
 from stepless.model.json import JSON
 
@@ -42,8 +42,9 @@ _CREDENTIAL_FIELD: Final = "oauth-input"  # the sub-block type that holds the id
 class Secrets:
     """Finds and replaces secrets. The same secret always gets the same name."""
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
+    def __init__(self, report: Reporting, code: str = "sim_secret") -> None:
+        """`code` is that of the finding for each secret."""
+        self._report, self._code = report, code
         self._names: dict[str, str] = {}
 
     def hidden(self, value: JSON, path: str, owner: str, field: str, sort: str = "") -> JSON:
@@ -53,7 +54,7 @@ class Secrets:
             name = self._names.get(secret)
             if name is None:
                 name = self._names[secret] = unique(screaming(owner, where), self._names.values())
-            self._report.add("sim_secret", path, detail=detail, name=name)
+            self._report.add(self._code, path, detail=detail, name=name)
             return f"{{{{{name}}}}}"
 
         return _hidden(value, field, sort == _CREDENTIAL_FIELD or _sensitive(field), replace)

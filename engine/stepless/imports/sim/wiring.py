@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepless.errors import InvalidRequest
+from stepless.imports.graphs import closing, reached, upstream
 from stepless.imports.sim.choices import RESPONSE, START, Choice, choices_of, exits_of
 from stepless.imports.sim.export import NOTE, Block, Edge, Export
 from stepless.imports.sim.findings import Report
@@ -15,7 +16,6 @@ from stepless.imports.sim.names import compared, ids_for
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.kind import ERROR
 
-_WHITE, _GREY, _BLACK = range(3)
 Parents = Mapping[str, str | None]
 
 
@@ -141,30 +141,11 @@ def _fault(edge: Edge, export: Export, parents: Parents) -> tuple[str, dict[str,
 
 
 def _without_cycles(wires: Sequence[Wire], report: Report) -> list[Wire]:
-    """The wires without those that close a cycle (found depth first, in the order of edges)."""
-    leaving: dict[str, list[Wire]] = defaultdict(list)
-    for wire in wires:
-        leaving[wire.source].append(wire)
-    colour: dict[str, int] = defaultdict(int)
-    closing: set[int] = set()
-    for root in dict.fromkeys(wire.source for wire in wires):
-        if colour[root] != _WHITE:
-            continue
-        colour[root] = _GREY
-        stack = [(root, iter(leaving[root]))]
-        while stack:
-            key, ways = stack[-1]
-            way = next(ways, None)
-            if way is None:
-                colour[key] = _BLACK
-                stack.pop()
-            elif colour[way.target] == _GREY:
-                closing.add(id(way))
-                report.add("sim_edge_in_circle", way.edge.path, edge=way.edge.id)
-            elif colour[way.target] == _WHITE:
-                colour[way.target] = _GREY
-                stack.append((way.target, iter(leaving[way.target])))
-    return [wire for wire in wires if id(wire) not in closing]
+    """The wires without those that close a cycle."""
+    places = closing([(wire.source, wire.target) for wire in wires])
+    for place in places:
+        report.add("sim_edge_in_circle", wires[place].edge.path, edge=wires[place].edge.id)
+    return [wire for place, wire in enumerate(wires) if place not in set(places)]
 
 
 def _bodies(
@@ -189,8 +170,8 @@ def _bodies(
                 report.add("sim_no_trigger", "")
             else:
                 report.add("sim_container_start", blocks[owner].path, at=ids[owner], node=ids[owner])
-        reached = _reached(roots, targets)
-        bodies[owner] = tuple(key for key in inner[owner] if key in reached)
+        found = reached(roots, targets)
+        bodies[owner] = tuple(key for key in inner[owner] if key in found)
         owners += [key for key in bodies[owner] if blocks[key].is_container]
     running = {key for body in bodies.values() for key in body}
     for key, block in blocks.items():
@@ -199,38 +180,14 @@ def _bodies(
     return bodies
 
 
-def _reached(roots: Iterable[str], targets: Mapping[str, set[str]]) -> set[str]:
-    reached = set(roots)
-    left = list(reached)
-    while left:
-        new = targets.get(left.pop(), set()) - reached
-        reached |= new
-        left += new
-    return reached
-
-
 def _linked(
     ids: Mapping[str, str], parents: Parents, bodies: Mapping[str | None, tuple[str, ...]], wires: Sequence[Wire],
     choices: Mapping[str, tuple[Choice, ...]],
 ) -> Wiring:
     keys = [key for body in bodies.values() for key in body]
-    bits = {key: 1 << place for place, key in enumerate(keys)}
     into: dict[str, list[Wire]] = {key: [] for key in keys}
     for wire in wires:
-        if wire.source in bits and wire.target in bits:
+        if wire.source in into and wire.target in into:
             into[wire.target].append(wire)
-    above: dict[str, int] = {}
-    for root in keys:
-        stack = [root]
-        while stack:
-            key = stack[-1]
-            missing = [wire.source for wire in into[key] if wire.source not in above]
-            if missing and key not in above:
-                stack += missing
-                continue
-            stack.pop()
-            mask = 0
-            for wire in into[key]:
-                mask |= above[wire.source] | bits[wire.source]
-            above[key] = mask
+    bits, above = upstream({key: [wire.source for wire in into[key]] for key in keys})
     return Wiring(ids, parents, bodies, {key: tuple(wires) for key, wires in into.items()}, choices, above, bits)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from stepless.core.state import State
-from stepless.errors import Fenced, LogUnreadable, NewerVersion
+from stepless.errors import DamagedVersion, Fenced, LogUnreadable, NewerVersion
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
@@ -53,7 +53,7 @@ class Runner:
             return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
         try:
             session = self._open(head, lease, budget.start())
-        except NewerVersion as error:
+        except (NewerVersion, DamagedVersion) as error:
             if lease.owner in GRANTED:
                 return self._leave_granted(message, lease)
             return self._rests(run_id, error) if rest(world, head, lease, error) else self._fenced(run_id)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import VersionMoved
-from stepless.ports import Store, Version
+from stepless.ports import PublishedVersion, Store, Version
 
 
 def test_versions_count_from_one_per_workflow(store: Store) -> None:
@@ -84,6 +84,17 @@ def test_what_is_attached_to_a_version_stays_beside_it(store: Store) -> None:
     assert store.get_version("wf", 1) == first
 
 
+def test_versions_are_listed_newest_first_with_what_is_attached(store: Store) -> None:
+    for number in range(1, 6):
+        store.put_version("wf", f"h{number}", b"{}", number * 10, attached=b"one" if number % 2 else None)
+    store.put_version("other", "h1", b"{}", 1)
+    assert store.list_versions("wf", limit=2) == [
+        PublishedVersion("wf", 5, "h5", 50, b"one"), PublishedVersion("wf", 4, "h4", 40, None)]  # fmt: skip
+    assert [one.number for one in store.list_versions("wf", before=4, limit=2)] == [3, 2]
+    assert [one.number for one in store.list_versions("wf")] == [5, 4, 3, 2, 1]
+    assert list(store.list_versions("wf", before=1)) == list(store.list_versions("none")) == []
+
+
 def test_another_attachment_of_the_newest_version_replaces_it_without_a_new_number(store: Store) -> None:
     store.put_version("wf", "h1", b"{}", 0, attached=b"one")
     assert store.put_version("wf", "h1", b"{}", 1, attached=b"two").number == 1
@@ -98,6 +109,7 @@ def test_a_large_attachment_is_kept_whole(store: Store) -> None:
     data = bytes(range(256)) * 4_000 + b"end"
     store.put_version("wf", "h1", b"{}", 0, attached=data)
     assert store.get_attached("wf", 1) == data
+    assert store.list_versions("wf")[0].attached == data
 
 
 def test_a_version_is_stored_only_after_the_one_that_was_expected(store: Store) -> None:

@@ -12,10 +12,12 @@ import pytest
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.limits import MAX_LISTED_STATS
+from stepless.model.attached import Attached, encode_attached
 from stepless.model.stored_document import encode_document
 from stepless.ports import RunHead
 from stepless.runtime.triggers.schedule_verbs import list_schedules
 from stepless.runtime.verbs.overviews.health import each_health
+from stepless.runtime.verbs.overviews.versions import versions
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import local
 from stepless.runtime.world import World
@@ -58,6 +60,22 @@ def test_a_page_of_workflows_takes_what_the_documentation_says(world: World, met
     asked = sum(meter.take().requests.values())
     assert [one.health.runs for one in page.items] == [2] * MAX_LISTED_STATS
     assert f"{asked} requests on DynamoDB for {MAX_LISTED_STATS} workflows" in PAGE
+
+
+def test_a_page_of_versions_takes_two_requests_and_reads_no_document(world: World, meter: CapacityMeter) -> None:
+    for number in range(1, 51):
+        attached = encode_attached(Attached(by="ada", message=f"v{number}"))
+        document = encode_document({"id": "many", "nodes": BEGIN}, ())
+        world.store.put_version("many", f"h{number}", document, number, attached=attached)
+    meter.take()
+    page = versions(world, "many", limit=20)
+    assert dict(meter.take().requests) == {"dynamodb.Query": 1, "dynamodb.BatchGetItem": 1}
+    assert [one.message for one in page.items] == [f"v{number}" for number in range(50, 30, -1)]
+    assert page.next_before == 31
+    plain = [world.store.put_version("plain", f"h{number}", b"{}", number) for number in range(3)]
+    meter.take()
+    assert [one.version.number for one in versions(world, "plain", limit=20).items] == [one.number for one in reversed(plain)]
+    assert dict(meter.take().requests) == {"dynamodb.Query": 1}
 
 
 def test_a_quiet_workflow_takes_one_request_less_and_a_schedule_three_more(world: World, meter: CapacityMeter) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Final, TypeVar
 
 from stepless.adapters.aws.dynamo import item_keys
@@ -13,8 +14,8 @@ from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import EngineBug, StoreUnavailable, VersionMoved
-from stepless.limits import MAX_ITEM_BYTES
-from stepless.ports import Page, StoredVersion, Version
+from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION
+from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
 _TRIES: Final = 100  # to take the next number while other processes publish
@@ -72,6 +73,17 @@ class Versions(TableAccess):
             row = self._row(workflow_id, hash)
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
 
+    def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
+        """One request for the rows, and one for what is attached to up to GET_AT_ONCE of them."""
+        limit, last = page_size(limit), MAX_VERSION if before is None else before - 1
+        if last < 1:
+            return []
+        values = {"pk": item_keys.workflow(workflow_id), "a": item_keys.version(1), "b": item_keys.version(last)}
+        pages = self._wire.query("pk = :pk AND sk BETWEEN :a AND :b", values, ascending=False, page=limit)
+        rows = list(islice(each(pages), limit))
+        attached = self._documents({row["t"] for row in rows if "t" in row})
+        return [PublishedVersion(workflow_id, row["n"], row["h"], row["c"], attached.get(row.get("t", ""))) for row in rows]
+
     def newest_version(self, workflow_id: str) -> Version | None:
         row = self._row(workflow_id)
         return Version(workflow_id, row["n"], row["h"]) if row is not None else None
@@ -117,6 +129,15 @@ class Versions(TableAccess):
         for number, piece in reversed([*enumerate(pieces)]):
             self._wire.put({"pk": item_keys.document(digest), "sk": f"{number:04d}", "b": piece})
         return digest
+
+    def _documents(self, digests: Collection[str]) -> dict[str, bytes]:
+        """The documents of these digests. Those of more than one piece take a request of their own."""
+        found = self._wire.get_many([(item_keys.document(digest), "0000") for digest in sorted(digests)])
+        firsts = {digest: found.get((item_keys.document(digest), "0000")) for digest in digests}
+        return {
+            digest: self._document(digest) if first is None or len(first["b"]) == MAX_ITEM_BYTES else zlib.decompress(first["b"])
+            for digest, first in firsts.items()
+        }  # fmt: skip
 
     def _document(self, digest: str) -> bytes:
         pieces = [item["b"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.document(digest)}))]

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stepless.model.attached import decode_attached
-from stepless.ports import StoredVersion
+from stepless.ports import PublishedVersion
 from stepless.runtime.nearest import unknown_workflow
-from stepless.runtime.verbs.overviews.health import side_by_side
 from stepless.runtime.world import World
 
 
 class ListedVersion(NamedTuple):
     """`by` and `message` are empty unless the version was published from a draft."""
 
-    version: StoredVersion
+    version: PublishedVersion
     by: str
     message: str
 
@@ -30,18 +29,13 @@ class ListedVersions(NamedTuple):
 def versions(world: World, workflow: str, *, before: int | None = None, limit: int) -> ListedVersions:
     """The newest versions, at most `limit`; with `before`, of those with a smaller number. Raises `NotFound`
     (unknown_workflow)."""
-    newest = world.store.newest_version(workflow)
-    if newest is None:
+    found = world.store.list_versions(workflow, before=before, limit=limit)
+    if not found and world.store.newest_version(workflow) is None:
         raise unknown_workflow(world.store, workflow)
-    last = newest.number if before is None else min(newest.number, before - 1)
-    numbers = range(last, max(0, last - limit), -1)
+    items = [_listed(one) for one in found]
+    return ListedVersions(items, found[-1].number if len(found) == limit and found[-1].number > 1 else None)
 
-    def read(number: int) -> ListedVersion | None:
-        version = world.store.get_version(workflow, number)
-        if version is None:  # numbers have no gap, unless a store was restored in part
-            return None
-        attached = decode_attached(world.store.get_attached(workflow, number))
-        return ListedVersion(version, attached.by, attached.message)
 
-    found = [one for one in side_by_side(world, read, numbers) if one is not None]
-    return ListedVersions(found, numbers[-1] if numbers and numbers[-1] > 1 else None)
+def _listed(version: PublishedVersion) -> ListedVersion:
+    attached = decode_attached(version.attached)
+    return ListedVersion(version, attached.by, attached.message)

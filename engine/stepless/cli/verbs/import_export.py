@@ -13,7 +13,7 @@ from stepless.cli.terminal.showing import put_json
 from stepless.compile import parse
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest
-from stepless.imports import sim
+from stepless.imports import TOOLS
 from stepless.model.json import JSON
 from stepless.runtime.wiring.single_run import read_document
 
@@ -21,10 +21,11 @@ _SHOWN_LINES_BYTES: Final = 500_000  # in larger files, finding the lines of fin
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    """`stepless import sim FILE`: findings are warnings and go to standard error. With --json, document and findings are one
+    """`stepless import TOOL FILE`: findings are warnings and go to standard error. With --json, document and findings are one
     object on standard output. Raises `InvalidRequest` if the file is not an export."""
     data = read_document(arguments.file)
-    imported = sim.convert(_export(data, arguments.file))
+    tool = TOOLS[arguments.tool]
+    imported = tool.convert(_export(data, arguments.file, tool.name))
     text = data.decode() if len(data) <= _SHOWN_LINES_BYTES else ""
     if arguments.out is not None:
         _write(Path(arguments.out), write_yaml(imported.document))
@@ -40,14 +41,14 @@ def import_(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _export(data: bytes, file: str) -> Mapping[str, JSON]:
+def _export(data: bytes, file: str, tool: str) -> Mapping[str, JSON]:
     try:
         return parse(data, syntax="json")
     except DocumentRefused as error:
         fault = error.findings[0]
         place = f"{file}: {fault.path}" if fault.path else file
-        message, mend = f"this is not an export of Sim: {fault.message}", "give the JSON file that Sim writes as an export"
-        raise InvalidRequest(message, code="no_sim_export", place=place, mend=mend) from error
+        message, mend = f"this is not an export of {tool}: {fault.message}", f"give the JSON file that {tool} writes as an export"
+        raise InvalidRequest(message, code=f"no_{tool.lower()}_export", place=place, mend=mend) from error
 
 
 def _write(path: Path, text: str) -> None:
