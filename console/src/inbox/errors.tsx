@@ -86,7 +86,7 @@ function Line({ group, rerun, only }: { readonly group: Group; readonly rerun: (
       <Bars counts={group.bars} />
       <div className="group-when">
         <button className="button small" type="button" aria-expanded={open} onClick={() => { setOpen(!open); }}>{counted(group.count, "run")}</button>
-        <span className="quiet">last <When at={group.last_at} />{group.count > 1 ? <>, first <When at={group.first_at} /></> : null}</span>
+        <span className="quiet">last <When at={group.last_at} /></span>{group.count > 1 ? <span className="quiet">first <When at={group.first_at} /></span> : null}
       </div>
       <button className="button small" type="button" onClick={rerun}>Rerun…</button>
       {open ? (
