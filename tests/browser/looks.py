@@ -25,6 +25,7 @@ from look_sites import LONG, SITES, newest  # noqa: E402
 from windows import AS_FORM, WITH_TOKEN, Windows  # noqa: E402
 
 LIMIT_MS = 20_000
+MAX_LOOKS = 200
 SIZES: Final = {1440: 900, 1024: 768, 390: 844}
 THEMES: Final = ("light", "dark")
 GO: Final = "path => { history.pushState(null, '', '/console' + path); dispatchEvent(new PopStateEvent('popstate')); }"
@@ -113,7 +114,7 @@ def chosen(page: Any) -> None:
 
 
 def opened_group(page: Any) -> None:
-    page.locator(".group-when .button").first.click()
+    page.locator(".group-count").first.click()
 
 
 def workflow(id_: str, version: int, name: str = "workflow") -> Iterator[Scene]:
@@ -157,6 +158,38 @@ def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
     yield Scene(f"{name}-findings", at, shown, findings)
 
 
+def added(page: Any) -> None:
+    """A node that is not whole: a finding, an entry of the history, a difference."""
+    if page.get_by_text("No findings").count():
+        press("Escape", "a")(page)
+        page.keyboard.type("http")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".picker", state="detached")
+        page.wait_for_selector(".findings-sum")
+
+
+def conflicting(file: Path) -> Callable[[Any], None]:
+    """Changes a value in the draft and in its file, and opens the dialog of conflicts."""
+
+    def act(page: Any) -> None:
+        conflict = page.get_by_role("button", name="1 conflict")
+        if not conflict.count():
+            page.get_by_role("group", name="Parameters as").get_by_role("button", name="YAML").click()
+            page.locator(".yaml textarea").first.fill("value: {left: 7}")
+            page.locator(".flow").focus()
+            page.wait_for_selector(".head-saved.saved")
+            file.write_text(file.read_text().replace("5 - <begin.count>", "9 - <begin.count>"))
+        for _ in range(MAX_LOOKS):
+            if conflict.count():
+                break
+            with page.expect_response("**/drafts/*"):
+                page.evaluate("() => { dispatchEvent(new Event('focus')); }")
+        conflict.click()
+        page.wait_for_selector(".conflicts")
+
+    return act
+
+
 def findings(page: Any) -> None:
     line = page.locator(".findings-sum")
     if line.count() and line.get_attribute("aria-expanded") == "false":
@@ -175,7 +208,10 @@ def scenes(kind: str, site: DraftSite) -> Iterator[Scene]:
         yield from run(newest(site, "refund-approval"), "run", "score", newest(site, "refund-approval", "completed"))
         yield from run(newest(site, "refund-approval", "paused"), "run-paused", "manager", failed)
         yield from run(newest(site, "each-line"), "run-turns", "settle@each", failed)
+        yield Scene("editor-added", "/drafts/refund-approval", ".react-flow__node", added, (1440,))
         yield from editor("refund-approval", "editor", "score")
+        file = site.folder / "split-invoices.json"
+        yield Scene("editor-conflict", "/drafts/split-invoices?node=stock", ".inspector-body, .outline", conflicting(file))
         yield from editor("new-onboarding", "editor-empty", None)
     if kind == "huge":
         yield from workflow(f"{LONG}-00", 1)

@@ -21,7 +21,7 @@ from stepless.adapters.system import SystemClock
 
 LIFE_S: Final = 3_000  # as long as a whole tour
 WAIT: Final = {"prefer": "wait=20"}
-LONG: Final = "reconciliation-of-international-settlements-as-long-as-ids-are"
+LONG: Final = "reconciliation-of-international-settlements-long-as-ids-are"
 FLOW: Final = '''\
 from stepless.flow import step, workflow
 
@@ -105,6 +105,7 @@ def usual(folder: Path) -> DraftSite:
     for order_id, amount in (("o-1", 50), ("o-2", 500)):
         start(site, "payout", {"order_id": order_id, "amount": amount})
     _ok(site, "POST", "/drafts/refund-approval", {"from": "version"})
+    _ok(site, "POST", f"/drafts/{SPLIT['id']}", {"from": "version"})
     _ok(site, "POST", "/drafts/new-onboarding", {"from": "empty"})
     return site
 
