@@ -74,7 +74,7 @@ function List({ name }: { readonly name: string }): ReactElement {
 }
 
 function Nowhere(): ReactElement {
-  return <Said title="There is no page at this address."><p><a href={hrefOf("/")} onClick={follow("/")}>Runs</a> · <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Workflows</a></p></Said>;
+  return <div className="page"><Bar at={null} /><Said title="There is no page at this address."><p className="quiet">The address may be old, or cut off. <a href={hrefOf("/")} onClick={follow("/")}>All runs</a> and <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>all workflows</a> are listed.</p></Said></div>;
 }
 
 /** Shows an error of the page instead of nothing. */

@@ -150,7 +150,7 @@ def test_a_person_is_followed_until_escape(windows: Windows, draft_site: DraftSi
 def test_a_workflow_begins_with_an_example_a_paste_or_a_file_and_replaces_nothing(
     windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
 ) -> None:
-    page = windows.open(ada, ada.workflows(), ".page-title .button")
+    page = windows.open(ada, ada.workflows(), "button:text-is('New workflow')")
 
     def begin(way: str) -> None:
         page.goto(ada.workflows())

@@ -112,7 +112,7 @@ def test_the_pages_of_workflows(page: Any, dev: Dev) -> None:
     page.goto(f"{dev.url}/console/workflows")
     page.get_by_role("heading", name="There are no workflows yet").wait_for()
     seen(page, "list-empty")
-    page.get_by_role("button", name="Draw a workflow").click()
+    page.get_by_role("button", name="New workflow").click()
     page.wait_for_function("() => document.activeElement.id === 'new-id'")
     page.keyboard.press("Escape")
 

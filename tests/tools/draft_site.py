@@ -42,9 +42,10 @@ class Person:
 class DraftSite:
     """A server that can be killed and started again over the same file, at the same port."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
+    def __init__(self, folder: Path, *flags: str, life_s: float = LIFE_S) -> None:
         self.folder = folder
         self._flags = flags
+        self._life_s = life_s
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -56,7 +57,7 @@ class DraftSite:
         path = os.pathsep.join([str(ROOT / "engine"), os.environ.get("PYTHONPATH", "")])
         self.child = Child(
             "dev", ".", "--db", "dev.db", "--port", str(self.port), *self._flags, folder=self.folder,
-            environment={"PYTHONPATH": path, "STEPLESS_API_KEY": KEY}, life_s=LIFE_S,
+            environment={"PYTHONPATH": path, "STEPLESS_API_KEY": KEY}, life_s=self._life_s,
         )  # fmt: skip
         self.address = next(word for word in self.child.until("/console/#code=").split() if "/console/#code=" in word)
         self.child.until("Ctrl-C stops.")
@@ -72,8 +73,8 @@ class DraftSite:
         self._stop()
 
     def _stop(self) -> None:
-        self.child.process.wait(LIFE_S)
-        self._reader.join(LIFE_S)
+        self.child.process.wait(self._life_s)
+        self._reader.join(self._life_s)
         self.child.close()
 
     def close(self) -> None:

@@ -28,6 +28,7 @@ interface Fault {
   readonly byField: ReadonlyMap<string, string>;
 }
 
+const LONG_MESSAGE = 160; // characters, above which a heading is a wall
 const NO_FAULT: Fault = { whole: [], byField: new Map() };
 
 export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Approval; readonly decidingAs: string | null; readonly onDecided: (said: string) => void }): ReactElement {
@@ -60,7 +61,7 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
         <span className="head-gap" />
         {asked.deadline === null ? <span className="quiet">asked <When at={asked.since} /></span> : <span className="due">due <When at={asked.deadline} /></span>}
       </header>
-      <h2 id={`${id}-message`}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
+      <h2 id={`${id}-message`} className={asked.message.length > LONG_MESSAGE ? "long" : ""}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
       {asked.approvers.length === 0 ? null : <p className="hint">Sent to {asked.approvers.join(", ")}</p>}
       <form onSubmit={submit}>
         {fields.map((field) => <Input key={field.name} id={`${id}-${field.name}`} field={field} value={typed.get(field.name) ?? field.initial} fault={fault.byField.get(field.name) ?? ""}

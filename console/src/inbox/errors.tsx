@@ -80,14 +80,14 @@ function Line({ group, rerun, only }: { readonly group: Group; readonly rerun: (
     <li className="group">
       <div className="group-what">
         <p><b>{group.node ?? "run"}</b> <code>{group.code}</code> <button type="button" className="group-of" title="Only this workflow" onClick={only}>{group.workflow}</button>
-          <span className="quiet"> {group.versions.map((version) => `v${version}`).join(", ")}</span></p>
+          <span className="quiet" title={group.versions.map((version) => `v${version}`).join(", ")}> {versionsOf(group.versions)}</span></p>
         <p className="group-message" title={group.example}>{group.example || group.message}</p>
       </div>
       <Bars counts={group.bars} />
       <div className="group-when">
-        <button className="button small" type="button" aria-expanded={open} onClick={() => { setOpen(!open); }}>{counted(group.count, "run")}</button>
-        <span className="quiet">last <When at={group.last_at} />{group.count > 1 ? <>, first <When at={group.first_at} /></> : null}</span>
+        <span className="quiet">last <When at={group.last_at} /></span>{group.count > 1 ? <span className="quiet">first <When at={group.first_at} /></span> : null}
       </div>
+      <button className="button small group-count" type="button" aria-expanded={open} onClick={() => { setOpen(!open); }}>{counted(group.count, "run")}</button>
       <button className="button small" type="button" onClick={rerun}>Rerun…</button>
       {open ? (
         <ul className="group-runs">{group.runs.slice(0, SHOWN_RUNS).map((id) => <li key={id}><a href={hrefOf(runPath(id))} onClick={follow(runPath(id))} title={id}><code>{shortId(id)}</code></a></li>)}
@@ -95,6 +95,13 @@ function Line({ group, rerun, only }: { readonly group: Group; readonly rerun: (
       ) : null}
     </li>
   );
+}
+
+const NAMED_VERSIONS = 3;
+
+function versionsOf(versions: readonly number[]): string {
+  if (versions.length <= NAMED_VERSIONS) return versions.map((version) => `v${version}`).join(", ");
+  return `${versions.length} versions, v${Math.min(...versions)} to v${Math.max(...versions)}`;
 }
 
 function Bars({ counts }: { readonly counts: readonly number[] }): ReactElement {

@@ -11,7 +11,8 @@ const PLACES = [["workflows", "Workflows", WORKFLOWS], ["runs", "Runs", "/"], ["
 
 export type Place = typeof PLACES[number][0];
 
-export function Bar({ at }: { readonly at: Place }): ReactElement {
+/** `at` is null where the page is none of the places. */
+export function Bar({ at }: { readonly at: Place | null }): ReactElement {
   const tallies = useTallies();
   const other = useShownTheme() === "dark" ? "Light" : "Dark";
   return (

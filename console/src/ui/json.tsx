@@ -4,6 +4,7 @@ import { useState, type ReactElement } from "react";
 import { isList, isObject, type Json } from "../editing/values.ts";
 import { writeDigits } from "../editing/json.ts";
 import { CopyButton } from "./copying.tsx";
+import { counted } from "./formats.ts";
 
 const MAX_SHOWN = 200; // entries of one object or list before a person asks for more
 const OPEN_DEPTH = 2;
@@ -52,24 +53,25 @@ function Branch(props: BranchProps): ReactElement {
   const { value } = props;
   const digits = written(value);
   if (digits !== null) return <Leaf {...props} text={digits} kind="number" />;
-  if (isObject(value)) return <Parts {...props} entries={[...value]} begin="{" end="}" unit="keys" stepOf={(key) => `.${key}`} />;
-  if (isList(value)) return <Parts {...props} entries={value.map((one, place) => [String(place), one] as const)} begin="[" end="]" unit="items" stepOf={(key) => `[${key}]`} />;
+  if (isObject(value)) return <Parts {...props} entries={[...value]} begin="{" end="}" unit="key" stepOf={(key) => `.${key}`} />;
+  if (isList(value)) return <Parts {...props} entries={value.map((one, place) => [String(place), one] as const)} begin="[" end="]" unit="item" stepOf={(key) => `[${key}]`} />;
   return <Leaf {...props} text={JSON.stringify(value)} kind={typeof value === "string" ? "text" : typeof value === "number" ? "number" : "word"} />;
 }
 
-function Parts({ value, name, depth, words, reference, entries, begin, end, unit, stepOf }: BranchProps & {
+function Parts({ value, name, depth, words, reference, last, entries, begin, end, unit, stepOf }: BranchProps & {
   readonly entries: readonly (readonly [string, Json])[]; readonly begin: string; readonly end: string; readonly unit: string; readonly stepOf: (key: string) => string;
 }): ReactElement {
   const [folded, setFolded] = useState<boolean | null>(null);
   const [most, setMost] = useState(MAX_SHOWN);
   const found = words !== "" && writeDigits(value).toLowerCase().includes(words);
   const open = folded === null ? depth < OPEN_DEPTH || found : !folded;
+  if (entries.length === 0) return <div className="json-line"><Name name={name} /><span>{begin}{end}{last ? "" : ","}</span><Reference name={name} reference={reference} /></div>;
   return (
     <div>
       <div className="json-line">
         <button type="button" aria-expanded={open} aria-label={open ? "Fold" : "Unfold"} onClick={() => { setFolded(open); }}>{open ? "▾" : "▸"}</button>
         <Name name={name} />
-        <span>{begin}{open ? "" : <button type="button" onClick={() => { setFolded(false); }}>{` ${entries.length} ${unit} `}</button>}{open ? "" : end}</span>
+        <span>{begin}{open ? "" : <button type="button" onClick={() => { setFolded(false); }}>{` ${counted(entries.length, unit)} `}</button>}{open ? "" : end}</span>
         <Reference name={name} reference={reference} />
       </div>
       {open ? (

@@ -2,8 +2,9 @@
 
 const PARTS: Readonly<Record<string, number>> = { local: 1, key: 2, jwt: 2 };
 
-/** The name of a person or a key alone; the whole text where it has no such part. */
+/** The name of a person or a key alone; the whole text where it has no such part. The key of a server's configuration has a hash. */
 export function nameOf(caller: string): string {
+  if (caller.startsWith("configured key ")) return "configured key";
   const words = caller.split(" ");
   const rest = words.slice(PARTS[words[0] ?? ""] ?? 0).join(" ");
   return rest === "" ? caller : rest;

@@ -1,6 +1,7 @@
 /** What a page shows instead of its content: while it loads, where something failed. */
 import type { ReactElement, ReactNode } from "react";
 import { explained } from "../wire/api.ts";
+import { Prose } from "./prose.tsx";
 
 export function Failed({ what, error, again }: { readonly what: string; readonly error: unknown; readonly again?: () => void }): ReactElement {
   const { why, mend } = explained(error);
@@ -8,7 +9,7 @@ export function Failed({ what, error, again }: { readonly what: string; readonly
     <main className="notice">
       <div role="alert">
         <h1>{what}</h1>
-        <p>{why} {mend}</p>
+        <p><Prose text={`${why} ${mend}`} /></p>
       </div>
       {again === undefined ? null : <button className="button" type="button" onClick={again}>Try again</button>}
     </main>

@@ -1,16 +1,15 @@
 /** Instants as people read them: relative, with the whole in the title. */
 import type { ReactElement } from "react";
 
-const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
-  ["year", 31_536_000_000], ["month", 2_592_000_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000],
-];
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [["y", 31_536_000_000], ["mo", 2_592_000_000], ["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]];
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
-
+/** `3 min ago`, `in 21 h`, `yesterday`: the units are those of durations. */
 export function ago(at: number, now: number): string {
   for (const [unit, ms] of UNITS) {
     const count = Math.trunc((at - now) / ms);
-    if (count !== 0) return relative.format(count, unit);
+    if (count === 0) continue;
+    if (unit === "d" && Math.abs(count) === 1) return count < 0 ? "yesterday" : "tomorrow";
+    return count < 0 ? `${-count} ${unit} ago` : `in ${count} ${unit}`;
   }
   return "just now";
 }

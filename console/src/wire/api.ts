@@ -136,9 +136,17 @@ export async function invitation(): Promise<string> {
   return `${location.origin}/console/#code=${encodeURIComponent(textAt(answer, "code"))}&invited`;
 }
 
+/** A text of the server as a sentence of its own: what begins with a name, or ends with a mark, stays as it is. */
+export function sentence(text: string): string {
+  const said = text.trim();
+  if (said === "") return "";
+  const begun = /^[a-z]+[ ,]/.test(said) ? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}` : said;
+  return /[.!?:;…]["')]?$/.test(begun) ? begun : `${begun}.`;
+}
+
 /** What is shown of an error: why, and what to do. */
 export function explained(error: unknown): { readonly why: string; readonly mend: string } {
-  if (error instanceof Refusal) return { why: error.message, mend: error.mend };
+  if (error instanceof Refusal) return { why: sentence(error.message), mend: sentence(error.mend) };
   if (error instanceof TypeError) return { why: "The server is not reached.", mend: "Check that it runs and that this machine is online." };
   return { why: error instanceof Error ? error.message : String(error), mend: "" };
 }

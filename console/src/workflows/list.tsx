@@ -32,16 +32,17 @@ export default function Workflows(): ReactElement {
   const view: View = { span: windowOf(query.get("window")), order: orderOf(query.get("sort")), words: query.get("search") ?? "" };
   const { found, error, again } = useFleet(view.span);
   useEffect(() => { document.title = "Workflows · Stepless"; }, []);
+  const isEmpty = found !== null && found.listed.length === 0 && found.drafts.length === 0;
   const change = (next: Partial<View>): void => { go(addressOf({ ...view, ...next }), next.words !== undefined); };
   return (
     <div className="page">
       <Bar at="workflows" />
       <main className="fleet">
-        <div className="page-title"><h1>Workflows</h1><NewWorkflow /></div>
+        <div className="page-title"><h1>Workflows</h1>{found === null || isEmpty ? null : <NewWorkflow />}</div>
         {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="The workflows are not shown." error={error} again={again} /> : (
           <>
             {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} The list is as of {new Date(found.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}
-            {found.listed.length === 0 && found.drafts.length === 0 ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
+            {isEmpty ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
           </>
         )}
       </main>
@@ -54,7 +55,7 @@ function Empty(): ReactElement {
     <div className="page-empty fleet-empty">
       <h2>There are no workflows yet</h2>
       <p className="quiet">A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file:</p>
-      <NewWorkflow label="Draw a workflow" />
+      <NewWorkflow />
       <pre tabIndex={0} aria-label="Commands"><code>{`stepless dev                    # publishes the files of its folder\nstepless publish refund.yaml    # publishes one file to a server`}</code></pre>
     </div>
   );
@@ -122,7 +123,7 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
         <span className="quiet"> {one.name === one.workflow ? "" : `${one.workflow} · `}v{one.version} <When at={one.published_at} /></span>
       </td>
       <td className="fleet-starts"><span className="fleet-marks">{one.starts.map((kind) => <span key={kind} title={kind}><Icon mark={markOf(kind)} size={14} /><span className="hidden">{kind} </span></span>)}</span></td>
-      <td className="number fleet-runs">{one.runs === 0 ? <span className="quiet">no runs</span> : <a href={hrefOf(runs)} onClick={follow(runs)} title={since}>{one.runs.toLocaleString("en")}{one.at_least ? "+" : ""}<span className="fleet-word"> runs</span></a>}</td>
+      <td className="number fleet-runs">{one.runs === 0 ? <span className="quiet">no runs</span> : <a href={hrefOf(runs)} onClick={follow(runs)} title={since}>{one.runs.toLocaleString("en")}{one.at_least ? "+" : ""}<span className="fleet-word">{one.runs === 1 ? " run" : " runs"}</span></a>}</td>
       <td className="fleet-rate">
         {one.runs === 0 ? null : <span>
           {one.failure_rate === null ? <span className="quiet">—</span> : one.failure_rate === 0 ? <span className="quiet">0%</span> : <a className="fleet-failed" href={hrefOf(failed)} onClick={follow(failed)} title={since}>{percent(one.failure_rate)}</a>}

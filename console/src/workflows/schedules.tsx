@@ -73,9 +73,11 @@ function Line({ one, path, again }: { readonly one: Schedule; readonly path: str
         <span>{one.cron === null ? `every ${one.rate ?? ""}` : <><code>{one.cron}</code> <span className="quiet">{one.timezone}</span></>}</span>
         {one.paused === null ? null : <Status status="held">{one.paused.ending ? "being resumed" : "paused"}</Status>}
         <span className="head-gap" />
+        <span className="schedule-do">
         <button className="button small" type="button" disabled={busy} onClick={() => { act("fire"); }}>Fire now</button>
         {one.paused === null ? <button className="button small" type="button" disabled={busy} onClick={() => { setAsks(true); }}>Pause…</button>
           : <button className="button small" type="button" disabled={busy} onClick={() => { act("resume"); }}>Resume</button>}
+        </span>
       </div>
       {one.paused === null ? <Upcoming at={one.upcoming} /> : <Paused pause={one.paused} />}
       <p className="quiet"><Last firing={one.last} /> {CATCH_UP[one.catch_up ?? ""]}</p>

@@ -11,6 +11,7 @@ import type { Room } from "../../wire/room.ts";
 import type { Standing } from "../../wire/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
+import { keyNames } from "./keynames.ts";
 import { usePeople } from "./others.tsx";
 
 const TABS = { canvas: "Canvas", outline: "Outline", yaml: "YAML", diff: "Diff", history: "History" } as const;
@@ -42,9 +43,9 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
       <People people={people} following={look.following} follow={tab === "canvas" ? (client) => { desk.change({ following: client }); } : null} />
       <div className="head-tools">
         {tab === "outline" ? <button className="tool" type="button" title="Add a node (A)" aria-label="Add a node" disabled={!draft.canEdit} onClick={() => { run(desk, "add"); }}><Icon mark="plus" /></button> : null}
-        <button className="tool" type="button" title="Undo (⌘ Z)" aria-label="Undo" disabled={!draft.canUndo || !draft.canEdit} onClick={() => { run(desk, "undo"); }}><Icon mark="undo" /></button>
-        <button className="tool" type="button" title="Redo (⇧ ⌘ Z)" aria-label="Redo" disabled={!draft.canRedo || !draft.canEdit} onClick={() => { run(desk, "redo"); }}><Icon mark="redo" /></button>
-        <button className="tool" type="button" title="Find a node (⌘ F)" aria-label="Find a node" onClick={() => { run(desk, "search"); }}><Icon mark="search" /></button>
+        <button className="tool" type="button" title={keyNames("Undo (⌘ Z)")} aria-label="Undo" disabled={!draft.canUndo || !draft.canEdit} onClick={() => { run(desk, "undo"); }}><Icon mark="undo" /></button>
+        <button className="tool" type="button" title={keyNames("Redo (⇧ ⌘ Z)")} aria-label="Redo" disabled={!draft.canRedo || !draft.canEdit} onClick={() => { run(desk, "redo"); }}><Icon mark="redo" /></button>
+        <button className="tool" type="button" title={keyNames("Find a node (⌘ F)")} aria-label="Find a node" onClick={() => { run(desk, "search"); }}><Icon mark="search" /></button>
         <button className="tool" type="button" title="Keys (?)" aria-label="Keys" onClick={() => { run(desk, "keys"); }}><Icon mark="keys" /></button>
         <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
       </div>
@@ -56,11 +57,11 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
 
 function Acts({ standing, saving, canTest, test }: { readonly standing: Standing; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
   const { conflicts, canSave, fileDiffers, file } = standing;
-  const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (⌘ S)`;
+  const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (${keyNames("⌘ S")})`;
   return (
     <div className="head-acts">
       {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
-      <button className="button small" type="button" title="Test run (⌘ Enter)" disabled={!canTest} onClick={test}><Icon mark="manual" size={14} />Test run</button>
+      <button className="button small" type="button" title={keyNames("Test run (⌘ Enter)")} disabled={!canTest} onClick={test}><Icon mark="manual" size={14} />Test run</button>
       {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving" : "Save"}</button> : null}
       <button className="button small first" type="button" onClick={saving.publish}>Publish…</button>
     </div>

@@ -1,6 +1,7 @@
 /** A list to choose from by typing, over the page: kinds, nodes, commands. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { matching, type Choice } from "./matching.ts";
 
 export function Picker({ title, choices, empty, choose, close }: {
@@ -47,7 +48,7 @@ export function Picker({ title, choices, empty, choose, close }: {
             <li key={choice.key} id={`${list}-${row}`} role="option" aria-selected={row === active} onPointerMove={() => { setPlace(row); }} onClick={() => { choose(choice); }}>
               {choice.mark === null ? null : <Icon mark={choice.mark} />}
               <span className="cut">{choice.title}</span>
-              <span className="cut quiet">{choice.more}</span>
+              <span className="cut quiet"><Prose text={choice.more} /></span>
               {choice.keys === undefined ? null : <kbd>{choice.keys}</kbd>}
             </li>
           ))}

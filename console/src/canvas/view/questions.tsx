@@ -1,5 +1,6 @@
 /** The questions that the desk asks over the canvas, each with its choices. */
-import { useEffect, useRef, type ReactElement } from "react";
+import type { ReactElement } from "react";
+import { Dialog } from "../../ui/dialog.tsx";
 import { markOf } from "../../ui/icons.tsx";
 import { targets } from "../actions/adding.ts";
 import { LISTED, type Action } from "../actions/keymap.ts";
@@ -82,24 +83,17 @@ function Connecting({ desk, look, from, handle, close, done }: {
 }
 
 function Keys({ close }: { readonly close: () => void }): ReactElement {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    return () => { shown?.close(); };
-  }, []);
   return (
-    <dialog ref={dialog} className="picker keys" aria-label="Keys" onCancel={close} onClick={(event) => { if (event.target === dialog.current) close(); }}>
-      <div className="picker-box">
+    <Dialog title="Keys" close={close} wide>
+      <div className="dialog-body keys">
         {LISTED.map(([title, rows]) => (
           <section key={title}>
             <h2>{title}</h2>
             <dl>{rows.map(([keys, does]) => <div key={keys}><dt><kbd>{keyNames(keys)}</kbd></dt><dd>{does}</dd></div>)}</dl>
           </section>
         ))}
-        <button className="button" type="button" autoFocus onClick={close}>Close</button>
       </div>
-    </dialog>
+    </Dialog>
   );
 }
 

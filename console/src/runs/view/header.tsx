@@ -2,7 +2,7 @@
 import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
-import { lasting, shortId } from "../../ui/formats.ts";
+import { counted, lasting, shortId } from "../../ui/formats.ts";
 import { Status } from "../../ui/status.tsx";
 import { When } from "../../ui/times.tsx";
 import { explained } from "../../wire/api.ts";
@@ -41,7 +41,7 @@ function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
       <span>took <Took look={look} /></span>
-      <span>{head.steps.toLocaleString("en")} steps</span>
+      <span>{counted(head.steps, "step")}</span>
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
       {look.ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
     </>

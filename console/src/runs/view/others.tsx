@@ -5,7 +5,7 @@ import { dollars, lasting, shortId } from "../../ui/formats.ts";
 import { Bones } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { explained, requestPlain } from "../../wire/api.ts";
-import { compared, nameOf, said, turnsOf } from "./counts.ts";
+import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
 import { RunStore, type RunLook } from "./store.ts";
 import type { NodeSummary } from "./types.ts";
 
@@ -37,10 +37,10 @@ export function Cost({ id, sequence }: { readonly id: string; readonly sequence:
   return (
     <div className="scrolled sheet">
       <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
-      <table><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
+      <table className="costs"><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
         <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
       <h3>The same work elsewhere</h3>
-      <table><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
+      <table className="costs"><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
       <ul className="notes">{bill.notes.map((note) => <li key={note}>{note}</li>)}</ul>
     </div>
   );
@@ -86,7 +86,7 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
           {(all ? rows : differing).slice(0, MAX_SHOWN).map(({ path, left, right, differs }) => (
             <tr key={path} className={differs ? "differs" : ""}>
               <td><button type="button" className="link" onClick={() => { onNode(path); }}>{nameOf(path)}</button> <span className="quiet">{turnsOf(path)}</span></td>
-              <td>{said(left?.counts ?? {})}</td><td className="number">{took(left)}</td><td>{said(right?.counts ?? {})}</td><td className="number">{took(right)}</td>
+              <td><Status status={loudest(left?.counts ?? {})}>{said(left?.counts ?? {})}</Status></td><td className="number">{took(left)}</td><td><Status status={loudest(right?.counts ?? {})}>{said(right?.counts ?? {})}</Status></td><td className="number">{took(right)}</td>
             </tr>
           ))}
         </tbody>

@@ -76,6 +76,12 @@ function between(scale: Scale, begin: number, end: number): { readonly left: str
   return { left: `${left * 100}%`, width: `max(2px, ${(scale.at(end) - left) * 100}%)` };
 }
 
+/** A time is written once: a run of a millisecond has fewer marks. */
+function ticksOf(scale: Scale): readonly (readonly [share: number, text: string])[] {
+  const all = Array.from({ length: TICKS }, (_, place) => [place / TICKS, lasting(scale.back(place / TICKS))] as const);
+  return all.filter(([, text], place) => all.findIndex(([, other]) => other === text) === place);
+}
+
 function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (from: number | null, to: number | null) => void }): ReactElement {
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const box = useRef<HTMLSpanElement>(null);
@@ -91,7 +97,7 @@ function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (f
     <span ref={box} className="ruler" role="columnheader" aria-label={`From ${lasting(scale.from)} to ${lasting(scale.to)}`}
       onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); setDrag([share(event), share(event)]); }}
       onPointerMove={(event) => { if (drag !== null) setDrag([drag[0], share(event)]); }} onPointerUp={done} onPointerCancel={() => { setDrag(null); }}>
-      {Array.from({ length: TICKS }, (_, place) => <span key={place} style={{ left: `${(place / TICKS) * 100}%` }}>{lasting(scale.back(place / TICKS))}</span>)}
+      {ticksOf(scale).map(([share, text]) => <span key={share} style={{ left: `${share * 100}%` }}>{text}</span>)}
       {scale.folds.map((fold) => <i key={fold.from} className="fold" style={{ left: `${fold.at * 100}%`, width: `${fold.wide * 100}%` }} title={`${lasting(fold.to - fold.from)} in which nothing worked`} />)}
       {drag === null ? null : <i className="range" style={{ left: `${Math.min(...drag) * 100}%`, width: `${Math.abs(drag[1] - drag[0]) * 100}%` }} />}
     </span>

@@ -1,0 +1,308 @@
+"""Takes pictures of every page of the console, in each width and theme, and says what a glance at numbers can find.
+
+    python tests/browser/looks.py FOLDER [--site empty] [--only run,editor] [--widths 1440,390] [--themes light]
+
+One tab visits every page after the other, without loading the console again: the stylesheets of all pages it was at are there,
+as they are for a person. FOLDER gets SITE/SCENE-WIDTH-THEME.png, and SITE/faults.txt. `make console-looks` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/tools"), str(ROOT / "examples")]
+
+from chromium import chromium  # noqa: E402
+from draft_site import DraftSite  # noqa: E402
+from look_sites import LONG, SITES, newest  # noqa: E402
+from windows import AS_FORM, WITH_TOKEN, Windows  # noqa: E402
+
+LIMIT_MS = 20_000
+MAX_LOOKS = 200
+SIZES: Final = {1440: 900, 1024: 768, 390: 844}
+THEMES: Final = ("light", "dark")
+GO: Final = "path => { history.pushState(null, '', '/console' + path); dispatchEvent(new PopStateEvent('popstate')); }"
+REST: Final = """async () => {
+  await document.fonts.ready;
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)));
+}"""
+# What numbers can find: what leaves the window, type outside of the scale, raw marks in texts, small targets.
+FAULTS: Final = r"""() => {
+  const found = new Set();
+  const shown = one => one.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
+  const name = one => `${one.tagName.toLowerCase()}.${[...one.classList].join('.')}`;
+  const rolls = one => { for (let at = one.parentElement; at; at = at.parentElement) {
+    const style = getComputedStyle(at); if (/auto|scroll|hidden|clip/.test(style.overflowX)) return true; } return false; };
+  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) found.add(`scrolls sideways by ${document.documentElement.scrollWidth - document.documentElement.clientWidth}`);
+  for (const one of document.querySelectorAll('body *')) {
+    if (!shown(one) || one.closest('.hidden, svg, .react-flow__viewport, .react-flow__attribution, .cm-editor')) continue;
+    const box = one.getBoundingClientRect(), style = getComputedStyle(one);
+    if (box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !rolls(one)) found.add(`leaves the window: ${name(one)}`);
+    const own = [...one.childNodes].filter(node => node.nodeType === 3 && node.data.trim() !== '').map(node => node.data).join(' ');
+    if (own === '') continue;
+    const size = Math.round(parseFloat(style.fontSize) * 10) / 10;
+    if (![12, 13, 14, 16, 20].includes(size)) found.add(`type of ${size}: ${name(one)}`);
+    if (!['400', '600'].includes(style.fontWeight)) found.add(`weight ${style.fontWeight}: ${name(one)}`);
+    if (/`[^`]+`/.test(own) && !one.closest('pre, code, textarea')) found.add(`raw marks: ${name(one)}: ${own.slice(0, 80)}`);
+    if (/\b1 (runs|failures|groups|nodes|findings|events|instances|versions|turns|questions|changes|conflicts|errors)\b/.test(own)) found.add(`plural: ${own.slice(0, 60)}`);
+    if (/undefined|NaN|null\b|\[object/.test(own) && !one.closest('pre, code, .json, .event-row')) found.add(`says ${own.slice(0, 60)}`);
+    if (style.overflowX === 'visible' && one.scrollWidth > one.clientWidth + 1 && style.display !== 'inline') found.add(`is wider than its box by ${one.scrollWidth - one.clientWidth}: ${name(one)}: ${own.slice(0, 40)}`);
+  }
+  return [...found];
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A page, or what is open over it. `ready` is seen once it is there; `act` opens a dialog or the like, and is done again
+    wherever the width changes; `end` closes it."""
+
+    name: str
+    address: str
+    ready: str
+    act: Callable[[Any], None] | None = None
+    sizes: tuple[int, ...] = (1440, 1024, 390)
+
+
+def press(*keys: str) -> Callable[[Any], None]:
+    def act(page: Any) -> None:
+        page.locator(".flow, .outline").first.focus()
+        for key in keys:
+            page.keyboard.press(key)
+
+    return act
+
+
+def button(name: str, wait: str) -> Callable[[Any], None]:
+    def act(page: Any) -> None:
+        page.get_by_role("button", name=name).first.click()
+        page.wait_for_selector(wait)
+
+    return act
+
+
+def lists(more: bool) -> Iterator[Scene]:
+    some = ".rows-space .row" if more else ".runs-empty"
+    yield Scene("workflows", "/workflows", "table" if more else ".page-empty")
+    yield Scene("workflows-new", "/workflows", ".page-title", button("New workflow", "dialog[open]"))
+    yield Scene("runs", "/", some)
+    yield Scene("runs-filtered", "/?status=failed&since=7d", ".rows-space .row, .runs-empty")
+    yield Scene("runs-none", "/?search=there-is-no-such-run&status=failed", ".runs-empty")
+    yield Scene("approvals", "/approvals", ".question, .page-empty")
+    yield Scene("approvals-decided", "/approvals?show=decided", ".decisions, .page-empty")
+    yield Scene("errors", "/errors?since=30d", ".group, .page-empty")
+    yield Scene("nowhere", "/there-is-no-such-page", ".notice")
+    yield Scene("run-none", "/runs/run_none", ".notice")
+    if more:
+        yield Scene("runs-chosen", "/", some, chosen)
+        yield Scene("runs-bulk", "/?status=failed", some, button("Rerun…", "dialog[open] .button.first"))
+        yield Scene("errors-runs", "/errors?since=30d", ".group", opened_group)
+
+
+def chosen(page: Any) -> None:
+    for _ in range(3):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+
+
+def opened_group(page: Any) -> None:
+    page.locator(".group-count").first.click()
+
+
+def workflow(id_: str, version: int, name: str = "workflow") -> Iterator[Scene]:
+    at = f"/workflows/{id_}"
+    yield Scene(name, at, ".figures, .page-empty")
+    yield Scene(f"{name}-versions", f"{at}/versions", ".versions")
+    if version > 1:
+        yield Scene(f"{name}-changes", f"{at}/versions?from={version - 1}&to={version}", ".compared")
+    yield Scene(f"{name}-start", f"{at}/start", ".start")
+    yield Scene(f"{name}-schedules", f"{at}/schedules", "#workflow-view > *, .schedules, .page-empty")
+    yield Scene(f"{name}-webhooks", f"{at}/webhooks", ".hooks, .page-empty")
+
+
+def run(id_: str, name: str, node: str, other: str) -> Iterator[Scene]:
+    at = f"/runs/{id_}"
+    yield Scene(name, f"{at}?tab=graph", ".react-flow__node, .far")
+    yield Scene(f"{name}-node", f"{at}?tab=graph&node={node}", ".panel-body")
+    yield Scene(f"{name}-timeline", f"{at}?tab=timeline", ".run-view > *")
+    yield Scene(f"{name}-events", f"{at}?tab=events", ".event-row")
+    yield Scene(f"{name}-values", f"{at}?tab=values", ".json")
+    yield Scene(f"{name}-cost", f"{at}?tab=cost", ".run-view > *")
+    yield Scene(f"{name}-compare", f"{at}?tab=compare&with={other}", ".run-view > *")
+    yield Scene(f"{name}-rerun", f"{at}?tab=timeline", ".run-title", button("Rerun…", "dialog[open]"))
+
+
+def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
+    at = f"/drafts/{id_}"
+    shown = ".react-flow__node, .outline, .far, .empty"
+    yield Scene(name, at, shown)
+    if node is not None:
+        yield Scene(f"{name}-node", f"{at}?node={node}", shown, lambda page: page.wait_for_selector(".inspector-body"), (1440, 1024))
+    yield Scene(f"{name}-outline", f"{at}?view=outline", ".outline")
+    yield Scene(f"{name}-yaml", f"{at}?view=yaml", ".cm-line")
+    yield Scene(f"{name}-diff", f"{at}?view=diff", ".pane-body")
+    yield Scene(f"{name}-history", f"{at}?view=history", ".pane-body")
+    yield Scene(f"{name}-keys", at, shown, press("?"))
+    yield Scene(f"{name}-add", at, shown, press("Escape", "a"))
+    yield Scene(f"{name}-commands", at, shown, press("Control+k"))
+    yield Scene(f"{name}-publish", at, shown, button("Publish…", "dialog[open] .dialog-foot"))
+    yield Scene(f"{name}-test", at, shown, button("Test run", "dialog[open] .dialog-foot"))
+    yield Scene(f"{name}-findings", at, shown, findings)
+
+
+def added(page: Any) -> None:
+    """A node that is not whole: a finding, an entry of the history, a difference."""
+    if page.get_by_text("No findings").count():
+        press("Escape", "a")(page)
+        page.keyboard.type("http")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".picker", state="detached")
+        page.wait_for_selector(".findings-sum")
+
+
+def conflicting(file: Path) -> Callable[[Any], None]:
+    """Changes a value in the draft and in its file, and opens the dialog of conflicts."""
+
+    def act(page: Any) -> None:
+        conflict = page.get_by_role("button", name="1 conflict")
+        if not conflict.count():
+            page.get_by_role("group", name="Parameters as").get_by_role("button", name="YAML").click()
+            page.locator(".yaml textarea").first.fill("value: {left: 7}")
+            page.locator(".flow").focus()
+            page.wait_for_selector(".head-saved.saved")
+            file.write_text(file.read_text().replace("5 - <begin.count>", "9 - <begin.count>"))
+        for _ in range(MAX_LOOKS):
+            if conflict.count():
+                break
+            with page.expect_response("**/drafts/*"):
+                page.evaluate("() => { dispatchEvent(new Event('focus')); }")
+        conflict.click()
+        page.wait_for_selector(".conflicts")
+
+    return act
+
+
+def findings(page: Any) -> None:
+    line = page.locator(".findings-sum")
+    if line.count() and line.get_attribute("aria-expanded") == "false":
+        line.click()
+
+
+def scenes(kind: str, site: DraftSite) -> Iterator[Scene]:
+    yield from lists(kind != "empty")
+    if kind == "usual":
+        yield from workflow("split-invoices", 2)
+        yield from workflow("refund-approval", 1, "webhook")
+        yield Scene("version-python", "/workflows/payout/versions/2", ".source-text .cm-line")
+        yield Scene("version", "/workflows/refund-approval/versions/1", ".source-text .cm-line")
+        failed = newest(site, "split-invoices", "failed")
+        yield from run(failed, "run-failed", "price", newest(site, "split-invoices", "completed"))
+        yield from run(newest(site, "refund-approval"), "run", "score", newest(site, "refund-approval", "completed"))
+        yield from run(newest(site, "refund-approval", "paused"), "run-paused", "manager", failed)
+        yield from run(newest(site, "each-line"), "run-turns", "settle@each", failed)
+        yield Scene("editor-added", "/drafts/refund-approval", ".react-flow__node", added, (1440,))
+        yield from editor("refund-approval", "editor", "score")
+        file = site.folder / "split-invoices.json"
+        yield Scene("editor-conflict", "/drafts/split-invoices?node=stock", ".inspector-body, .outline", conflicting(file))
+        yield from editor("new-onboarding", "editor-empty", None)
+    if kind == "huge":
+        yield from workflow(f"{LONG}-00", 1)
+        yield from run(newest(site, "each-line"), "run-turns", "settle@each", newest(site, "wide"))
+        yield from run(newest(site, "wide"), "run-wide", "n80", newest(site, "wide"))
+        yield from run(newest(site, f"{LONG}-00", "failed"), "run-failed", "price", newest(site, f"{LONG}-00"))
+        yield from editor("wide", "editor-wide", "n80")
+        yield from editor(f"{LONG}-05", "editor-long", "price")
+
+
+class Tour:
+    """One tab that goes from scene to scene."""
+
+    def __init__(self, page: Any, site: DraftSite, folder: Path, widths: list[int], themes: list[str]) -> None:
+        self.page, self.site, self.folder = page, site, folder
+        self.widths, self.themes = widths, themes
+        self.faults: dict[str, list[str]] = {}
+
+    def visit(self, scene: Scene) -> None:
+        try:
+            self._visit(scene)
+        except Exception as error:
+            self.faults.setdefault(f"not shown: {str(error).splitlines()[0][:200]}", []).append(scene.name)
+
+    def _visit(self, scene: Scene) -> None:
+        for width in [one for one in self.widths if one in scene.sizes]:
+            self.page.set_viewport_size({"width": width, "height": SIZES[width]})
+            for one in self.page.locator("dialog[open]").all():
+                one.evaluate("one => one.close()")
+            self.page.evaluate(GO, "/there-is-no-such-page")
+            self.page.evaluate(GO, scene.address)
+            self.page.wait_for_selector(scene.ready)
+            self.page.evaluate(REST)
+            if scene.act is not None:
+                scene.act(self.page)
+            for theme in self.themes:
+                self.page.emulate_media(color_scheme=theme)
+                self.page.evaluate(REST)
+                self.page.screenshot(path=self.folder / f"{scene.name}-{width}-{theme}.png")
+            for fault in self.page.evaluate(FAULTS):
+                self.faults.setdefault(fault, []).append(f"{scene.name}-{width}")
+
+
+def signed_out(windows: Windows, site: DraftSite, folder: Path) -> None:
+    """The pages of those who are not signed in, each in a tab of its own."""
+    code = site.client.post("/console/invitations").raise_for_status().json()["code"]
+    for width, height in SIZES.items():
+        for theme in THEMES:
+            scope = windows.bare(viewport={"width": width, "height": height}, color_scheme=theme)
+            for name, address in (("sign-in", "/console/"), ("joining", f"/console/#code={code}&invited"), ("code-spent", "/console/#code=spent")):
+                page = windows.tab(scope, site.url + address, ".notice")
+                page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
+
+
+def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="stepless-looks-") as place:
+        site = SITES[kind](Path(place))
+        try:
+            with chromium() as browser:
+                windows = Windows(browser, LIMIT_MS)
+                scope = windows.bare()
+                scope.add_init_script(";".join((WITH_TOKEN.format(site.administrator().token), AS_FORM)))
+                page = windows.tab(scope, f"{site.url}/console/", ".bar")
+                tour = Tour(page, site, folder, widths, themes)
+                for scene in scenes(kind, site):
+                    if not only or any(scene.name == one or scene.name.startswith(f"{one}-") for one in only):
+                        tour.visit(scene)
+                if kind == "empty" and not only:
+                    signed_out(windows, site, folder)
+                windows.close()
+            lines = [f"{fault}  [{', '.join(at)}]" for fault, at in tour.faults.items()] + windows.faults
+            (folder / "faults.txt").write_text("\n".join(lines) + "\n")
+            print("\n".join(lines))
+        finally:
+            site.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--site", choices=list(SITES), action="append")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--widths", default="1440,1024,390")
+    parser.add_argument("--themes", default="light,dark")
+    given = parser.parse_args()
+    only = [one for one in given.only.split(",") if one]
+    for kind in given.site or list(SITES):
+        print(f"{kind}:")
+        look(kind, given.folder / kind, only, [int(one) for one in given.widths.split(",")], given.themes.split(","))
+
+
+if __name__ == "__main__":
+    main()
