@@ -110,3 +110,28 @@ def test_two_type_into_one_expression_and_see_what_is_wrong_with_it(
     fault = pages[1].locator(".form .fault", has_text="scor")
     fault.wait_for()
     assert pages[1].locator(".inspector-findings").count() == 0, "it is shown once, at its field"
+    pages[1].locator(".form").get_by_role("button", name="Use score").click()
+    fault.wait_for(state="detached")
+    saved(pages[1])
+    mended = whole.replace("<scor.", "<score.")
+    assert parameters(draft_site, workflow, "triage") == {"cases": {"review": mended, "pay": "else"}}
+    lines[0].get_by_text(mended).wait_for()
+    pages[1].locator("[data-keys]").focus()
+    pages[1].keyboard.press("Control+z")
+    lines[1].get_by_text(whole).wait_for()
+    saved(pages[1])
+    assert parameters(draft_site, workflow, "triage") == {"cases": {"review": whole, "pay": "else"}}, "one thing to undo"
+
+
+def test_a_finding_is_mended_from_the_list_below_the_canvas(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
+) -> None:
+    lost = {"type": "htpp", "after": "scor", "with": {"url": "https://example.com/"}}
+    draft_site.open(workflow, {"id": workflow, "nodes": {**NODES, "call": lost}})
+    page = windows.open(ada, ada.page(workflow), script=AS_FORM)
+    page.locator(".findings-sum").click()
+    page.locator(".findings").get_by_role("button", name="Use http").click()
+    page.locator(".findings").get_by_role("button", name="Use score").click()
+    page.locator(".findings", has_text="No findings").wait_for()
+    saved(page)
+    assert draft_site.document(workflow)["nodes"]["call"] == {**lost, "type": "http", "after": "score"}

@@ -8,6 +8,7 @@ import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/notices.tsx";
 import type { Finding, Room } from "../wire/room.ts";
 import { within } from "./forms/placing.ts";
+import { Mend } from "./mending.tsx";
 import { Prose } from "./prose.tsx";
 import type { Place } from "./typing.ts";
 
@@ -29,7 +30,7 @@ export function Parameters({ desk, look, block, kind, value, place, room }: {
   if (!canShow || asYaml) {
     return (
       <>
-        <Findings findings={findings} />
+        <Findings desk={desk} findings={findings} canEdit={look.draft.canEdit} />
         <section className="parameters" aria-label="Parameters">
           {canShow ? <As asForm={false} choose={choose} /> : null}
           <Text desk={desk} label="Parameters" isBare={canShow} value={value} place={place} schema={kind?.schema ?? null} canEdit={look.draft.canEdit} room={room} />
@@ -39,7 +40,7 @@ export function Parameters({ desk, look, block, kind, value, place, room }: {
   }
   return (
     <>
-      <Findings findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
+      <Findings desk={desk} canEdit={look.draft.canEdit} findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
       <section className="parameters" aria-label="Parameters">
         <As asForm choose={choose} />
         <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
@@ -63,12 +64,12 @@ function As({ asForm, choose }: { readonly asForm: boolean; readonly choose: (ya
   );
 }
 
-function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactElement | null {
+function Findings({ desk, findings, canEdit }: { readonly desk: Desk; readonly findings: readonly Finding[]; readonly canEdit: boolean }): ReactElement | null {
   if (findings.length === 0) return null;
   return (
     <ul className="inspector-findings">
       {findings.map((one, place) => (
-        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} /> <span className="quiet"><Prose text={one.mend} /></span></span></li>
+        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} />. <span className="quiet"><Prose text={one.mend} /></span> <Mend desk={desk} finding={one} canEdit={canEdit} /></span></li>
       ))}
     </ul>
   );

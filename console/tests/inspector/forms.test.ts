@@ -129,7 +129,7 @@ test("a finding is at the field that its path leads to, inside of containers too
   const graph: Graph = { blocks: new Map([block("l", null), block("x", "l")]), wires: new Map(), children: new Map(), places: new Map() };
   const start = "nodes.L.with.body.nodes.X";
   assert.deepEqual([within(graph, "x", `${start}.with.url`), within(graph, "x", start), within(graph, "l", "nodes.LL.with"), within(graph, "l", "nodes.L.with.items")], ["with.url", "", "", "with.items"]);
-  const finding = (path: string): Finding => ({ code: "c", message: "", mend: "", severity: "error", key: "block/x", path });
+  const finding = (path: string): Finding => ({ code: "c", message: "", mend: "", severity: "error", key: "block/x", path, fix: null });
   const placed = placedIn(graph, "x", [finding(`${start}.with.headers.A`), finding(`${start}.with.head`)]);
   assert.deepEqual(inside(placed, "with.headers").map(({ place }) => place), ["with.headers.A"]);
 });

@@ -3,6 +3,8 @@ import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
+import { Mend } from "../../inspector/mending.tsx";
+import { Prose } from "../../inspector/prose.tsx";
 import { nameOf } from "../../ui/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
@@ -24,8 +26,9 @@ export function Findings({ desk, look }: { readonly desk: Desk; readonly look: L
           {listed.map((finding, place) => (
             <li key={place}>
               <button type="button" className={finding.severity} onClick={() => { if (finding.key !== null) desk.select([finding.key.slice(finding.key.indexOf("/") + 1)], true); }}>
-                <Icon mark={finding.severity} size={14} /><span>{sentence(desk, finding)} <span className="quiet">{finding.mend}</span></span>
+                <Icon mark={finding.severity} size={14} /><span><Prose text={`${sentence(desk, finding)}.`} /> <span className="quiet"><Prose text={finding.mend} /></span></span>
               </button>
+              <Mend desk={desk} finding={finding} canEdit={look.draft.canEdit} />
             </li>
           ))}
         </ul>

@@ -2,6 +2,7 @@
 import { createContext, lazy, Suspense, useContext, useState, type ReactElement, type ReactNode } from "react";
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
+import { Mend } from "../mending.tsx";
 import { Prose } from "../prose.tsx";
 import { decoded } from "../values.ts";
 import type { Shown } from "./control.ts";
@@ -46,7 +47,10 @@ export function One(props: OneProps): ReactElement {
       {!bare && field.control === "check" && form === "control" ? null : <div className="one-control">{control}{bare ? switcher : null}</div>}
       {about === undefined ? null : <p className="hint" id={about}><Prose text={field.about} /></p>}
       {here.map(({ finding }, number) => (
-        <p className={finding.severity === "error" ? "fault" : "fault warning"} key={number}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
+        <div className="finding" key={number}>
+          <p className={finding.severity === "error" ? "fault" : "fault warning"}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
+          <Mend desk={bench.desk} finding={finding} canEdit={bench.canEdit} />
+        </div>
       ))}
     </div>
   );
