@@ -16,17 +16,22 @@ const YamlField = lazy(() => import("./field.tsx"));
 const Form = lazy(() => import("./forms/form.tsx"));
 const AS = "stepless.parameters"; // whether a person edits them in a form, kept by the browser
 
-/** A form unless the person chose text last, or the kind or the value is one that no form can show. */
-export function Parameters({ desk, look, block, kind, value, place, room }: {
-  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
-}): ReactElement {
+/** Whether a person edits nodes as YAML text, and how they choose so. */
+export function useAsYaml(): readonly [asYaml: boolean, choose: (yaml: boolean) => void] {
   const [asYaml, setAsYaml] = useState(() => localStorage.getItem(AS) === "yaml");
-  const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
-  const findings = look.findings.get(block.tail) ?? [];
-  const choose = (yaml: boolean): void => {
+  return [asYaml, (yaml) => {
     localStorage.setItem(AS, yaml ? "yaml" : "form");
     setAsYaml(yaml);
-  };
+  }];
+}
+
+/** A form unless the person chose text last, or the kind or the value is one that no form can show. */
+export function Parameters({ desk, look, block, kind, value, place, room, asYaml, choose }: {
+  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
+  readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
+}): ReactElement {
+  const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
+  const findings = look.findings.get(block.tail) ?? [];
   if (!canShow || asYaml) {
     return (
       <>
@@ -78,7 +83,8 @@ function Findings({ desk, findings, canEdit }: { readonly desk: Desk; readonly f
 /** Whether a form shows a finding at one of its fields. */
 function isAtField(graph: Graph, tail: string, finding: Finding, kind: Kind): boolean {
   const [start, name] = within(graph, tail, finding.path).split(".");
-  return start === "with" && name !== undefined && kind.parts.has(name);
+  const settings = kind.settings?.get("properties");
+  return start === "with" ? name !== undefined && kind.parts.has(name) : isObject(settings) && settings.has(start ?? "");
 }
 
 export function Text({ room, ...field }: {

@@ -7,7 +7,7 @@ import { Replica } from "../../src/editing/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { entering, numberOf, scalarOf, shownScalar } from "../../src/inspector/forms/entering.ts";
-import { fieldsOf, fits, isReference, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
+import { fieldsOf, fits, isReference, settingsOf, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
 import { inside, placedIn, within } from "../../src/inspector/forms/placing.ts";
 import { decoded, Digits, type Value } from "../../src/inspector/values.ts";
 import type { Finding } from "../../src/wire/room.ts";
@@ -69,7 +69,7 @@ test("an object of several forms has a variant for each, which is known by its r
 test("a value that a control cannot show is left to YAML, and one with a reference to an expression", () => {
   const list: Json = object([["[]", object([["a", object([["order", "V"], ["is", "one"]])]])]]);
   for (const [schema, shown, not] of [
-    [{ type: "string" }, "x", 3], [{ type: "integer" }, object([["#", "1.0"]]), "<a.b>"], [{ type: "boolean" }, false, "true"], [{ enum: ["a"] }, "a", "b"],
+    [{ type: "string" }, "x", 3], [{ type: "integer" }, object([["#", "1.0"]]), true], [{ type: "boolean" }, false, "true"], [{ enum: ["a"] }, "b", 3],
     [{ type: "array", items: { type: "string" } }, list, object([])], [{ type: "object", patternProperties: { x: SCALAR } }, object([]), list],
   ] as const) {
     assert.equal(fits(field(schema), shown), true, JSON.stringify(schema));
@@ -120,6 +120,24 @@ test("numbers keep their digits, and what is none is a text", () => {
   assert.deepEqual([scalarOf("true"), scalarOf("1"), scalarOf("1.0"), scalarOf("01"), scalarOf("")], [true, 1, new Digits("1.0"), "01", ""]);
   assert.deepEqual([shownScalar(object([["#", "1.0"]])), shownScalar(false), shownScalar(undefined), shownScalar("x")], ["1.0", "false", "", "x"]);
   assert.deepEqual(decoded(object([["#", "1.0"]])), new Digits("1.0"));
+});
+
+test("the settings of a node are fields of their own, as its kind offers them", () => {
+  const retry = { type: "object", properties: { attempts: { type: "integer", default: 1 }, retry_on: { type: "array", items: { enum: ["timeout", "http_error"] }, default: ["timeout"] } } };
+  const vars = { default: "merge-all", oneOf: [{ enum: ["merge-all", "last-write"], type: "string" }, { $ref: "#/$defs/CustomMerge" }] };
+  const node = {
+    type: "object", $defs: { Retry: retry, CustomMerge: { type: "object", title: "CustomMerge", properties: { custom: { type: "string", maxLength: 9 } }, required: ["custom"] } },
+    properties: { label: { type: "string", maxLength: 10_000 }, retry: { $ref: "#/$defs/Retry" }, inputs: { type: "object" }, vars },
+  };
+  const written = JSON.stringify({ node, kinds: [{ name: "k", settings: ["retry", "label", "vars"] }, { name: "old" }] });
+  const kinds = kindsRead(readJson(written));
+  const [offered, none] = [kinds.get("k"), kinds.get("old")];
+  assert.ok(offered && none);
+  const fields = settingsOf(offered);
+  assert.deepEqual(fields.map(({ name, control }) => [name, control]), [["label", "text"], ["retry", "object"], ["vars", "variants"]]);
+  assert.deepEqual(fields[1]?.fields.map(({ name, control, ghost, choices }) => [name, control, ghost, choices]), [["attempts", "whole", "1", []], ["retry_on", "set", "timeout", ["timeout", "http_error"]]]);
+  assert.deepEqual(fields[2]?.variants.map(({ name, word }) => [name, word]), [["merge-all", "merge-all"], ["last-write", "last-write"], ["custom", null]]);
+  assert.deepEqual(settingsOf(none), []);
 });
 
 test("a finding is at the field that its path leads to, inside of containers too", () => {

@@ -19,7 +19,7 @@ export function Findings({ desk, look }: { readonly desk: Desk; readonly look: L
       <button type="button" className={errors > 0 ? "findings-sum error" : "findings-sum warning"} aria-expanded={open} onClick={() => { setOpen(!open); }}>
         <Icon mark={errors > 0 ? "error" : "warning"} size={14} />
         <b>{listed.length} {listed.length === 1 ? "finding" : "findings"}</b>
-        {open ? null : <span className="cut quiet">{sentence(desk, listed[0])}</span>}
+        {open ? null : <span className="cut quiet"><Prose text={sentence(desk, listed[0])} /></span>}
       </button>
       {open ? (
         <ul>

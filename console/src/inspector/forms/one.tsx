@@ -10,7 +10,7 @@ import { below, shownScalar } from "./entering.ts";
 import { fits, isReference, takesReferences, variantOf, type Field, type Variant } from "./fields.ts";
 import { inside, type Placed } from "./placing.ts";
 import { Rows } from "./rows.tsx";
-import { Check, Choice, NumberInput, Scalar, Text, Texts } from "./simple.tsx";
+import { Check, Choice, NumberInput, Scalar, Several, Text, Texts } from "./simple.tsx";
 
 const Expression = lazy(() => import("./expression.tsx"));
 const YamlField = lazy(() => import("../field.tsx"));
@@ -40,12 +40,14 @@ export function One(props: OneProps): ReactElement {
   const here = placed.filter((one) => bare || !isOfInner(one, field, place));
   const shared: Shown & { readonly field: Field } = { ...props, about, isWrong: here.some(({ finding }) => finding.severity === "error") };
   const switcher = takesReferences(field) ? <Switch isOn={form === "formula"} label={label} canEdit={bench.canEdit} turn={setChosen} /> : null;
+  const help = about === undefined ? null : <p className="hint" id={about}><Prose text={field.about} /></p>;
   const control = <Control {...shared} form={form} isNew={chosen === true} />;
   return (
     <div className={bare ? "one bare" : "one"}>
       {bare ? null : <Head field={field} id={id} control={field.control === "check" && form === "control" ? <Check {...shared} label={field.name} /> : null} switcher={switcher} />}
+      {field.control === "object" ? help : null}
       {!bare && field.control === "check" && form === "control" ? null : <div className="one-control">{control}{bare ? switcher : null}</div>}
-      {about === undefined ? null : <p className="hint" id={about}><Prose text={field.about} /></p>}
+      {field.control === "object" ? null : help}
       {here.map(({ finding }, number) => (
         <div className="finding" key={number}>
           <p className={finding.severity === "error" ? "fault" : "fault warning"}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
@@ -91,6 +93,8 @@ function Control({ form, isNew, ...props }: Shown & { readonly field: Field; rea
       return <Check {...props} />;
     case "choice":
       return <Choice {...props} />;
+    case "set":
+      return <Several {...props} />;
     case "texts":
       return <Texts {...props} />;
     case "map":
