@@ -85,14 +85,19 @@ class DocumentRefused(AuthorError):
 
 
 class ExpressionError(AuthorError):
-    """An expression failed. `offset` is the position in `source`, in characters."""
+    """An expression failed. `offset` is the position in `source`, in characters. `respelling`: what was misspelled, and how it is
+    spelled, None if that is not known."""
 
     code = "expression_error"
 
-    def __init__(self, message: str, *, source: str = "", offset: int = 0, code: str | None = None, mend: str = "") -> None:
+    def __init__(
+        self, message: str, *, source: str = "", offset: int = 0, code: str | None = None, mend: str = "",
+        respelling: tuple[str, str | None] | None = None,
+    ) -> None:
         super().__init__(message, code=code, place=f"at character {offset + 1} of {source!r}" if source else "", mend=mend)
         self.source = source
         self.offset = offset
+        self.respelling = respelling
 
 
 class ConfigError(AuthorError):

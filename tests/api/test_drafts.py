@@ -328,7 +328,8 @@ async def test_the_ticket_is_only_for_a_server_that_has_the_room(door: Any) -> N
 
 
 async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
-    kinds = {kind["name"]: kind for kind in (await door.ask.get("/kinds")).json()["kinds"]}
+    answer = (await door.ask.get("/kinds")).json()
+    kinds = {kind["name"]: kind for kind in answer["kinds"]}
     assert set(kinds) == set(door.local.world.kinds)
     assert (kinds["loop"]["container"], kinds["http"]["container"]) == (True, False)
     assert (kinds["transform"]["pure"], kinds["http"]["pure"], kinds["http"]["nature"]) == (True, False, "effect")
@@ -337,6 +338,14 @@ async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
     for kind in kinds.values():
         fields = kind["schema"]["properties"]
         assert set(kind["parts"]) == set(fields) and all(field["description"] for field in fields.values()), kind["name"]
+    settings = answer["node"]["properties"]
+    assert all(field["description"] for field in settings.values()) and settings.keys() & {"type", "after", "with", "at"} == set()
+    retried = answer["node"]["$defs"]["RetryDocument"]["properties"]["retry_on"]["default"]
+    assert retried == ["timeout", "provider_error", "rate_limit"]
+    assert all(set(kind["settings"]) <= set(settings) for kind in kinds.values())
+    some = {"inputs", "retry", "join", "rate"}
+    offered = {name: set(kinds[name]["settings"]) & some for name in ("manual", "http", "condition")}
+    assert offered == {"manual": {"inputs"}, "http": {"retry", "join", "rate"}, "condition": {"retry", "join"}}
     assert kinds["loop"]["parts"]["while"] == "expression" and kinds["condition"]["parts"] == {"cases": "cases"}
     assert (kinds["http"]["parts"]["url"], kinds["approval"]["parts"]["fields"]) == ("template", "literal")
     assert kinds["webhook"]["schema"]["$defs"]["Hmac"]["properties"]["tolerance_s"]["description"]

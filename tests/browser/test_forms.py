@@ -110,3 +110,64 @@ def test_two_type_into_one_expression_and_see_what_is_wrong_with_it(
     fault = pages[1].locator(".form .fault", has_text="scor")
     fault.wait_for()
     assert pages[1].locator(".inspector-findings").count() == 0, "it is shown once, at its field"
+    pages[1].locator(".form").get_by_role("button", name="Use score").click()
+    fault.wait_for(state="detached")
+    saved(pages[1])
+    mended = whole.replace("<scor.", "<score.")
+    assert parameters(draft_site, workflow, "triage") == {"cases": {"review": mended, "pay": "else"}}
+    lines[0].get_by_text(mended).wait_for()
+    pages[1].locator("[data-keys]").focus()
+    pages[1].keyboard.press("Control+z")
+    lines[1].get_by_text(whole).wait_for()
+    saved(pages[1])
+    assert parameters(draft_site, workflow, "triage") == {"cases": {"review": whole, "pay": "else"}}, "one thing to undo"
+
+
+def test_a_finding_is_mended_from_the_list_below_the_canvas(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
+) -> None:
+    lost = {"type": "htpp", "after": "scor", "with": {"url": "https://example.com/"}}
+    draft_site.open(workflow, {"id": workflow, "nodes": {**NODES, "call": lost}})
+    page = windows.open(ada, ada.page(workflow), script=AS_FORM)
+    page.locator(".findings-sum").click()
+    page.locator(".findings").get_by_role("button", name="Use http").click()
+    page.locator(".findings").get_by_role("button", name="Use score").click()
+    page.locator(".findings", has_text="No findings").wait_for()
+    saved(page)
+    assert draft_site.document(workflow)["nodes"]["call"] == {**lost, "type": "http", "after": "score"}
+
+
+def test_retries_joins_and_limits_are_entered_by_two_at_once(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
+) -> None:
+    call = {"type": "http", "after": ["score", "order"], "timeout_ms": "90s", "with": {"url": "https://example.com/"}}
+    draft_site.open(workflow, {"id": workflow, "nodes": {**NODES, "call": call}})
+    pages = [windows.open(person, person.page(workflow), script=AS_FORM) for person in (ada, draft_site.person("bo"))]
+    for page in pages:
+        choose(page, "call")
+        page.locator("#set-timeout_ms").wait_for()  # it is open: something is set in it, and it is wrong
+        assert page.locator("#set-join-mode").count() == 0, "what nothing is set in is folded"
+        page.get_by_text("Branches that meet here").click()
+    one, two = pages
+    one.locator("#set-retry-attempts").fill("3")
+    two.get_by_role("checkbox", name="http_error").check()
+    one.locator("#set-join-mode").select_option("any")
+    two.locator("#set-join-vars").select_option("custom")
+    two.locator("#set-join-vars-custom").fill("<input>[0]")
+    two.get_by_role("button", name="Write 90000").click()
+    two.locator(".form .finding").wait_for(state="detached")
+    for page in pages:
+        saved(page)
+    causes = ["timeout", "rate_limit", "provider_error", "http_error"]
+    until(one, "() => document.querySelector('#set-join-vars-custom')?.value === '<input>[0]'")
+    assert draft_site.document(workflow)["nodes"]["call"] == {
+        **call, "timeout_ms": 90_000, "retry": {"attempts": 3, "retry_on": causes},
+        "join": {"mode": "any", "vars": {"custom": "<input>[0]"}},
+    }
+    two.get_by_role("checkbox", name="http_error").uncheck()
+    saved(two)
+    assert draft_site.document(workflow)["nodes"]["call"]["retry"] == {"attempts": 3}, "the default is not written"
+    assert violations(one, "settings") == []
+    one.locator(".form").get_by_role("button", name="Edit as YAML").click()
+    text = one.get_by_role("textbox", name="Settings")
+    assert "attempts: 3" in text.input_value()

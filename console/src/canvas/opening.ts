@@ -43,6 +43,8 @@ export async function openDraft(id: string): Promise<Opened> {
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
+  const beside = [import("./view/aside.ts"), import("../inspector/forms/settings.tsx")]; // so that it is there when the network is not
+  void Promise.allSettled(beside);
   return {
     room, desk, tests,
     close() {

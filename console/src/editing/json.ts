@@ -22,7 +22,7 @@ const LONG = 10_000; // characters
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 export function readJson(text: string): Json {
-  return readWith<JsonObject>(text, (digits) => object([["#", digits]])) as Json;
+  return readWith<JsonObject>(text, (digits) => object([["#", digits]]));
 }
 
 /** The same, with what `kept` makes for the digits of a number that a double does not give back. */

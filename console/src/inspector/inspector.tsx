@@ -1,4 +1,4 @@
-/** The inspector: name, kind and parameters of a node, its settings as YAML text, its edges, and what is wrong with it. */
+/** The inspector: name, kind, parameters and settings of a node, its edges, and what is wrong with it. */
 import { lazy, memo, Suspense, useContext, useState, type ReactElement } from "react";
 import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
 import { nameFault } from "../canvas/actions/adding.ts";
@@ -6,22 +6,22 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
-import { Aligning } from "../canvas/menu/aligning.tsx";
 import { OfNote } from "../canvas/notes/panel.tsx";
-import { at, isObject, type Json, type JsonObject } from "../editing/values.ts";
+import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
 import { ago } from "../ui/times.tsx";
 import type { Room } from "../wire/room.ts";
-import { Parameters, Text } from "./parameters.tsx";
-import { Prose } from "./prose.tsx";
+import { Parameters, Text, useAsYaml } from "./parameters.tsx";
+import { Prose } from "../ui/prose.tsx";
+import { Settings } from "./settings.tsx";
 
+const Aligning = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Aligning }));
 const NodeTests = lazy(() => import("../testruns/node.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
-const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
 const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
 
 export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
@@ -44,7 +44,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
   const [key, path, hidden] = block.container && subflow !== undefined
     ? [`subflow/${block.tail}`, [], OF_A_BODY] as const : [`block/${block.tail}`, ["with"], NONE] as const;
   const value: Json | undefined = subflow !== undefined && block.container ? subflow : at(entity, ["with"]);
-  const others = settingsOf(entity);
+  const [asYaml, choose] = useAsYaml();
   return (
     <>
       <div className="inspector-head">
@@ -69,16 +69,10 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
           </div>
         </div>
         {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
-        <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} />
+        <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} asYaml={asYaml} choose={choose} />
         <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />
-        <details open={others > 0}>
-          <summary>Retries, time limits and the rest{others > 0 ? ` (${others})` : ""}</summary>
-          <Text desk={desk} label="Settings" value={entity} place={{ key: `block/${block.tail}`, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
-          <label className="check">
-            <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
-          </label>
-        </details>
+        <Settings desk={desk} look={look} room={room} block={block} kind={kind} asYaml={asYaml} choose={choose} />
       </div>
     </>
   );
@@ -93,10 +87,6 @@ function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: B
 function lastChange(room: Room, ...keys: string[]): string | undefined {
   const [last] = keys.flatMap((key) => room.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
   return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, Date.now())}, ${new Date(last.at).toLocaleString()}`;
-}
-
-function settingsOf(entity: JsonObject | undefined): number {
-  return [...(entity?.keys() ?? [])].filter((name) => !OF_A_BLOCK.has(name)).length;
 }
 
 function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {
@@ -156,7 +146,7 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
   return (
     <div className="inspector-body">
       <b>{look.selected.size} nodes{look.chosen.size === 0 ? "" : ` and ${look.chosen.size} ${look.chosen.size === 1 ? "note" : "notes"}`}</b>
-      <Aligning desk={desk} look={look} />
+      <Suspense fallback={null}><Aligning desk={desk} look={look} /></Suspense>
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>

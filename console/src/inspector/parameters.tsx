@@ -8,28 +8,34 @@ import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/notices.tsx";
 import type { Finding, Room } from "../wire/room.ts";
 import { within } from "./forms/placing.ts";
-import { Prose } from "./prose.tsx";
+import { Mend } from "./mending.tsx";
+import { Prose } from "../ui/prose.tsx";
 import type { Place } from "./typing.ts";
 
 const YamlField = lazy(() => import("./field.tsx"));
 const Form = lazy(() => import("./forms/form.tsx"));
 const AS = "stepless.parameters"; // whether a person edits them in a form, kept by the browser
 
-/** A form unless the person chose text last, or the kind or the value is one that no form can show. */
-export function Parameters({ desk, look, block, kind, value, place, room }: {
-  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
-}): ReactElement {
+/** Whether a person edits nodes as YAML text, and how they choose so. */
+export function useAsYaml(): readonly [asYaml: boolean, choose: (yaml: boolean) => void] {
   const [asYaml, setAsYaml] = useState(() => localStorage.getItem(AS) === "yaml");
-  const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
-  const findings = look.findings.get(block.tail) ?? [];
-  const choose = (yaml: boolean): void => {
+  return [asYaml, (yaml) => {
     localStorage.setItem(AS, yaml ? "yaml" : "form");
     setAsYaml(yaml);
-  };
+  }];
+}
+
+/** A form unless the person chose text last, or the kind or the value is one that no form can show. */
+export function Parameters({ desk, look, block, kind, value, place, room, asYaml, choose }: {
+  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
+  readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
+}): ReactElement {
+  const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
+  const findings = look.findings.get(block.tail) ?? [];
   if (!canShow || asYaml) {
     return (
       <>
-        <Findings findings={findings} />
+        <Findings desk={desk} findings={findings} canEdit={look.draft.canEdit} />
         <section className="parameters" aria-label="Parameters">
           {canShow ? <As asForm={false} choose={choose} /> : null}
           <Text desk={desk} label="Parameters" isBare={canShow} value={value} place={place} schema={kind?.schema ?? null} canEdit={look.draft.canEdit} room={room} />
@@ -39,7 +45,7 @@ export function Parameters({ desk, look, block, kind, value, place, room }: {
   }
   return (
     <>
-      <Findings findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
+      <Findings desk={desk} canEdit={look.draft.canEdit} findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
       <section className="parameters" aria-label="Parameters">
         <As asForm choose={choose} />
         <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
@@ -63,12 +69,12 @@ function As({ asForm, choose }: { readonly asForm: boolean; readonly choose: (ya
   );
 }
 
-function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactElement | null {
+function Findings({ desk, findings, canEdit }: { readonly desk: Desk; readonly findings: readonly Finding[]; readonly canEdit: boolean }): ReactElement | null {
   if (findings.length === 0) return null;
   return (
     <ul className="inspector-findings">
       {findings.map((one, place) => (
-        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} /> <span className="quiet"><Prose text={one.mend} /></span></span></li>
+        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} />. <span className="quiet"><Prose text={one.mend} /></span> <Mend desk={desk} finding={one} canEdit={canEdit} /></span></li>
       ))}
     </ul>
   );
@@ -77,7 +83,8 @@ function Findings({ findings }: { readonly findings: readonly Finding[] }): Reac
 /** Whether a form shows a finding at one of its fields. */
 function isAtField(graph: Graph, tail: string, finding: Finding, kind: Kind): boolean {
   const [start, name] = within(graph, tail, finding.path).split(".");
-  return start === "with" && name !== undefined && kind.parts.has(name);
+  const settings = kind.settings?.get("properties");
+  return start === "with" ? name !== undefined && kind.parts.has(name) : isObject(settings) && settings.has(start ?? "");
 }
 
 export function Text({ room, ...field }: {

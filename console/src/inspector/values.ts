@@ -5,6 +5,7 @@
  *     1.0, 1e99, 2**80             {"#": "1.0"}, here a `Digits`
  *     the keys `[]` and `#`        with a backslash in front, and one more for each that they have already
  */
+import type { Read } from "../editing/json.ts";
 import { spread } from "../editing/orders.ts";
 import { byText, isList, isObject, object, plain, textAt, type Json, type JsonObject } from "../editing/values.ts";
 
@@ -13,7 +14,7 @@ export class Digits {
   constructor(readonly text: string) {}
 }
 
-export type Value = null | boolean | number | string | Digits | readonly Value[] | ReadonlyMap<string, Value>;
+export type Value = Read<Digits>;
 
 export function isMapping(value: Value | undefined): value is ReadonlyMap<string, Value> {
   return value instanceof Map;

@@ -1,7 +1,8 @@
 /** A draft that is open in this tab: its session, the others in it, and what is read beside it. */
 import type { Opening, Ports, Rows } from "../editing/client/ports.ts";
 import { Session } from "../editing/client/session.ts";
-import { itemRead } from "../editing/messages.ts";
+import type { Gesture } from "../editing/gestures.ts";
+import { gestureRead, itemRead } from "../editing/messages.ts";
 import { browserChance, browserClock, browserLocks, browserTab } from "../editing/ports/browser.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { Refusal, requestObject } from "./api.ts";
@@ -10,7 +11,13 @@ import { People } from "./people.ts";
 import { Routes } from "./served.ts";
 import { standingRead, UNKNOWN, type Standing } from "./standing.ts";
 
-/** `key` is that of the block's entity, null where the finding is about the whole workflow. */
+/** The change that mends a finding, and what a button that makes it says. */
+export interface Fix {
+  readonly label: string;
+  readonly gesture: Gesture;
+}
+
+/** `key` is that of the block's entity, null where the finding is about the whole workflow. `fix`: null where only the author can know it. */
 export interface Finding {
   readonly code: string;
   readonly message: string;
@@ -18,8 +25,8 @@ export interface Finding {
   readonly severity: "error" | "warning";
   readonly key: string | null;
   readonly path: string;
+  readonly fix: Fix | null;
 }
-
 
 const FILE = "file-"; // begins the client by which a changed file, or a version published elsewhere, comes in
 
@@ -143,6 +150,10 @@ function findingRead(one: JsonObject): Finding {
   const key = one.get("key");
   return {
     code: textAt(one, "code"), message: textAt(one, "message"), mend: textAt(one, "mend"), path: textAt(one, "path"),
-    severity: one.get("severity") === "warning" ? "warning" : "error", key: typeof key === "string" ? key : null,
+    severity: one.get("severity") === "warning" ? "warning" : "error", key: typeof key === "string" ? key : null, fix: fixRead(one.get("fix")),
   };
+}
+
+function fixRead(fix: Json | undefined): Fix | null {
+  return isObject(fix) ? { label: textAt(fix, "label"), gesture: gestureRead(fix) } : null;
 }

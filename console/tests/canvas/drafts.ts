@@ -16,7 +16,7 @@ export const KINDS: Kinds = new Map([
 ]);
 
 function kind(name: string, exits: readonly string[], container = false, entry = false): Kind {
-  return { name, summary: "", exits, container, entry, schema: null, parts: new Map() };
+  return { name, summary: "", exits, container, entry, schema: null, parts: new Map(), settings: null };
 }
 
 /** Keys `k1`, `k2` and so on. */

@@ -7,7 +7,7 @@ import { Replica } from "../../src/editing/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { entering, numberOf, scalarOf, shownScalar } from "../../src/inspector/forms/entering.ts";
-import { fieldsOf, fits, isReference, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
+import { fieldsOf, fits, isReference, settingsOf, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
 import { inside, placedIn, within } from "../../src/inspector/forms/placing.ts";
 import { decoded, Digits, type Value } from "../../src/inspector/values.ts";
 import type { Finding } from "../../src/wire/room.ts";
@@ -69,7 +69,7 @@ test("an object of several forms has a variant for each, which is known by its r
 test("a value that a control cannot show is left to YAML, and one with a reference to an expression", () => {
   const list: Json = object([["[]", object([["a", object([["order", "V"], ["is", "one"]])]])]]);
   for (const [schema, shown, not] of [
-    [{ type: "string" }, "x", 3], [{ type: "integer" }, object([["#", "1.0"]]), "<a.b>"], [{ type: "boolean" }, false, "true"], [{ enum: ["a"] }, "a", "b"],
+    [{ type: "string" }, "x", 3], [{ type: "integer" }, object([["#", "1.0"]]), true], [{ type: "boolean" }, false, "true"], [{ enum: ["a"] }, "b", 3],
     [{ type: "array", items: { type: "string" } }, list, object([])], [{ type: "object", patternProperties: { x: SCALAR } }, object([]), list],
   ] as const) {
     assert.equal(fits(field(schema), shown), true, JSON.stringify(schema));
@@ -122,6 +122,24 @@ test("numbers keep their digits, and what is none is a text", () => {
   assert.deepEqual(decoded(object([["#", "1.0"]])), new Digits("1.0"));
 });
 
+test("the settings of a node are fields of their own, as its kind offers them", () => {
+  const retry = { type: "object", properties: { attempts: { type: "integer", default: 1 }, retry_on: { type: "array", items: { enum: ["timeout", "http_error"] }, default: ["timeout"] } } };
+  const vars = { default: "merge-all", oneOf: [{ enum: ["merge-all", "last-write"], type: "string" }, { $ref: "#/$defs/CustomMerge" }] };
+  const node = {
+    type: "object", $defs: { Retry: retry, CustomMerge: { type: "object", title: "CustomMerge", properties: { custom: { type: "string", maxLength: 9 } }, required: ["custom"] } },
+    properties: { label: { type: "string", maxLength: 10_000 }, retry: { $ref: "#/$defs/Retry" }, inputs: { type: "object" }, vars },
+  };
+  const written = JSON.stringify({ node, kinds: [{ name: "k", settings: ["retry", "label", "vars"] }, { name: "old" }] });
+  const kinds = kindsRead(readJson(written));
+  const [offered, none] = [kinds.get("k"), kinds.get("old")];
+  assert.ok(offered && none);
+  const fields = settingsOf(offered);
+  assert.deepEqual(fields.map(({ name, control }) => [name, control]), [["label", "text"], ["retry", "object"], ["vars", "variants"]]);
+  assert.deepEqual(fields[1]?.fields.map(({ name, control, ghost, choices }) => [name, control, ghost, choices]), [["attempts", "whole", "1", []], ["retry_on", "set", "timeout", ["timeout", "http_error"]]]);
+  assert.deepEqual(fields[2]?.variants.map(({ name, word }) => [name, word]), [["merge-all", "merge-all"], ["last-write", "last-write"], ["custom", null]]);
+  assert.deepEqual(settingsOf(none), []);
+});
+
 test("a finding is at the field that its path leads to, inside of containers too", () => {
   const block = (id: string, parent: string | null): [string, Graph["blocks"] extends ReadonlyMap<string, infer B> ? B : never] => [id, {
     tail: id, id: id.toUpperCase(), type: "http", parent, order: "V", container: false, entry: false, enabled: true, exits: [],
@@ -129,7 +147,7 @@ test("a finding is at the field that its path leads to, inside of containers too
   const graph: Graph = { blocks: new Map([block("l", null), block("x", "l")]), wires: new Map(), children: new Map(), places: new Map() };
   const start = "nodes.L.with.body.nodes.X";
   assert.deepEqual([within(graph, "x", `${start}.with.url`), within(graph, "x", start), within(graph, "l", "nodes.LL.with"), within(graph, "l", "nodes.L.with.items")], ["with.url", "", "", "with.items"]);
-  const finding = (path: string): Finding => ({ code: "c", message: "", mend: "", severity: "error", key: "block/x", path });
+  const finding = (path: string): Finding => ({ code: "c", message: "", mend: "", severity: "error", key: "block/x", path, fix: null });
   const placed = placedIn(graph, "x", [finding(`${start}.with.headers.A`), finding(`${start}.with.head`)]);
   assert.deepEqual(inside(placed, "with.headers").map(({ place }) => place), ["with.headers.A"]);
 });

@@ -52,8 +52,12 @@ _OPEN: Final[OpenDraftOut] = {
     "entities": {"doc": {"id": _WORKFLOW, "name": "Refunds", "nodes": None}, "block/V1mdfhw9N5": _BLOCK},
 }  # fmt: skip
 _FINDING: Final[DraftFindingOut] = {
-    "code": "missing_param", "path": "nodes.manager.with.message", "message": "`message` is missing", "mend": "Add it.",
-    "node": "manager", "edge": None, "severity": "error", "key": _MANAGER,
+    "code": "unknown_reference", "path": "nodes.manager.with.message",
+    "message": "<ordr> is not known here (character 8 in 'Refund <ordr.order_id>?')", "mend": "Did you mean <order>?",
+    "node": "manager", "edge": None, "severity": "error", "key": _MANAGER, "fix": {
+        "label": "Use `order`", "writes": [["splice", _MANAGER, ["with", "message"], 11, 0, "e"]],
+        "guards": [[_MANAGER, ["with", "message"], "Refund <ordr.order_id>?"]],
+    },
 }  # fmt: skip
 _GESTURES: Final = {**_PLACE, "gestures": [{"writes": [_WRITE]}]}
 _DIFF: Final = {

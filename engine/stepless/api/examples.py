@@ -142,7 +142,7 @@ _KEPT: Final[KeyOut] = {
 _NEW: Final[NewKeyOut] = {**_KEPT, "last_used_at": None, "secret": "sk_2f0c9be41d7a4e58"}
 _END_KIND: Final[KindOut] = {
     "name": "end", "summary": "ends the run", "nature": "pure", "pure": True, "exits": [], "container": False,
-    "schema": {"type": "object", "properties": {}}, "parts": {},
+    "schema": {"type": "object", "properties": {}}, "parts": {}, "settings": ["label"],
 }  # fmt: skip
 _PAGE: Final = "<!doctype html><html lang=\"en\"><title>Refund approval</title></html>"
 
@@ -218,7 +218,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
         },
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
-    "list_kinds": {_JSON: {"kinds": [_END_KIND]}},
+    "list_kinds": {_JSON: {"kinds": [_END_KIND], "node": {"type": "object", "properties": {"label": {"type": "string"}}}}},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
     "health": {_JSON: {"status": "ok"}},

@@ -10,7 +10,7 @@ from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.declaration.written import NOTHING
-from stepless.model.findings import Finding
+from stepless.model.findings import Change, Finding, Fix
 from stepless.model.graph import Config, Limits, Pace, Slots
 from stepless.model.json import JSON
 from stepless.model.kind import Case, Kind, Nature, Part
@@ -183,7 +183,14 @@ class _Compiler:
         message = f"{prefix}{error.message} (character {error.offset + 1}{source})"
         stop = "" if error.mend.endswith(("?", ".")) else "."
         mend = f"{error.mend[:1].upper()}{error.mend[1:]}{stop}" if error.mend else _LANGUAGE
-        return Finding(error.code, f"{self.node.path}.{place}", message, mend, self.node.id)
+        return Finding(error.code, f"{self.node.path}.{place}", message, mend, self.node.id, fix=_respelled(error))
+
+
+def _respelled(error: ExpressionError) -> Fix | None:
+    if error.respelling is None:
+        return None
+    former, name = error.respelling
+    return Fix(Change.RESPELL, f"Use `{(name or former).removeprefix('<')}`", name, former)
 
 
 _PARTS: Final[Mapping[Part, Callable[[_Compiler, str, JSON], None]]] = {

@@ -6,12 +6,13 @@ other checks (an edge that cannot be read is missing at its join), so `incomplet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, get_args, get_origin
+from collections.abc import Mapping
+from typing import Final
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from stepless.compile.fixes import field_names, fix_of, words, written_out
 from stepless.compile.parsed import Shape, as_written
 from stepless.compile.suggest import did_you_mean
 from stepless.limits import MAX_COUNTED_FINDINGS
@@ -19,7 +20,7 @@ from stepless.model.declaration.document import BodyView, DocumentView
 from stepless.model.declaration.misfits import Misfit, misfits, preview
 from stepless.model.declaration.validation import BodyDocument, Document
 from stepless.model.findings import Finding
-from stepless.model.json import JSON, Path
+from stepless.model.json import JSON
 
 _STAND_INS: Final[Mapping[str, JSON]] = {"id": "unreadable", "nodes": {}}
 _NO_TYPE: Final = "unreadable"
@@ -46,21 +47,23 @@ def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str
     """The finding, with its mend, for a value that does not fit `model`. `path` is the place of the model."""
     where = ".".join(str(step) for step in (*([path] if path else ()), *misfit.place))
     name = str(next((step for step in reversed(misfit.place) if isinstance(step, str)), "document"))
+    is_parameter = node is not None
     if node is None and len(misfit.place) > 1 and misfit.place[0] == "nodes":
         node = str(misfit.place[1])
+    fix = fix_of(misfit, model, name, is_parameter=is_parameter)
     match misfit.type:
         case "extra_forbidden":
             mend = did_you_mean(name, field_names(model, misfit.location[:-1]), what="fields")
-            return Finding("unknown_field", where, f"there is no field `{name}` here", mend or "Leave it out.", node)
+            return Finding("unknown_field", where, f"there is no field `{name}` here", mend or "Leave it out.", node, fix=fix)
         case "missing":
-            return Finding("missing_field", where, f"`{name}` is missing", f"Add `{name}`.", node)
+            return Finding("missing_field", where, f"`{name}` is missing", f"Add `{name}`.", node, fix=fix)
         case "string_pattern_mismatch" if misfit.location[-1] == "[key]" or misfit.place == ("id",):
             shown = preview(misfit.value)
             return Finding("malformed_id", where, f"{shown} is no valid name", _PATTERN_MENDS[name == "id"], node)
         case "unknown_cause":
-            mend = did_you_mean(misfit.value, _words(misfit.context["known"])) or "Use one of these."
-            return Finding("unknown_cause", where, misfit.message, mend, node)
-    return Finding("invalid_value", where, f"`{name}` {misfit.sentence()}", _mend(misfit, model, name), node)
+            mend = did_you_mean(misfit.value, words(misfit.context["known"])) or "Use one of these."
+            return Finding("unknown_cause", where, misfit.message, mend, node, fix=fix)
+    return Finding("invalid_value", where, f"`{name}` {misfit.sentence()}", _mend(misfit, model, name), node, fix=fix)
 
 
 _PATTERN_MENDS: Final = {
@@ -77,13 +80,9 @@ def _mend(misfit: Misfit, model: type[BaseModel], name: str) -> str:
     """The first mend that applies: the nearest word, the example of a field, its short form written out, the type."""
     near = ""
     if misfit.type == "literal_error" and isinstance(misfit.value, str):
-        near = did_you_mean(misfit.value, _words(misfit.context["expected"]))
+        near = did_you_mean(misfit.value, words(misfit.context["expected"]))
     written_out = "an object" in misfit.wanted and _written_out(misfit, model, name)
     return near or _FORMS.get(name, "") or written_out or misfit.mend(name) or f"See `{name}` in the reference."
-
-
-def _words(listed: str) -> list[str]:
-    return [word.strip(" '`") for part in listed.split(",") for word in part.split(" or ") if word.strip(" '`")]
 
 
 def _written_out(misfit: Misfit, model: type[BaseModel], name: str) -> str:
@@ -92,51 +91,13 @@ def _written_out(misfit: Misfit, model: type[BaseModel], name: str) -> str:
     value = misfit.value
     if not isinstance(value, str | int | float):
         return ""
-    for inner in models_at(model, misfit.location):
-        for field, about in inner.model_fields.items():
-            if _takes(inner, about.alias or field, value):
-                more = ", …" if any(other.is_required() and other is not about for other in inner.model_fields.values()) else ""
-                return f"Write `{name}: {{{about.alias or field}: {shown_in_yaml(value)}{more}}}`."
+    if (found := written_out(misfit, model)) is not None:
+        return f"Write `{name}: {{{found[0]}: {shown_in_yaml(value)}{', …' if found[1] else ''}}}`."
     return f"Write `{name}: {{type: {value}}}`." if value in JSON_TYPES else ""
-
-
-def _takes(model: type[BaseModel], field: str, value: JSON) -> bool:
-    try:
-        model.model_validate({field: value})
-    except ValidationError as refused:
-        return not any(error["loc"][:1] == (field,) for error in refused.errors(include_url=False))
-    return True
 
 
 def shown_in_yaml(value: JSON) -> str:
     return preview(value).strip("`")
-
-
-def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseModel]]:
-    """The models that are possible at a location in the form of pydantic."""
-    models, skip = {model: None}, False
-    for step in location:
-        if skip:
-            skip = False
-            continue
-        fields = [field for each in models for name, field in each.model_fields.items() if (field.alias or name) == step]
-        if fields:
-            models = {found: None for field in fields for found in _models_in(field.annotation)}
-            skip = any(get_origin(field.annotation) is dict for field in fields)
-    return models
-
-
-def field_names(model: type[BaseModel], location: Path) -> list[str]:
-    """The fields that are possible at a location in the form of pydantic, by the names that the document uses."""
-    return [field.alias or name for each in models_at(model, location) for name, field in each.model_fields.items()]
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        if isinstance(part, type) or get_args(part):
-            yield from _models_in(part)
 
 
 # -- what is left -----------------------------------------------------------------------------------------------------

@@ -18,11 +18,16 @@ def did_you_mean(name: str, known: Collection[str], *, what: str = "") -> str:
     Resemblance is that of Ratcliff and Obershelp, as implemented by `difflib`. Only names of about the same length with the same
     first or last character are compared.
     """
-    candidates = (other for other in islice(known, _MAX_CANDIDATES) if _alike(name, other))
-    near = get_close_matches(name, list(islice(candidates, _MAX_COMPARED)), n=1)
-    if near:
-        return f"Did you mean `{near[0]}`?"
+    near = nearest(name, known)
+    if near is not None:
+        return f"Did you mean `{near}`?"
     return f"Known {what} are {listed(known)}." if what and known else ""
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """The known name that `did_you_mean` suggests, None if there is none."""
+    candidates = (other for other in islice(known, _MAX_CANDIDATES) if _alike(name, other))
+    return next(iter(get_close_matches(name, list(islice(candidates, _MAX_COMPARED)), n=1)), None)
 
 
 def _alike(name: str, other: str) -> bool:

@@ -72,7 +72,8 @@ def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionE
     """The error for an unknown `root`, with the most similar known name, if any."""
     near = _nearest(root, known)
     mend = f"did you mean <{near}>?" if near else "write the id of a node, or one of " + ", ".join(ROOTS)
-    return fault(f"<{root}> is not known here", text, offset, code=UNKNOWN_REFERENCE, mend=mend)
+    respelling = (f"<{root}", f"<{near}" if near else None)
+    return fault(f"<{root}> is not known here", text, offset, code=UNKNOWN_REFERENCE, mend=mend, respelling=respelling)
 
 
 def doubtful_words(text: str, known: Known, guessed: dict[str, str | None], most: int) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,8 @@ export type Part = "template" | "expression" | "cases" | "literal";
 
 /**
  * `exits` are without `error`; where the server says null, they follow from the parameters. `schema` is that of `with`, and `parts`
- * are those of its fields; a field that is not among them is a template.
+ * are those of its fields; a field that is not among them is a template. `settings` is the schema of what nodes of this kind have beside
+ * `with`: retries, time limits and the rest.
  */
 export interface Kind {
   readonly name: string;
@@ -16,6 +17,7 @@ export interface Kind {
   readonly entry: boolean; // a run may start at it: nothing leads there
   readonly schema: JsonObject | null;
   readonly parts: ReadonlyMap<string, Part>;
+  readonly settings: JsonObject | null;
 }
 
 export type Kinds = ReadonlyMap<string, Kind>;
@@ -23,6 +25,7 @@ export type Kinds = ReadonlyMap<string, Kind>;
 /** Reads the answer of `GET /kinds`. What is not understood of a kind is left out, the kind is kept. */
 export function kindsRead(answer: Json): Kinds {
   const listed = isObject(answer) ? answer.get("kinds") : null;
+  const node = isObject(answer) ? answer.get("node") : undefined;
   const made = new Map<string, Kind>();
   for (const one of isList(listed) ? listed : []) {
     if (!isObject(one)) continue;
@@ -33,7 +36,7 @@ export function kindsRead(answer: Json): Kinds {
     made.set(name, {
       name, summary: textAt(one, "summary"), container: one.get("container") === true, entry: one.get("nature") === "entry",
       exits: isList(exits) ? exits.filter((exit) => typeof exit === "string") : ["source"],
-      schema: isObject(schema) ? schema : null, parts: partsOf(one.get("parts")),
+      schema: isObject(schema) ? schema : null, parts: partsOf(one.get("parts")), settings: settingsOf(node, one.get("settings")),
     });
   }
   return made;
@@ -41,6 +44,12 @@ export function kindsRead(answer: Json): Kinds {
 
 function partsOf(given: Json | undefined): Kind["parts"] {
   return new Map(isObject(given) ? [...given].flatMap(([name, part]) => (isPart(part) ? [[name, part] as const] : [])) : []);
+}
+
+function settingsOf(node: Json | undefined, names: Json | undefined): JsonObject | null {
+  const properties = isObject(node) ? node.get("properties") : undefined;
+  if (!isObject(node) || !isObject(properties) || !isList(names)) return null;
+  return new Map([...node, ["properties", new Map([...properties].filter(([name]) => names.includes(name)))]]);
 }
 
 function isPart(part: Json): part is Part {

@@ -3,6 +3,8 @@ import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
+import { Mend } from "../../inspector/mending.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { nameOf } from "../../ui/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
@@ -17,15 +19,16 @@ export function Findings({ desk, look }: { readonly desk: Desk; readonly look: L
       <button type="button" className={errors > 0 ? "findings-sum error" : "findings-sum warning"} aria-expanded={open} onClick={() => { setOpen(!open); }}>
         <Icon mark={errors > 0 ? "error" : "warning"} size={14} />
         <b>{listed.length} {listed.length === 1 ? "finding" : "findings"}</b>
-        {open ? null : <span className="cut quiet">{sentence(desk, listed[0])}</span>}
+        {open ? null : <span className="cut quiet"><Prose text={sentence(desk, listed[0])} /></span>}
       </button>
       {open ? (
         <ul>
           {listed.map((finding, place) => (
             <li key={place}>
               <button type="button" className={finding.severity} onClick={() => { if (finding.key !== null) desk.select([finding.key.slice(finding.key.indexOf("/") + 1)], true); }}>
-                <Icon mark={finding.severity} size={14} /><span>{sentence(desk, finding)} <span className="quiet">{finding.mend}</span></span>
+                <Icon mark={finding.severity} size={14} /><span><Prose text={`${sentence(desk, finding)}.`} /> <span className="quiet"><Prose text={finding.mend} /></span></span>
               </button>
+              <Mend desk={desk} finding={finding} canEdit={look.draft.canEdit} />
             </li>
           ))}
         </ul>

@@ -1,18 +1,19 @@
 /** The questions that the desk asks over the canvas, each with its choices. */
-import type { ReactElement } from "react";
-import { Dialog } from "../../ui/dialog.tsx";
+import { lazy, Suspense, type ReactElement } from "react";
 import { markOf } from "../../ui/icons.tsx";
 import { targets } from "../actions/adding.ts";
-import { LISTED, type Action } from "../actions/keymap.ts";
+import type { Action } from "../actions/keymap.ts";
 import { addAt, addBeside, addKind, connectTo, run } from "../commands.ts";
 import type { Desk, Look, Question } from "../desk.ts";
 import { around, ERROR, SOURCE } from "../model/graph.ts";
 import { grouped } from "../model/kinds.ts";
 import { walked } from "../model/walking.ts";
 import { keyNames } from "./keynames.ts";
-import { CanvasMenu } from "../menu/canvas.tsx";
 import type { Choice } from "./matching.ts";
 import { Picker } from "./picker.tsx";
+
+const CanvasMenu = lazy(async () => ({ default: (await import("./aside.ts")).CanvasMenu }));
+const Keys = lazy(async () => ({ default: (await import("./aside.ts")).Keys }));
 
 export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly look: Look; readonly draft: string }): ReactElement | null {
   const { question } = look;
@@ -38,9 +39,9 @@ export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly
       return <Picker key="commands" title="Commands and nodes" empty="Neither a command nor a node is named like this." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
         choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
     case "menu":
-      return <CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} />;
+      return <Suspense fallback={null}><CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} /></Suspense>;
     case "keys":
-      return <Keys close={close} />;
+      return <Suspense fallback={null}><Keys close={close} /></Suspense>;
     case "test":
     case "pin":
       return null; // of the test runs
@@ -80,21 +81,6 @@ function Connecting({ desk, look, from, handle, close, done }: {
       if (key === "") desk.change({ question: { is: "connect", from, handle: ERROR } });
       else done(() => { connectTo(desk, from, exit, key); });
     }} />;
-}
-
-function Keys({ close }: { readonly close: () => void }): ReactElement {
-  return (
-    <Dialog title="Keys" close={close} wide>
-      <div className="dialog-body keys">
-        {LISTED.map(([title, rows]) => (
-          <section key={title}>
-            <h2>{title}</h2>
-            <dl>{rows.map(([keys, does]) => <div key={keys}><dt><kbd>{keyNames(keys)}</kbd></dt><dd>{does}</dd></div>)}</dl>
-          </section>
-        ))}
-      </div>
-    </Dialog>
-  );
 }
 
 function kindsOf(desk: Desk): Choice[] {

@@ -5,10 +5,10 @@ import { decoded, Digits, digitsOf, isMapping, isSequence, type Value } from "..
 
 /**
  * `scalar`: a text, a number or a boolean, as it is typed. `texts`: a list of texts. `map`: values by name. `cases`: expressions by
- * name. `variants`: objects of different forms. `any`: JSON as YAML text.
+ * name. `set`: some of a few words. `variants`: objects of different forms. `any`: JSON as YAML text.
  */
 export type Control =
-  "text" | "lines" | "scalar" | "duration" | "whole" | "number" | "check" | "choice" | "texts" | "map" | "cases" | "object" | "variants" | "expression" | "any";
+  "text" | "lines" | "scalar" | "duration" | "whole" | "number" | "check" | "choice" | "set" | "texts" | "map" | "cases" | "object" | "variants" | "expression" | "any";
 
 /** `ghost`: what counts where nothing is entered. `single`: a list of one may be written as its item. */
 export interface Field {
@@ -43,6 +43,12 @@ export function fieldsOf(kind: Kind): Field[] {
   return kind.container ? fields.filter(({ name }) => name !== "body") : fields;
 }
 
+/** What nodes of a kind have beside their parameters, in the order of the schema. Nothing in it may have references. */
+export function settingsOf({ settings }: Kind): Field[] {
+  const fields = settings === null ? [] : propertiesOf(settings, definitionsOf(settings), 1, () => "literal");
+  return fields.map((field) => (field.control === "lines" ? { ...field, control: "text" } : field));
+}
+
 function definitionsOf(schema: JsonObject): JsonObject {
   const found = schema.get("$defs");
   return isObject(found) ? found : NO_DEFINITIONS;
@@ -62,7 +68,7 @@ function fieldOf(name: string, schema: JsonObject, required: boolean, part: Part
   const variants = only === undefined && depth < MAX_DEPTH ? variantsOf(options, definitions, depth, part) : [];
   const control = controlOf(options, part, variants.length > 0, depth);
   return {
-    name, required, part, control, variants, about: textAt(schema, "description"), choices: only === undefined ? choicesOf(options[0]) : choicesOf(only), ghost: ghostOf(schema, control),
+    name, required, part, control, variants, about: textAt(schema, "description"), choices: control === "set" ? choicesOf(itemsOf(only)) : choicesOf(options[0]), ghost: ghostOf(schema, control),
     single: options.some((one) => one.get("type") === "string"),
     fields: only === undefined ? [] : control === "object" ? propertiesOf(only, definitions, depth + 1, () => part) : control === "map" ? [valueOf(only, part)] : [],
   };
@@ -77,7 +83,7 @@ function valueOf(schema: JsonObject, part: Part): Field {
 
 /** The forms that a value may have, without null and with what they refer to. */
 function optionsOf(schema: JsonObject, definitions: JsonObject): JsonObject[] {
-  const listed = schema.get("anyOf");
+  const listed = schema.get("anyOf") ?? schema.get("oneOf");
   const options = isList(listed) ? listed.filter(isObject) : [schema];
   return options.map((one) => {
     const name = textAt(one, "$ref").replace("#/$defs/", "");
@@ -87,12 +93,23 @@ function optionsOf(schema: JsonObject, definitions: JsonObject): JsonObject[] {
 }
 
 function variantsOf(options: readonly JsonObject[], definitions: JsonObject, depth: number, part: Part): Variant[] {
-  if (!options.some((one) => one.has("properties")) || !options.every((one) => one.has("properties") || one.has("const"))) return [];
-  return options.map((one) => {
+  if (!options.some((one) => one.has("properties")) || !options.every((one) => one.has("properties") || one.has("const") || one.has("enum"))) return [];
+  return options.flatMap((one) => wordsOf(one)).map((one) => {
     const word = one.get("const") ?? null;
-    const name = typeof word === "string" ? word : (textAt(one, "title") || "object").toLowerCase();
+    const name = typeof word === "string" ? word : (textAt(one, "title") || "object").replace(/(?<=[a-z])Merge$/, "").toLowerCase();
     return { name, word, fields: one.has("properties") ? propertiesOf(one, definitions, depth + 1, () => part) : [] };
   });
+}
+
+/** An enumeration as its words. */
+function wordsOf(schema: JsonObject): JsonObject[] {
+  const words = schema.get("enum");
+  return isList(words) ? words.map((word) => new Map([["const", word]])) : [schema];
+}
+
+function itemsOf(schema: JsonObject | undefined): JsonObject | undefined {
+  const items = schema?.get("items");
+  return isObject(items) ? items : undefined;
 }
 
 function controlOf(options: readonly JsonObject[], part: Part, hasVariants: boolean, depth: number): Control {
@@ -121,7 +138,7 @@ function ofOne(schema: JsonObject, depth: number): Control {
     case "string":
       return ofText(schema);
     case "array":
-      return listsTexts(schema) ? "texts" : "any";
+      return itemsOf(schema)?.has("enum") === true ? "set" : listsTexts(schema) ? "texts" : "any";
     case "object":
       return schema.has("properties") ? (depth < MAX_DEPTH ? "object" : "any") : isMap(schema) ? "map" : "any";
     default:
@@ -164,16 +181,18 @@ function choicesOf(schema: JsonObject | undefined): readonly Json[] {
 
 function ghostOf(schema: JsonObject, control: Control): string {
   const fallback = schema.get("default");
+  if (control === "set" && isList(fallback)) return fallback.map(String).join(" ");
   if (fallback !== undefined && fallback !== null) return typeof fallback === "string" ? fallback : digitsOf(fallback) ?? (typeof fallback === "object" ? "" : String(fallback));
   return control === "duration" ? "such as 90s, 15m, 2h" : "";
 }
 
 const FITS: Readonly<Record<Control, (value: Value, field: Field, kept: Json) => boolean>> = {
-  text: isText, lines: isText, duration: isText, whole: isNumber, number: isNumber, object: isMapping, map: isMapping,
+  text: isText, lines: isText, duration: isText, whole: isWritten, number: isWritten, object: isMapping, map: isMapping,
   scalar: isPlain, expression: isPlain,
   any: () => true,
   check: (value) => typeof value === "boolean",
-  choice: (_, field, kept) => field.choices.includes(kept),
+  choice: (value, field, kept) => typeof value === "string" || field.choices.includes(kept),
+  set: (value) => isSequence(value) && value.every(isText),
   texts: (value, field) => (typeof value === "string" ? field.single : isSequence(value) && value.every(isText)),
   cases: (value) => isMapping(value) && [...value.values()].every(isText),
   variants: (_, field, kept) => variantOf(field, kept) !== null,
@@ -188,8 +207,9 @@ function isText(value: Value): boolean {
   return typeof value === "string";
 }
 
-function isNumber(value: Value): boolean {
-  return typeof value === "number" || value instanceof Digits;
+/** A number, or a text that is to become one. */
+function isWritten(value: Value): boolean {
+  return typeof value === "number" || typeof value === "string" || value instanceof Digits;
 }
 
 function isPlain(value: Value): boolean {

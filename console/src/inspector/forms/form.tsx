@@ -1,16 +1,15 @@
 /** The parameters of a node as a form: what is required first, what is not set folded. */
-import "./forms.css";
-import { useMemo, useState, type KeyboardEvent, type ReactElement } from "react";
+import { useMemo, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../../canvas/desk.ts";
 import type { Block } from "../../canvas/model/graph.ts";
 import type { Kind } from "../../canvas/model/kinds.ts";
 import { isObject, type Json, type Path } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
 import { escaped } from "../values.ts";
-import { Bench } from "./control.ts";
 import { below } from "./entering.ts";
 import { fieldsOf, type Field } from "./fields.ts";
-import { One, Wrong } from "./one.tsx";
+import { Frame, useBench } from "./frame.tsx";
+import { One } from "./one.tsx";
 import { placedIn } from "./placing.ts";
 
 /** `value` is `with`, or what an entity of a container has in its place; `hidden` are names in it that are edited elsewhere. */
@@ -18,10 +17,8 @@ export default function Form({ desk, look, room, block, kind, value, at, hidden,
   readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind; readonly value: Json | undefined;
   readonly at: { readonly key: string; readonly path: Path }; readonly hidden: ReadonlySet<string>; readonly asYaml: () => void;
 }): ReactElement {
-  const { canEdit } = look.draft;
-  const node = `block/${block.tail}`;
   const fields = useMemo(() => fieldsOf(kind), [kind]);
-  const bench = useMemo(() => new Bench(desk, room, node, canEdit), [desk, room, node, canEdit]);
+  const bench = useBench(desk, look, room, block);
   const placed = useMemo(() => placedIn(look.graph, block.tail, look.findings.get(block.tail) ?? []), [look.graph, look.findings, block.tail]);
   const held = isObject(value) ? value : new Map<string, Json>();
   const [first] = useState(() => shownAtOnce(fields, held));
@@ -32,32 +29,18 @@ export default function Form({ desk, look, room, block, kind, value, at, hidden,
   const one = (field: Field): ReactElement => (
     <One key={field.name} field={field} bench={bench} spot={below(at, escaped(field.name))} value={held.get(escaped(field.name))} label={field.name} place={`with.${field.name}`} id={`with-${field.name}`} />
   );
-  const pressed = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") document.querySelector<HTMLElement>("[data-keys]")?.focus();
-    else if ((event.metaKey || event.ctrlKey) && !event.altKey && event.key.toLowerCase() === "z") {
-      event.preventDefault();
-      if (event.shiftKey) desk.redo();
-      else desk.undo();
-    }
-  };
   return (
-    <Wrong value={placed}>
-      <div className="form" role="group" aria-label="Parameters" onKeyDown={pressed} onFocus={() => { room.line.at({ field: at.key }); }} onBlur={(event) => {
-        if (event.currentTarget.contains(event.relatedTarget)) return;
-        room.line.at({ field: null });
-        desk.draft.flush();
-      }}>
-        {fields.length === 0 ? <p className="hint">This kind has no parameters.</p> : null}
-        {open.map(one)}
-        {folded.length === 0 ? null : (
-          <details open={open.length === 0}>
-            <summary>{open.length === 0 ? "Optional" : `More: ${folded.map((field) => field.name).join(", ")}`}{set > 0 ? ` (${set} set)` : ""}</summary>
-            <div className="form-more">{folded.map(one)}</div>
-          </details>
-        )}
-        {others.length === 0 ? null : <p className="hint">Also set: {others.join(", ")}. <button type="button" className="link" onClick={asYaml}>Edit as YAML</button></p>}
-      </div>
-    </Wrong>
+    <Frame desk={desk} room={room} at={at.key} label="Parameters" placed={placed}>
+      {fields.length === 0 ? <p className="hint">This kind has no parameters.</p> : null}
+      {open.map(one)}
+      {folded.length === 0 ? null : (
+        <details open={open.length === 0}>
+          <summary>{open.length === 0 ? "Optional" : `More: ${folded.map((field) => field.name).join(", ")}`}{set > 0 ? ` (${set} set)` : ""}</summary>
+          <div className="form-more">{folded.map(one)}</div>
+        </details>
+      )}
+      {others.length === 0 ? null : <p className="hint">Also set: {others.join(", ")}. <button type="button" className="link" onClick={asYaml}>Edit as YAML</button></p>}
+    </Frame>
   );
 }
 

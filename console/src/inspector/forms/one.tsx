@@ -2,14 +2,15 @@
 import { createContext, lazy, Suspense, useContext, useState, type ReactElement, type ReactNode } from "react";
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { Prose } from "../prose.tsx";
+import { Mend } from "../mending.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { decoded } from "../values.ts";
 import type { Shown } from "./control.ts";
 import { below, shownScalar } from "./entering.ts";
 import { fits, isReference, takesReferences, variantOf, type Field, type Variant } from "./fields.ts";
 import { inside, type Placed } from "./placing.ts";
 import { Rows } from "./rows.tsx";
-import { Check, Choice, NumberInput, Scalar, Text, Texts } from "./simple.tsx";
+import { Check, Choice, NumberInput, Scalar, Several, Text, Texts } from "./simple.tsx";
 
 const Expression = lazy(() => import("./expression.tsx"));
 const YamlField = lazy(() => import("../field.tsx"));
@@ -39,14 +40,19 @@ export function One(props: OneProps): ReactElement {
   const here = placed.filter((one) => bare || !isOfInner(one, field, place));
   const shared: Shown & { readonly field: Field } = { ...props, about, isWrong: here.some(({ finding }) => finding.severity === "error") };
   const switcher = takesReferences(field) ? <Switch isOn={form === "formula"} label={label} canEdit={bench.canEdit} turn={setChosen} /> : null;
+  const help = about === undefined ? null : <p className="hint" id={about}><Prose text={field.about} /></p>;
   const control = <Control {...shared} form={form} isNew={chosen === true} />;
   return (
     <div className={bare ? "one bare" : "one"}>
       {bare ? null : <Head field={field} id={id} control={field.control === "check" && form === "control" ? <Check {...shared} label={field.name} /> : null} switcher={switcher} />}
+      {field.control === "object" ? help : null}
       {!bare && field.control === "check" && form === "control" ? null : <div className="one-control">{control}{bare ? switcher : null}</div>}
-      {about === undefined ? null : <p className="hint" id={about}><Prose text={field.about} /></p>}
+      {field.control === "object" ? null : help}
       {here.map(({ finding }, number) => (
-        <p className={finding.severity === "error" ? "fault" : "fault warning"} key={number}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
+        <div className="finding" key={number}>
+          <p className={finding.severity === "error" ? "fault" : "fault warning"}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
+          <Mend desk={bench.desk} finding={finding} canEdit={bench.canEdit} />
+        </div>
       ))}
     </div>
   );
@@ -87,6 +93,8 @@ function Control({ form, isNew, ...props }: Shown & { readonly field: Field; rea
       return <Check {...props} />;
     case "choice":
       return <Choice {...props} />;
+    case "set":
+      return <Several {...props} />;
     case "texts":
       return <Texts {...props} />;
     case "map":

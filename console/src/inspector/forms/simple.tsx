@@ -5,6 +5,7 @@ import { useKeptCaret } from "../caret.ts";
 import { isSequence, decoded, type Value } from "../values.ts";
 import type { Shown } from "./control.ts";
 import { numberOf, scalarOf, shownScalar } from "./entering.ts";
+import { lasting } from "../../ui/formats.ts";
 import type { Field } from "./fields.ts";
 
 const MOST_ROWS = 14;
@@ -29,7 +30,7 @@ export function Text(props: Shown & { readonly field: Field }): ReactElement {
 }
 
 /** A value that is read from its text when it is complete; until then it says what is wrong. */
-function Read(props: Shown & { readonly ghost: string; readonly mode: "numeric" | "decimal" | "text"; readonly read: (text: string) => Value | null; readonly wanted: string }): ReactElement {
+function Read(props: Shown & { readonly ghost: string; readonly mode: "numeric" | "decimal" | "text"; readonly read: (text: string) => Value | null; readonly wanted: string; readonly unit?: string }): ReactElement {
   const { bench, spot, value, id } = props;
   const [typed, setTyped] = useState<string | null>(null);
   const text = typed ?? shownScalar(value);
@@ -44,6 +45,7 @@ function Read(props: Shown & { readonly ghost: string; readonly mode: "numeric" 
           if (read !== null) bench.enter(spot, value, read, true);
         }}
         onBlur={() => { if (!isFaulty) setTyped(null); }} />
+      {props.unit === undefined ? null : <span className="unit" aria-hidden="true">{props.unit}</span>}
       {isFaulty ? <p className="fault" id={`${id}-typed`} role="status">{props.wanted}</p> : null}
     </>
   );
@@ -51,7 +53,8 @@ function Read(props: Shown & { readonly ghost: string; readonly mode: "numeric" 
 
 export function NumberInput(props: Shown & { readonly field: Field }): ReactElement {
   const whole = props.field.control === "whole";
-  return <Read {...props} ghost={props.field.ghost} mode={whole ? "numeric" : "decimal"} read={(text) => numberOf(text, whole)} wanted={whole ? "This is a whole number, such as 3." : "This is a number, such as 0.5."} />;
+  const ms = props.field.name.endsWith("_ms") ? Number(shownScalar(props.value) || props.field.ghost) : 0;
+  return <Read {...props} {...(ms >= 1_000 ? { unit: lasting(ms) } : {})} ghost={props.field.ghost} mode={whole ? "numeric" : "decimal"} read={(text) => numberOf(text, whole)} wanted={whole ? "This is a whole number, such as 3." : "This is a number, such as 0.5."} />;
 }
 
 export function Scalar(props: Shown & { readonly ghost: string }): ReactElement {
@@ -71,12 +74,32 @@ export function Check({ field, ...props }: Shown & { readonly field: Field }): R
 
 export function Choice({ field, ...props }: Shown & { readonly field: Field }): ReactElement {
   const { bench, spot, value, id, about } = props;
+  const choices = value === undefined || field.choices.includes(value) ? field.choices : [...field.choices, value];
   return (
     <select className="field" id={id} aria-describedby={about} aria-invalid={props.isWrong === true} disabled={!bench.canEdit} value={value === undefined ? "" : JSON.stringify(value)}
       onChange={(event) => { bench.enter(spot, value, event.target.value === "" ? undefined : JSON.parse(event.target.value) as Value); }}>
       {value === undefined || !field.required ? <option value="">{field.ghost === "" ? "" : field.ghost}</option> : null}
-      {field.choices.map((choice) => <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{typeof choice === "string" ? choice : JSON.stringify(choice)}</option>)}
+      {choices.map((choice) => <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{typeof choice === "string" ? choice : JSON.stringify(choice)}</option>)}
     </select>
+  );
+}
+
+/** Some of a few words, in the order of the choices. What is the default is not written. */
+export function Several({ field, ...props }: Shown & { readonly field: Field }): ReactElement {
+  const { bench, spot, value, id, about, label } = props;
+  const usual = field.ghost === "" ? [] : field.ghost.split(" ");
+  const held = value === undefined ? usual : listed(value);
+  const words = [...field.choices.map(String), ...held.filter((one) => !field.choices.includes(one))]; // what is none of the choices can be taken out
+  const turn = (word: string): void => {
+    const wanted = words.filter((one) => held.includes(one) !== (one === word));
+    bench.enter(spot, value, wanted.length === usual.length && usual.every((one) => wanted.includes(one)) ? undefined : wanted);
+  };
+  return (
+    <fieldset className="several" id={id} aria-label={label} aria-describedby={about} disabled={!bench.canEdit}>
+      {words.map((word) => (
+        <label className="check" key={word}><input type="checkbox" checked={held.includes(word)} onChange={() => { turn(word); }} /> {word}</label>
+      ))}
+    </fieldset>
   );
 }
 

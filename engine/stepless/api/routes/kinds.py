@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, Final, Literal
@@ -14,16 +15,29 @@ from typing_extensions import TypedDict
 
 from stepless.api.problems import documented
 from stepless.model.declaration.field_docs import field_docs
+from stepless.model.declaration.policies import RETRIED, Merge
 from stepless.model.encoding import encode
 from stepless.model.kind import Kind, Kinds, Nature, Part
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
+_SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")
+_DEFINITIONS: Final = ("RetryDocument", "JoinDocument", "ConcurrencyDocument", "NodeRateDocument", "CustomMerge")
+_NO_BRANCHES: Final = (Nature.ENTRY,)
+_NO_ATTEMPTS: Final = tuple(nature for nature in Nature if nature is not Nature.EFFECT)
+_NOT_OF: Final[Mapping[str, Collection[Nature]]] = {
+    **dict.fromkeys(("join", "merge", "on_parent_failure", "default", "input_contract"), _NO_BRANCHES),
+    **dict.fromkeys(("retry", "timeout_ms", "delivery"), _NO_BRANCHES),
+    **dict.fromkeys(("concurrency", "rate"), _NO_ATTEMPTS),
+    "inputs": tuple(nature for nature in Nature if nature is not Nature.ENTRY),
+}
+"""The natures of the kinds whose nodes have no use for a setting."""
 
 
 class KindOut(TypedDict):
     """`exits` are the exits besides `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
     `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`, `cases` (a mapping of
-    names to expressions), or `literal`, which is used unchanged."""
+    names to expressions), or `literal`, which is used unchanged. `settings` are the fields beside `with` that an editor
+    offers."""
 
     name: str
     summary: str
@@ -33,16 +47,20 @@ class KindOut(TypedDict):
     container: bool
     schema: dict[str, Any]
     parts: dict[str, Literal["template", "expression", "cases", "literal"]]
+    settings: list[str]
 
 
 class KindsOut(TypedDict):
+    """`node` is the JSON Schema of the fields that nodes of every kind have beside `with`."""
+
     kinds: list[KindOut]
+    node: dict[str, Any]
 
 
 def add_routes(router: APIRouter, kinds: Kinds) -> None:
     @cache
     def written() -> bytes:
-        return encode({"kinds": [_kind(kind) for _, kind in sorted(kinds.items())]})
+        return encode({"kinds": [_kind(kind) for _, kind in sorted(kinds.items())], "node": node_schema()})
 
     @router.get("/kinds", summary="List node kinds", response_model=KindsOut, responses=documented(401), tags=_TAGS)
     def list_kinds() -> Response:
@@ -60,7 +78,23 @@ def _kind(kind: Kind) -> KindOut:
         "container": kind.nature is Nature.CONTAINER,
         "schema": _schema(kind),
         "parts": {name: kind.parts.get(name, Part.TEMPLATE).value for name in _names(kind.params)},
+        "settings": [name for name in node_schema()["properties"] if kind.nature not in _NOT_OF.get(name, ())],
     }
+
+
+@cache
+def node_schema() -> dict[str, Any]:
+    """The schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
+    from stepless.model.declaration import validation  # imported late: only editors ask
+
+    definitions = validation.Document.model_json_schema(by_alias=True)["$defs"]
+    for name in (*_DEFINITIONS, "NodeDocument"):
+        _describe(getattr(validation, name), definitions[name])
+    definitions["RetryDocument"]["properties"]["retry_on"].setdefault("default", list(RETRIED))
+    node = definitions["NodeDocument"]
+    fields = {name: about for name, about in node["properties"].items() if name not in _SHOWN_OTHERWISE}
+    fields["merge"] = {**fields["merge"], "enum": [word.value for word in Merge]}  # without its older names
+    return {"type": "object", "properties": fields, "$defs": {name: definitions[name] for name in _DEFINITIONS}}
 
 
 def _schema(kind: Kind) -> dict[str, Any]:
@@ -72,11 +106,16 @@ def _schema(kind: Kind) -> dict[str, Any]:
         if isinstance(model, type) and issubclass(model, BaseModel):
             parts.append((model, part))
     for model, part in parts:
-        for field, meaning in field_docs(model).items():
-            about = part.get("properties", {}).get(model.model_fields[field].alias or field)
-            if about is not None:
-                about.setdefault("description", meaning)
+        _describe(model, part)
     return schema
+
+
+def _describe(model: type[BaseModel], part: dict[str, Any]) -> None:
+    """Adds the meaning of each field of a model to its schema."""
+    for field, meaning in field_docs(model).items():
+        about = part.get("properties", {}).get(model.model_fields[field].alias or field)
+        if about is not None:
+            about.setdefault("description", meaning)
 
 
 def _names(params: type[BaseModel]) -> list[str]:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from stepless.compile.fields import Known, texts_in
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode, readable
-from stepless.compile.suggest import did_you_mean, listed
+from stepless.compile.suggest import did_you_mean, listed, nearest
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
 from stepless.model.declaration.misfits import Misfit
-from stepless.model.findings import Finding
+from stepless.model.findings import Change, Finding, remove, use
 from stepless.model.json import JSON, Path
 from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
@@ -55,11 +55,12 @@ def _unfit_names(
     for given in args:
         if given == signature.filled_in:
             message = f"`{given}` of `{name}` is filled in by the engine"
-            yield Finding("invalid_arguments", f"{path}.{given}", message, "Leave it out.", node.id)
+            yield Finding("invalid_arguments", f"{path}.{given}", message, "Leave it out.", node.id, fix=remove(given))
         elif given not in signature.parameters and not signature.takes_any:
             message = f"`{name}` has no parameter `{given}`"
             near = did_you_mean(given, signature.parameters)
-            yield Finding("invalid_arguments", f"{path}.{given}", message, f"{near} {takes}".strip(), node.id)
+            fix = use(nearest(given, signature.parameters), change=Change.RENAME)
+            yield Finding("invalid_arguments", f"{path}.{given}", message, f"{near} {takes}".strip(), node.id, fix=fix)
     for parameter in signature.parameters:
         if parameter in signature.required and parameter not in args:
             message = f"`{name}` needs `{parameter}`, which is not given"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from stepless.compile.order import cycles
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode
-from stepless.compile.suggest import did_you_mean, listed
+from stepless.compile.suggest import did_you_mean, listed, nearest
 from stepless.limits import MAX_SHOWN_IDS
 from stepless.model.declaration.document import ConditionView
-from stepless.model.findings import Finding, Severity
+from stepless.model.findings import Change, Finding, Fix, Severity, use
 from stepless.model.kind import ERROR, Nature
+
+_REMOVE: Final = Fix(Change.REMOVE, "Remove the edge")
 
 
 def unknown_ends(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -20,10 +23,18 @@ def unknown_ends(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
                 continue
             if next(parsed.named(end), None) is not None:
                 message = f"`{end}` is in another body, and edges cannot cross the border of a body"
-                mend = "Connect the container instead."
+                mend, fix = "Connect the container instead.", None
             else:
                 message, mend = f"there is no node `{end}`", did_you_mean(end, body.nodes, what="nodes")
-            yield _finding("unknown_node", edge, message, mend)
+                fix = _connect(edge, end, nearest(end, body.nodes))
+            yield _finding("unknown_node", edge, message, mend, fix=fix)
+
+
+def _connect(edge: ParsedEdge, end: str, name: str | None) -> Fix | None:
+    """Another node for an unknown end. Where both ends are the unknown one, two fixes would be needed."""
+    if edge.source == edge.target or name is None:
+        return None
+    return use(name, change=Change.CONNECT, former="source" if end == edge.source else "target")
 
 
 def self_edges(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -37,7 +48,7 @@ def edges_into_entries(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         target = body.nodes.get(edge.target)
         if target is not None and target.kind is not None and target.kind.nature is Nature.ENTRY:
             message = f"`{edge.target}` is a {target.kind.name}: runs start there, so no edge may lead into it"
-            yield _finding("edge_into_entry", edge, message, "Remove the edge.")
+            yield _finding("edge_into_entry", edge, message, "Remove the edge.", fix=_REMOVE)
 
 
 def unknown_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -54,7 +65,8 @@ def _unknown_exit(edge: ParsedEdge, source: ParsedNode) -> Finding:
     exits = source.all_exits
     message = f"`{source.id}` has no exit `{edge.handle}`; it has {listed(exits)}"
     mend = did_you_mean(edge.handle, exits) or f"Write `{source.id}.{exits[0]}`, for example."
-    return _finding("unknown_exit", edge, message, mend)
+    fix = use(nearest(edge.handle, exits), change=Change.EXIT)
+    return _finding("unknown_exit", edge, message, mend, fix=fix)
 
 
 def conditions(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -72,7 +84,7 @@ def doubled_edges(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         same = (edge.source, edge.handle, edge.target, edge.param, key)
         if same in seen and edge.condition is None:
             message = f"the edge from `{edge.source}` to `{edge.target}` exists twice, so its value is merged twice"
-            yield _finding("doubled_edge", edge, message, "Keep one of them.", Severity.WARNING)
+            yield _finding("doubled_edge", edge, message, "Keep one of them.", Severity.WARNING, _REMOVE)
         seen.add(same)
 
 
@@ -86,5 +98,7 @@ def circles(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         yield Finding("cycle", first.path, message, "Break it, or use a loop to repeat something.", first.id)
 
 
-def _finding(code: str, edge: ParsedEdge, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
-    return Finding(code, edge.path, message, mend, edge.target, edge.name, severity)
+def _finding(
+    code: str, edge: ParsedEdge, message: str, mend: str, severity: Severity = Severity.ERROR, fix: Fix | None = None,
+) -> Finding:
+    return Finding(code, edge.path, message, mend, edge.target, edge.name, severity, fix)

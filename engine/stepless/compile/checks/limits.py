@@ -8,7 +8,7 @@ from stepless.compile.input_expressions import of_inputs
 from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.errors import ExpressionError
 from stepless.model.declaration.document import ConcurrencyView
-from stepless.model.findings import Finding
+from stepless.model.findings import Finding, remove
 from stepless.model.kind import Nature
 
 _LIMITS = ("concurrency", "rate")
@@ -49,7 +49,8 @@ def workflow_limits(parsed: Parsed) -> Iterator[Finding]:
     if rate is not None:
         yield from _expression("rate.by", rate.by)
         if document.rate_limit is not None:
-            yield Finding("contradiction", "rate_limit", "`rate` and `rate_limit` are the same limit", "Remove `rate_limit`.")
+            yield Finding("contradiction", "rate_limit", "`rate` and `rate_limit` are the same limit", "Remove `rate_limit`.",
+                          fix=remove("rate_limit"))
 
 
 def _heavy(limit: ConcurrencyView, path: str, node: str | None) -> Iterator[Finding]:

@@ -8,10 +8,10 @@ from typing import Final
 from stepless.compile.dominators import dominator_tree
 from stepless.compile.order import topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
-from stepless.compile.suggest import did_you_mean
+from stepless.compile.suggest import did_you_mean, nearest
 from stepless.limits import MAX_LOSERS
 from stepless.model.declaration.document import RESERVED_IDS
-from stepless.model.findings import Finding, Severity
+from stepless.model.findings import Change, Finding, Severity, remove, use
 from stepless.model.kind import SOURCE, Nature, Part
 
 _TIMEOUT: Final = "timeout"
@@ -29,7 +29,8 @@ def unknown_kinds(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         if node.kind is None and node.id not in body.untyped:
             name = node.document.type
             mend = did_you_mean(name, parsed.kinds, what="kinds")
-            yield Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{name}`", mend, node.id)
+            fix = use(nearest(name, parsed.kinds))
+            yield Finding("unknown_kind", f"{node.path}.type", f"there is no kind `{name}`", mend, node.id, fix=fix)
 
 
 def reserved_ids(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -99,7 +100,8 @@ def join_timeouts(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
         if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
             message = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` contradicts it"
-            yield Finding("contradiction", f"{path}.on_timeout", message, "Use `mode: all`, or leave `on_timeout` out.", node.id)
+            mend, fix = "Use `mode: all`, or leave `on_timeout` out.", remove("on_timeout")
+            yield Finding("contradiction", f"{path}.on_timeout", message, mend, node.id, fix=fix)
 
 
 def every_branch(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -111,7 +113,8 @@ def every_branch(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         for name, fewer in (("errors", "best-effort"), ("on_timeout", "proceed")):
             if getattr(join, name) == fewer:
                 message = f"`mode: every` needs every branch, and `{name}: {fewer}` runs with fewer"
-                yield Finding("contradiction", f"{node.path}.join.{name}", message, "Use `mode: all`, or leave it out.", node.id)
+                mend = "Use `mode: all`, or leave it out."
+                yield Finding("contradiction", f"{node.path}.join.{name}", message, mend, node.id, fix=remove(name))
 
 
 def too_many_losers(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -149,6 +152,7 @@ def idle_settings(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
                 message = f"`{place.rpartition('.')[2]}` has no effect: {reason}"
                 yield Finding(
                     "idle_setting", f"{node.path}.{place}", message, "Leave it out.", node.id, severity=Severity.WARNING,
+                    fix=remove(place.rpartition(".")[2]),
                 )
 
 
@@ -189,7 +193,9 @@ def written_variables(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             if name not in parsed.document.variables:
                 mend = did_you_mean(name, parsed.document.variables) or f"Declare `{name}` in `variables`."
                 path = f"{node.path}.with.variables.{name}"
-                yield Finding("unknown_variable", path, f"there is no variable `{name}`", mend, node.id)
+                near = nearest(name, parsed.document.variables)
+                fix = use(near, change=Change.RENAME)
+                yield Finding("unknown_variable", path, f"there is no variable `{name}`", mend, node.id, fix=fix)
 
 
 def unknown_callables(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
@@ -199,7 +205,8 @@ def unknown_callables(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             if "<" not in call and call not in (registered or ()):
                 mend = did_you_mean(call, registered or ()) or "Register it with `@function`."
                 message = f"no function is registered as `{call}`"
-                yield Finding("unknown_callable", f"{node.path}.with.{place}", message, mend, node.id)
+                fix = use(nearest(call, registered or ()))
+                yield Finding("unknown_callable", f"{node.path}.with.{place}", message, mend, node.id, fix=fix)
 
 
 def loop_breaks(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:

@@ -13,9 +13,9 @@ from typing import Final
 from stepless.compile.fields import texts_in
 from stepless.compile.order import not_upstream, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
-from stepless.compile.suggest import did_you_mean, listed
+from stepless.compile.suggest import did_you_mean, listed, nearest
 from stepless.model.failure_targets import parse_target
-from stepless.model.findings import Finding, Severity
+from stepless.model.findings import Change, Finding, Fix, Severity
 from stepless.model.scope import Reference
 
 TURN_FIELDS: Final = ("index", "iteration", "item", "items")
@@ -80,7 +80,8 @@ def unlisted_targets(parsed: Parsed) -> Iterator[Finding]:
             mend = did_you_mean(name, parsed.document.env) or f"Add `{name}` to `env`."
             many = isinstance(parsed.document.raw["on_failure_notify"], list)
             where = f"on_failure_notify.{place}" if many else "on_failure_notify"
-            yield Finding("unlisted_env", where, f"`${{{name}}}` is not listed in `env`", mend)
+            fix = _listing(parsed, name)
+            yield Finding("unlisted_env", where, f"`${{{name}}}` is not listed in `env`", mend, fix=fix)
 
 
 def _env(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
@@ -94,7 +95,15 @@ def _env(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
         yield _finding("secret_out_of_reach", mention, message, "Use something that names the owner of the secret.")
     if name not in parsed.document.env:
         mend = did_you_mean(name, parsed.document.env) or f"Add `{name}` to `env`."
-        yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend)
+        yield _finding("unlisted_env", mention, f"`${{{name}}}` is not listed in `env`", mend, fix=_listing(parsed, name))
+
+
+def _listing(parsed: Parsed, name: str) -> Fix | None:
+    """The listed name that was meant, else the name listed; none for a setting of the engine, which may not be listed."""
+    near = nearest(name, parsed.document.env)
+    if near is not None:
+        return Fix(Change.RESPELL, f"Use `{near}`", f"${{{near}}}", f"${{{name}}}")
+    return None if name.upper().startswith(_OWN_SETTINGS) else Fix(Change.APPEND, f"Add `{name}` to `env`", name, path="env")
 
 
 def _variable(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
@@ -103,7 +112,9 @@ def _variable(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
         name = str(path[0]) if path else "workflow"
         mend = did_you_mean(name, parsed.document.variables, what="variables") or f"Declare `{name}` in `variables`."
         message = f"there is no variable `{name}`" if path else "`<workflow>` needs the name of a variable"
-        yield _finding("unknown_variable", mention, message, mend)
+        near = nearest(name, parsed.document.variables) if path else None
+        fix = Fix(Change.RESPELL, f"Use `{near}`", f"<workflow.{near}", f"<workflow.{name}") if near is not None else None
+        yield _finding("unknown_variable", mention, message, mend, fix=fix)
 
 
 def _run(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
@@ -195,7 +206,9 @@ def _inner(parsed: Parsed, mention: Mention) -> Finding:
     root = mention[2].root
     container = next((node.body.owner for node in parsed.named(root) if node.body.owner is not None), None)
     if container is None:
-        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, parsed.names()))
+        near = nearest(root, parsed.names())
+        fix = Fix(Change.RESPELL, f"Use `{near or root}`", f"<{near}" if near is not None else None, f"<{root}")
+        return _finding("unknown_reference", mention, f"there is no node `{root}`", did_you_mean(root, parsed.names()), fix=fix)
     message = f"`{root}` is inside `{container.id}` and cannot be read from outside"
     return _finding("inner_node_read", mention, message, f"Read the results of the container: `<{container.id}>`.")
 
@@ -221,12 +234,14 @@ def _not_upstream(read: ParsedNode, reader: ParsedNode, mention: Mention) -> Fin
     return _finding("not_upstream", mention, message, f"Add `{read.id}` to the `after` of `{reader.id}` or of a node before it.")
 
 
-def _finding(code: str, mention: Mention, message: str, mend: str, severity: Severity = Severity.ERROR) -> Finding:
+def _finding(
+    code: str, mention: Mention, message: str, mend: str, severity: Severity = Severity.ERROR, fix: Fix | None = None,
+) -> Finding:
     node, place, reference = mention
     field = place.removeprefix("with.").partition(".")[0]
     written = node.document.with_ if place == "with" else node.document.with_.get(field)
     start = "with" if place == "with" else place if not place.startswith("with.") else f"with.{field}"
     where = next((at for at, text in texts_in(written, start) if reference.text in text), place)
-    return Finding(code, f"{node.path}.{where}", message, mend, node.id, severity=severity)
+    return Finding(code, f"{node.path}.{where}", message, mend, node.id, severity=severity, fix=fix)
 
 

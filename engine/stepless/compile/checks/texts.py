@@ -9,7 +9,7 @@ from stepless.compile.fields import texts_in
 from stepless.compile.parsed import Parsed, ParsedNode, readable
 from stepless.expressions.references import doubtful_words
 from stepless.limits import MAX_DOUBTFUL_WORDS
-from stepless.model.findings import Finding, Severity
+from stepless.model.findings import Change, Finding, Severity, use
 from stepless.model.kind import Nature, Part
 
 _TEMPLATES: Final = (Part.TEMPLATE, Part.EXPRESSION)
@@ -25,8 +25,9 @@ def doubtful_references(parsed: Parsed) -> Iterator[Finding]:
                 continue
             for word, near in doubtful_words(text, known, guessed, MAX_DOUBTFUL_WORDS):
                 message = f"`<{word}>` is plain text, because no node is named `{word}`"
+                fix = use(f"<{near}", change=Change.RESPELL, former=f"<{word}")
                 yield Finding("doubtful_reference", f"{node.path}.with.{place}", message, f"Did you mean `<{near}>`?", node.id,
-                              severity=Severity.WARNING)
+                              severity=Severity.WARNING, fix=fix)
 
 
 def _texts(node: ParsedNode) -> Iterator[tuple[str, str]]:

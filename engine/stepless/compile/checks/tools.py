@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from stepless.compile.parsed import Parsed, ParsedBody
-from stepless.compile.suggest import did_you_mean, listed
-from stepless.model.findings import Finding, Severity
+from stepless.compile.suggest import did_you_mean, listed, nearest
+from stepless.model.findings import Finding, Severity, remove, use
 
 _IDLE: Final = ("join", "merge", "on_parent_failure", "default", "retry", "delivery", "enabled")
 
@@ -22,7 +22,8 @@ def unknown_tools(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
                 elsewhere = next(parsed.named(name), None) is not None
                 message = f"`{name}` is in another body" if elsewhere else f"there is no node `{name}`"
                 mend = "Move it beside this node." if elsewhere else did_you_mean(name, body.nodes, what="nodes")
-                yield Finding("unknown_node", path, message, mend, user.id)
+                fix = None if elsewhere else use(nearest(name, body.nodes))
+                yield Finding("unknown_node", path, message, mend, user.id, fix=fix)
             elif tool is not None and tool.kind is not None and not tool.kind.is_tool:
                 kinds = listed([kind for kind in parsed.kinds if parsed.kinds[kind].is_tool])
                 message = f"`{name}` is of the kind {tool.kind.name}, which cannot be run as a tool"
@@ -49,4 +50,7 @@ def idle_tool_settings(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         for setting in _IDLE:
             if setting in tool.document.given:
                 message = f"`{setting}` has no effect: `{name}` is a tool, and `{users[0].id}` controls it"
-                yield Finding("idle_setting", f"{tool.path}.{setting}", message, "Leave it out.", name, severity=Severity.WARNING)
+                yield Finding(
+                    "idle_setting", f"{tool.path}.{setting}", message, "Leave it out.", name, severity=Severity.WARNING,
+                    fix=remove(setting),
+                )

@@ -67,7 +67,7 @@ class _Reader:
             fields["edges"] = None
             kept: Object = {}
             for key, order, entry in encoder.placed(edges, ("edges",)):
-                edge = _edge_entry(entry, named)
+                edge = edge_entry(entry, named)
                 if edge is None:
                     kept[key] = {"order": order, "is": encoder.value(entry, ("rest", "edges", key))}
                 else:
@@ -132,7 +132,7 @@ class _Reader:
     def _after(self, value: JSON, named: Mapping[str, str], target: str, encoder: Encoder) -> Object:
         kept: Object = {}
         for key, order, entry in encoder.placed(value if isinstance(value, list) else [value], ("after",)):
-            edge = _after_entry(entry, named, target)
+            edge = after_entry(entry, named, target)
             if edge is None:
                 kept[key] = {"order": order, "is": encoder.value(entry, ("rest", "after", key))}
             else:
@@ -152,7 +152,7 @@ def _in_order(written: Object, fields: Object, reserved: frozenset[str]) -> Obje
     return {name: fields[name] for name in names}
 
 
-def _after_entry(entry: JSON, named: Mapping[str, str], target: str) -> Object | None:
+def after_entry(entry: JSON, named: Mapping[str, str], target: str) -> Object | None:
     """The fields of an edge from an entry of `after`; None where it is not one of a node in this body."""
     if isinstance(entry, str):
         source = _source(entry, named)
@@ -171,7 +171,7 @@ def _after_entry(entry: JSON, named: Mapping[str, str], target: str) -> Object |
     return {**made, "target": target}
 
 
-def _edge_entry(entry: JSON, named: Mapping[str, str]) -> Object | None:
+def edge_entry(entry: JSON, named: Mapping[str, str]) -> Object | None:
     """The fields of an edge from an entry of `edges`; None where it does not join two nodes of this body."""
     if not isinstance(entry, dict) or not _readable(entry) or not isinstance(entry.get("handle", ""), str):
         return None

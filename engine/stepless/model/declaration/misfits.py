@@ -124,6 +124,12 @@ def preview(value: Any) -> str:
     return f"`{value[:PREVIEW_CHARACTERS]}`" if isinstance(value, str) else noun_of(value)
 
 
+def meant_boolean(value: Any) -> bool | None:
+    """What a word such as `yes` or `off` means; None for another value."""
+    word = str(value).lower()
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
 def noun_of(value: Any) -> str:
     """The name of a value's type in messages."""
     for kinds, noun in ((type(None), "null"), (bool, "true or false"), (int | float, "a number"), (str, "text"),
@@ -224,8 +230,8 @@ def _as_number(name: str, value: Any) -> str:
 
 
 def _as_boolean(name: str, value: Any) -> str:
-    word = str(value).lower()
-    return next((f"Write `{meant}`." for meant, words in (("true", _TRUE), ("false", _FALSE)) if word in words), "")
+    meant = meant_boolean(value)
+    return "" if meant is None else f"Write `{preview(meant)}`."
 
 
 def _as_duration(name: str, value: Any) -> str:

@@ -6,7 +6,7 @@ import gzip
 from enum import Enum
 from functools import partial
 from hashlib import sha256
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from fastapi import APIRouter, Query, Request
 from pydantic import ConfigDict, Field
@@ -38,6 +38,8 @@ from stepless.runtime.drafts.items import Item
 from stepless.runtime.rooms.messages import answer_out, item_out
 from stepless.runtime.verbs.drafts import DraftVerbs, Shown, base_of, origin_of
 from stepless.runtime.verbs.drafts.bases import standing
+from stepless.runtime.verbs.drafts.mending import Checked, checked
+from stepless.runtime.verbs.drafts.texts import gesture_out
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12
@@ -106,8 +108,19 @@ class SubmittedOut(TypedDict, total=False):
     answer: dict[str, Any]
 
 
+class FixOut(TypedDict):
+    """The gesture that mends a finding; `label` is the text of a button. Send it as it is, under the epoch of the findings."""
+
+    label: str
+    writes: list[list[Any]]
+    guards: NotRequired[list[list[Any]]]
+
+
 class DraftFindingOut(FindingOut):
-    """`key` is the block that the finding is about, null for the workflow itself."""
+    """`key` is the block that the finding is about, null for the workflow itself. `fix` is there where the change that mends it
+    is known exactly."""
+
+    fix: NotRequired[FixOut]
 
 
 class DraftFindingsOut(TypedDict):
@@ -258,12 +271,19 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     )
     def read_draft_findings(workflow_id: str, query: Annotated[SeqQuery, Query()]) -> Response:
         """Returns what publishing would refuse or warn about: after the item `seq`, or now."""
-        at, found = drafts.findings(workflow_id, query.seq)
-        findings = [{**finding_out(finding), "key": key} for finding, key in found]
+        at, found = checked(drafts, workflow_id, query.seq)
+        findings = [_finding(one) for one in found]
         return reply({"epoch": at.head.epoch, "seq": at.seq, "findings": findings})
 
 
 # -- what is sent ------------------------------------------------------------------------------------------------------
+
+
+def _finding(one: Checked) -> dict[str, Any]:
+    made: dict[str, Any] = {**finding_out(one.finding), "key": one.key}
+    if one.gesture is not None and one.finding.fix is not None:
+        made["fix"] = {"label": one.finding.fix.label, **gesture_out(one.gesture)}
+    return made
 
 
 def _head(head: DraftHead) -> dict[str, JSON]:

@@ -1,0 +1,37 @@
+/** What is around a form: its keys, who is in it, and what is wrong with what it shows. */
+import "./forms.css";
+import { useMemo, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
+import type { Desk, Look } from "../../canvas/desk.ts";
+import type { Block } from "../../canvas/model/graph.ts";
+import type { Room } from "../../wire/room.ts";
+import { Bench } from "./control.ts";
+import { Wrong } from "./one.tsx";
+import type { Placed } from "./placing.ts";
+
+/** `at`: the key of the entity that the form edits. */
+export function Frame({ desk, room, at, label, placed, children }: {
+  readonly desk: Desk; readonly room: Room; readonly at: string; readonly label: string; readonly placed: readonly Placed[]; readonly children: ReactNode;
+}): ReactElement {
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === "Escape") document.querySelector<HTMLElement>("[data-keys]")?.focus();
+    else if ((event.metaKey || event.ctrlKey) && !event.altKey && event.key.toLowerCase() === "z") {
+      event.preventDefault();
+      if (event.shiftKey) desk.redo();
+      else desk.undo();
+    }
+  };
+  return (
+    <Wrong value={placed}>
+      <div className="form" role="group" aria-label={label} onKeyDown={pressed} onFocus={() => { room.line.at({ field: at }); }} onBlur={(event) => {
+        if (event.currentTarget.contains(event.relatedTarget)) return;
+        room.line.at({ field: null });
+        desk.draft.flush();
+      }}>{children}</div>
+    </Wrong>
+  );
+}
+
+export function useBench(desk: Desk, look: Look, room: Room, block: Block): Bench {
+  const { canEdit } = look.draft;
+  return useMemo(() => new Bench(desk, room, `block/${block.tail}`, canEdit), [desk, room, block.tail, canEdit]);
+}
