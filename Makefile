@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console console-demo terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,12 @@ SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 console-demo: $(READY) $(CONSOLE) console ## build the refund example in the console with two browsers; writes docs/images/console
 	@PYTHONPATH=engine $(BIN)/python tests/browser/demo_refund.py
+
+console-looks: $(READY) $(CONSOLE) console ## take pictures of every page of the console into build/looks, over an empty, a usual and a huge server
+	@PYTHONPATH=engine $(BIN)/python tests/browser/looks.py build/looks
+
+console-pictures: $(READY) $(CONSOLE) console ## take the pictures of the pages of the console; writes docs/images/pages
+	@PYTHONPATH=engine $(BIN)/python tests/browser/looks.py docs/images/pages --kept
 
 test: $(READY) $(CONSOLE) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
 	$(BIN)/pytest $(SPREAD)

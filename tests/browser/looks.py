@@ -1,9 +1,11 @@
 """Takes pictures of every page of the console, in each width and theme, and says what a glance at numbers can find.
 
     python tests/browser/looks.py FOLDER [--site empty] [--only run,editor] [--widths 1440,390] [--themes light]
+    python tests/browser/looks.py FOLDER --kept
 
 One tab visits every page after the other, without loading the console again: the stylesheets of all pages it was at are there,
-as they are for a person. FOLDER gets SITE/SCENE-WIDTH-THEME.png, and SITE/faults.txt. `make console-looks` runs it.
+as they are for a person. FOLDER gets SITE/SCENE-WIDTH-THEME.png, and SITE/faults.txt. `make console-looks` runs it. With --kept,
+FOLDER gets the few pictures that docs/console.md shows: `make console-pictures`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,12 +23,22 @@ sys.path[:0] = [str(ROOT / "tests/tools"), str(ROOT / "examples")]
 
 from chromium import chromium  # noqa: E402
 from draft_site import DraftSite  # noqa: E402
+from glance import FAULTS  # noqa: E402
 from look_sites import LONG, SITES, newest  # noqa: E402
 from windows import AS_FORM, WITH_TOKEN, Windows  # noqa: E402
 
 LIMIT_MS = 20_000
 MAX_LOOKS = 200
-SIZES: Final = {1440: 900, 1024: 768, 390: 844}
+SIZES: Final = {1440: 900, 1280: 720, 1024: 768, 390: 844}
+WIDTHS: Final = (1440, 1024, 390)
+WIDE: Final = (1440, 1024)
+MAX_PICTURE_BYTES: Final = 150_000
+# of docs/console.md: what is shown, at which width
+KEPT: Final = {
+    "workflows": 1280, "workflow": 1280, "workflow-changes": 1280, "workflow-start": 1280, "workflow-schedules": 1280,
+    "webhook-webhooks": 1280, "runs": 1280, "runs-bulk": 1280, "approvals": 390, "errors": 1280, "version-python": 1280,
+    "editor-test": 1280, "editor-conflict": 1280,
+}  # fmt: skip
 THEMES: Final = ("light", "dark")
 GO: Final = "path => { history.pushState(null, '', '/console' + path); dispatchEvent(new PopStateEvent('popstate')); }"
 REST: Final = """async () => {
@@ -34,42 +46,18 @@ REST: Final = """async () => {
   await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   await Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)));
 }"""
-# What numbers can find: what leaves the window, type outside of the scale, raw marks in texts, small targets.
-FAULTS: Final = r"""() => {
-  const found = new Set();
-  const shown = one => one.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
-  const name = one => `${one.tagName.toLowerCase()}.${[...one.classList].join('.')}`;
-  const rolls = one => { for (let at = one.parentElement; at; at = at.parentElement) {
-    const style = getComputedStyle(at); if (/auto|scroll|hidden|clip/.test(style.overflowX)) return true; } return false; };
-  if (document.documentElement.scrollWidth > document.documentElement.clientWidth) found.add(`scrolls sideways by ${document.documentElement.scrollWidth - document.documentElement.clientWidth}`);
-  for (const one of document.querySelectorAll('body *')) {
-    if (!shown(one) || one.closest('.hidden, svg, .react-flow__viewport, .react-flow__attribution, .cm-editor')) continue;
-    const box = one.getBoundingClientRect(), style = getComputedStyle(one);
-    if (box.width > 0 && (box.right > innerWidth + 1 || box.left < -1) && !rolls(one)) found.add(`leaves the window: ${name(one)}`);
-    const own = [...one.childNodes].filter(node => node.nodeType === 3 && node.data.trim() !== '').map(node => node.data).join(' ');
-    if (own === '') continue;
-    const size = Math.round(parseFloat(style.fontSize) * 10) / 10;
-    if (![12, 13, 14, 16, 20].includes(size)) found.add(`type of ${size}: ${name(one)}`);
-    if (!['400', '600'].includes(style.fontWeight)) found.add(`weight ${style.fontWeight}: ${name(one)}`);
-    if (/`[^`]+`/.test(own) && !one.closest('pre, code, textarea')) found.add(`raw marks: ${name(one)}: ${own.slice(0, 80)}`);
-    if (/\b1 (runs|failures|groups|nodes|findings|events|instances|versions|turns|questions|changes|conflicts|errors)\b/.test(own)) found.add(`plural: ${own.slice(0, 60)}`);
-    if (/undefined|NaN|null\b|\[object/.test(own) && !one.closest('pre, code, .json, .event-row')) found.add(`says ${own.slice(0, 60)}`);
-    if (style.overflowX === 'visible' && one.scrollWidth > one.clientWidth + 1 && style.display !== 'inline') found.add(`is wider than its box by ${one.scrollWidth - one.clientWidth}: ${name(one)}: ${own.slice(0, 40)}`);
-  }
-  return [...found];
-}"""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """A page, or what is open over it. `ready` is seen once it is there; `act` opens a dialog or the like, and is done again
-    wherever the width changes; `end` closes it."""
+    wherever the width changes."""
 
     name: str
     address: str
     ready: str
     act: Callable[[Any], None] | None = None
-    sizes: tuple[int, ...] = (1440, 1024, 390)
+    sizes: tuple[int, ...] = WIDTHS
 
 
 def press(*keys: str) -> Callable[[Any], None]:
@@ -145,7 +133,7 @@ def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
     shown = ".react-flow__node, .outline, .far, .empty"
     yield Scene(name, at, shown)
     if node is not None:
-        yield Scene(f"{name}-node", f"{at}?node={node}", shown, lambda page: page.wait_for_selector(".inspector-body"), (1440, 1024))
+        yield Scene(f"{name}-node", f"{at}?node={node}", shown, lambda page: page.wait_for_selector(".inspector-body"), WIDE)
     yield Scene(f"{name}-outline", f"{at}?view=outline", ".outline")
     yield Scene(f"{name}-yaml", f"{at}?view=yaml", ".cm-line")
     yield Scene(f"{name}-diff", f"{at}?view=diff", ".pane-body")
@@ -225,9 +213,9 @@ def scenes(kind: str, site: DraftSite) -> Iterator[Scene]:
 class Tour:
     """One tab that goes from scene to scene."""
 
-    def __init__(self, page: Any, site: DraftSite, folder: Path, widths: list[int], themes: list[str]) -> None:
+    def __init__(self, page: Any, site: DraftSite, folder: Path, widths: list[int], themes: list[str], kept: bool) -> None:
         self.page, self.site, self.folder = page, site, folder
-        self.widths, self.themes = widths, themes
+        self.widths, self.themes, self.kept = widths, themes, kept
         self.faults: dict[str, list[str]] = {}
 
     def visit(self, scene: Scene) -> None:
@@ -250,7 +238,8 @@ class Tour:
             for theme in self.themes:
                 self.page.emulate_media(color_scheme=theme)
                 self.page.evaluate(REST)
-                self.page.screenshot(path=self.folder / f"{scene.name}-{width}-{theme}.png")
+                path = self.folder / (f"{scene.name}.png" if self.kept else f"{scene.name}-{width}-{theme}.png")
+                self.page.screenshot(path=path, animations="disabled")
             for fault in self.page.evaluate(FAULTS):
                 self.faults.setdefault(fault, []).append(f"{scene.name}-{width}")
 
@@ -258,15 +247,15 @@ class Tour:
 def signed_out(windows: Windows, site: DraftSite, folder: Path) -> None:
     """The pages of those who are not signed in, each in a tab of its own."""
     code = site.client.post("/console/invitations").raise_for_status().json()["code"]
-    for width, height in SIZES.items():
+    for width, height in ((width, SIZES[width]) for width in WIDTHS):
         for theme in THEMES:
             scope = windows.bare(viewport={"width": width, "height": height}, color_scheme=theme)
-            for name, address in (("sign-in", "/console/"), ("joining", f"/console/#code={code}&invited"), ("code-spent", "/console/#code=spent")):
-                page = windows.tab(scope, site.url + address, ".notice")
+            for name, fragment in (("sign-in", ""), ("joining", f"#code={code}&invited"), ("code-spent", "#code=spent")):
+                page = windows.tab(scope, f"{site.url}/console/{fragment}", ".notice")
                 page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
 
 
-def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: list[str]) -> None:
+def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: list[str], kept: bool = False) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="stepless-looks-") as place:
         site = SITES[kind](Path(place))
@@ -276,16 +265,20 @@ def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: li
                 scope = windows.bare()
                 scope.add_init_script(";".join((WITH_TOKEN.format(site.administrator().token), AS_FORM)))
                 page = windows.tab(scope, f"{site.url}/console/", ".bar")
-                tour = Tour(page, site, folder, widths, themes)
+                tour = Tour(page, site, folder, widths, themes, kept)
                 for scene in scenes(kind, site):
-                    if not only or any(scene.name == one or scene.name.startswith(f"{one}-") for one in only):
+                    if kept and scene.name in KEPT:
+                        tour.visit(replace(scene, sizes=(KEPT[scene.name],)))
+                    elif kept:
+                        continue
+                    elif not only or any(scene.name == one or scene.name.startswith(f"{one}-") for one in only):
                         tour.visit(scene)
                 if kind == "empty" and not only:
                     signed_out(windows, site, folder)
                 windows.close()
             lines = [f"{fault}  [{', '.join(at)}]" for fault, at in tour.faults.items()] + windows.faults
-            (folder / "faults.txt").write_text("\n".join(lines) + "\n")
-            print("\n".join(lines))
+            sys.stdout.write("\n".join([f"{kind}:", *lines, ""]))
+            return lines
         finally:
             site.close()
 
@@ -295,13 +288,18 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--site", choices=list(SITES), action="append")
     parser.add_argument("--only", default="")
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--widths", default="1440,1024,390")
     parser.add_argument("--themes", default="light,dark")
     given = parser.parse_args()
     only = [one for one in given.only.split(",") if one]
+    if given.kept:
+        faults = look("usual", given.folder, [], sorted(set(KEPT.values())), ["light"], kept=True)
+        faults += [f"{path.name} is too large" for path in given.folder.glob("*.png") if path.stat().st_size > MAX_PICTURE_BYTES]
+        sys.exit("\n".join(faults) or 0)
     for kind in given.site or list(SITES):
-        print(f"{kind}:")
-        look(kind, given.folder / kind, only, [int(one) for one in given.widths.split(",")], given.themes.split(","))
+        lines = look(kind, given.folder / kind, only, [int(one) for one in given.widths.split(",")], given.themes.split(","))
+        (given.folder / kind / "faults.txt").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

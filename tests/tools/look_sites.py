@@ -66,7 +66,8 @@ QUESTION: Final[Document] = {
     "nodes": {
         "claim": {"type": "manual"},
         "lead": {"type": "approval", "after": "claim", "with": {
-            "message": "Pay <claim.amount> to <claim.who> for <claim.what>?", "approvers": ["ada@example.com", "bo@example.com"], "timeout": "2d",
+            "message": "Pay <claim.amount> to <claim.who> for <claim.what>?", "timeout": "2d",
+            "approvers": ["ada@example.com", "bo@example.com"],
             "fields": {
                 "amount": {"type": "integer", "minimum": 1, "maximum": 500, "title": "Amount", "description": "In euros"},
                 "receipt": {"type": "boolean", "title": "The receipt is there", "default": False},
@@ -114,13 +115,14 @@ def huge(folder: Path) -> DraftSite:
     """10,000 runs with long names and messages, 60 workflows, one of 2,000 nodes, a run of 5,000 turns, 300 approvals."""
     for number in range(60):
         id_ = f"{LONG}-{number:02}" if number % 5 == 0 else f"workflow-{number:02}"
-        _write(folder, {**SPLIT, "id": id_, "name": f"{LONG.replace('-', ' ').capitalize()} {number:02}" if number % 5 == 0 else f"Workflow {number:02}"})
+        _write(folder, {**SPLIT, "id": id_, "name": id_.replace("-", " ").capitalize()})
     _write(folder, many_runs.turns(5_000), QUESTION, _wide())
     _fill(folder / "dev.db", 10_000)
     site = DraftSite(folder, life_s=LIFE_S)
     for number in range(300):
         what = "a journey whose purpose takes many words to explain, " * 6 if number % 3 == 0 else f"journey {number}"
-        _ok(site, "POST", f"/workflows/{QUESTION['id']}/runs", {"inputs": {"amount": number, "who": f"person-{number}", "what": what}})
+        inputs = {"amount": number, "who": f"person-{number}", "what": what}
+        _ok(site, "POST", f"/workflows/{QUESTION['id']}/runs", {"inputs": inputs})
     start(site, "each-line", {"lines": list(range(5_000))})
     start(site, "wide", {})
     for count in (0, 5):
@@ -182,9 +184,9 @@ def _fill(path: Path, runs: int) -> None:
             head = many_runs.head(chance, number, now_ms - 60_000 - int(number * 30 * 86_400_000 / runs))
             meta = json.loads(head.meta)
             if number % 5 == 0:
-                meta["tags"] = [*meta.get("tags", []), "campaign:a-tag-that-is-made-of-a-whole-sentence-of-words", "eu-central-1", "batch:2026-11"]
+                meta["tags"] = [*meta.get("tags", []), f"campaign:{LONG}", "eu-central-1", "batch:2026-11"]
                 if "error" in meta:
-                    meta["error"]["message"] += ", while connecting to https://risk.example.com/v1/scores?customer=0123456789abcdef" + "0123456789abcdef" * 6
+                    meta["error"]["message"] += f", while connecting to https://risk.example.com/v1?c={'0123456789abcdef' * 7}"
                 head = head._replace(workflow_id=f"{LONG}-{number % 12 * 5:02}", meta=json.dumps(meta).encode())
             store.create_run(head)
     store.close()

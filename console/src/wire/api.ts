@@ -1,6 +1,7 @@
 /** Requests to the server that this page came from. The token of the tab goes in a header, never in a cookie. */
 import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { sentence } from "../ui/sentences.ts";
 
 const TOKEN = "stepless.token";
 
@@ -134,14 +135,6 @@ export async function signIn(code: string, name = ""): Promise<void> {
 export async function invitation(): Promise<string> {
   const answer = await requestObject("POST", "/console/invitations");
   return `${location.origin}/console/#code=${encodeURIComponent(textAt(answer, "code"))}&invited`;
-}
-
-/** A text of the server as a sentence of its own: what begins with a name, or ends with a mark, stays as it is. */
-export function sentence(text: string): string {
-  const said = text.trim();
-  if (said === "") return "";
-  const begun = /^[a-z]+[ ,]/.test(said) ? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}` : said;
-  return /[.!?:;…]["')]?$/.test(begun) ? begun : `${begun}.`;
 }
 
 /** What is shown of an error: why, and what to do. */
