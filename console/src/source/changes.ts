@@ -1,5 +1,5 @@
 /** Two texts beside each other, line by line, with some lines around each change. */
-import type { Json } from "../editing/values.ts";
+import { object, type Json } from "../editing/values.ts";
 import { hunksBetween } from "../panes/text/lines.ts";
 import type { FieldChange, LineChange, NodeChange } from "../wire/served.ts";
 import { madeRead } from "./made.ts";
@@ -42,20 +42,35 @@ function shortened(all: readonly LineChange[], around: number): LineChange[] {
   return made;
 }
 
-/** The text of the source before and after, by the changes of a document; null where it did not change, or there is none. */
+/** The text of the source and its parts before and after, by the changes of a document; null where none changed, or there is none. */
 export type Texts = readonly [before: string | null, after: string | null];
 
 export function sourceTexts(fields: readonly FieldChange[]): Texts | null {
-  for (const { path, before, after } of fields) {
-    if (path[0] !== MADE_BY || path.length > 2 || (path.length === 2 && path[1] !== "source")) continue;
-    const texts: Texts = path.length === 2 ? [textOf(before), textOf(after)] : [madeRead(before)?.source ?? null, madeRead(after)?.source ?? null];
-    if (texts[0] !== texts[1]) return texts;
-  }
-  return null;
+  const found = fields.flatMap(({ path, before, after }): Texts[] => {
+    if (path[0] !== MADE_BY || path.length > 2) return [];
+    const read = path.length === 1 ? wholeOf : path[1] === "source" ? textOf : path[1] === "parts" ? partsOf : null;
+    return read === null ? [] : [[read(before), read(after)]];
+  }).filter(([before, after]) => before !== after);
+  return found.length === 0 ? null : [joined(found.map(([before]) => before)), joined(found.map(([, after]) => after))];
 }
 
 function textOf(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
+}
+
+function partsOf(value: Json | undefined): string | null {
+  const made = madeRead(object([["language", "python"], ["parts", value ?? null]]));
+  return joined(made?.parts.map((part) => part.source) ?? []);
+}
+
+function wholeOf(value: Json | undefined): string | null {
+  const made = madeRead(value);
+  return made === null ? null : joined([made.source, ...made.parts.map((part) => part.source)]);
+}
+
+function joined(texts: readonly (string | null)[]): string | null {
+  const some = texts.filter((text) => text !== null);
+  return some.length === 0 ? null : some.join("\n");
 }
 
 /** Fields and nodes without those that follow from the lines of the source. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { object } from "../../src/editing/values.ts";
+import { object, type Json } from "../../src/editing/values.ts";
 import { lineChanges, sourceTexts, withoutLines } from "../../src/source/changes.ts";
 import { isSameMade, linesRead, madeRead, type Made, type Node } from "../../src/source/made.ts";
 import { Source } from "../../src/source/source.ts";
@@ -110,6 +110,11 @@ test("of the changes of a document: the text of its source before and after, and
   assert.deepEqual(sourceTexts([{ path: ["variables"], before: 1, after: 2 }, { path: ["made_by", "source"], before: "old", after: SOURCE }]), ["old", SOURCE]);
   assert.equal(sourceTexts([{ path: ["made_by", "file"], before: "a.py", after: "b.py" }]), null);
   assert.deepEqual(sourceTexts([{ path: ["made_by"], before: object([["language", "python"], ["source", "s"]]), after: undefined }]), ["s", null]);
+  const parts = (source: string): Json => [object([["file", "stock.py"], ["function", "far"], ["first", 7], ["source", source]])];
+  assert.deepEqual(sourceTexts([{ path: ["made_by", "parts"], before: parts("old"), after: parts(FAR) }]), ["old", FAR]);
+  assert.deepEqual(
+    sourceTexts([{ path: ["made_by", "source"], before: "a", after: "b" }, { path: ["made_by", "parts"], before: undefined, after: parts("new") }]), ["a", "b\nnew"],
+  );
   const node = (id: string, ...paths: string[][]): Parameters<typeof withoutLines>[0][number] => (
     { change: "changed", path: [id], key: `block/${id}`, formerId: "", fields: paths.map((path) => ({ path, before: 1, after: 2 })) }
   );
