@@ -94,6 +94,36 @@ def test_notes_are_written_by_two_moved_and_resized(
     assert violations(page, f"a note that is selected {theme}") == []
 
 
+def test_a_note_is_cut_and_pasted_together_with_a_node(windows: Windows, draft_site: DraftSite, ada: Person, refund: str) -> None:
+    page = windows.open(ada, ada.page(refund), permissions=["clipboard-read", "clipboard-write"])
+    canvas(page)
+    page.keyboard.press("n")
+    page.wait_for_selector(".note textarea:focus")
+    page.keyboard.type("Why: see the ledger")
+    page.keyboard.press("Escape")
+    saved(page)
+    before = notes(draft_site, refund)
+    choose(page, "pay")
+    page.locator(".note").click(modifiers=["Control"])
+    canvas(page)
+    page.keyboard.press("Control+x")
+    page.locator(".note").wait_for(state="detached")
+    saved(page)
+    assert "pay" not in draft_site.document(refund)["nodes"] and notes(draft_site, refund) == []
+    page.keyboard.press("Control+v")
+    page.locator(".note", has_text="Why: see the ledger").wait_for()
+    block(page, "pay").wait_for()
+    saved(page)
+    assert notes(draft_site, refund) == before
+    page.keyboard.press("Control+z")
+    page.locator(".note").wait_for(state="detached")
+    saved(page)
+    assert "pay" not in draft_site.document(refund)["nodes"], "one thing to undo"
+    page.keyboard.press("Control+z")
+    page.locator(".note").wait_for()
+    block(page, "pay").wait_for()
+
+
 def test_a_node_goes_between_and_nodes_are_aligned_by_the_menu(
     windows: Windows, draft_site: DraftSite, ada: Person, refund: str
 ) -> None:

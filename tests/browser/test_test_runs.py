@@ -51,6 +51,9 @@ def test_two_people_try_a_draft_with_pins_and_up_to_a_node(draft_site: DraftSite
     dialog.get_by_role("button", name="Start the test run").click()
     dialog.get_by_text("Pin their outputs").wait_for()
     dialog.get_by_role("button", name="Pin score").click()
+    dialog.get_by_label("Output", exact=True).fill(f'"{"x" * 260_000}"')
+    dialog.get_by_role("button", name="Pin", exact=True).click()
+    dialog.get_by_text("This output takes 260,002 bytes. A pin has at most 256,000.").wait_for()
     dialog.get_by_label("Output", exact=True).fill('{"status": 200, "body": {"risk": 3}}')
     assert axe.violations(ada, "the dialog of a pin") == []
     dialog.get_by_role("button", name="Pin", exact=True).click()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
 from stepless.editing.expanding import expand
 from stepless.editing.fold import fold
 from stepless.editing.gestures import Gesture, Guard
+from stepless.editing.pins import pin_bytes
 from stepless.editing.resolve import Change, Decision, resolve
 from stepless.editing.state import Entities, snapshot
 from stepless.editing.values import Object
 from stepless.editing.wholeness import faults
-from stepless.limits import MAX_ORDER_CHARACTERS
+from stepless.limits import MAX_ORDER_CHARACTERS, MAX_PIN_BYTES, MAX_PINS_BYTES
 from stepless.model.json import JSON
 
 
@@ -237,3 +240,36 @@ def test_a_rename_rewrites_strict_references() -> None:
     reader = block("user", **{"with": {"t": "<a!> <a.x!> <ab!> <a!b>"}})
     made = decide(Put("block/m", reader), Rename("block/a", "first")).state
     assert (made.get("block/m") or {})["with"] == {"t": "<first!> <first.x!> <ab!> <a!b>"}
+
+
+# -- pins --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kept", "output"), [
+    (None, None), (1.5, 1.5), ({"#": "1.0"}, 1.0), ("ä\"\n", "ä\"\n"), ([1, True], [1, True]), ({"[]": {}}, []), ({}, {}),
+    ({"a": {"b": []}, "ü": "x"}, {"a": {"b": []}, "ü": "x"}),
+    ({"[]": {"k1": {"order": "A", "is": "one"}, "k2": {"order": "B", "is": {"x": 1}}}}, ["one", {"x": 1}]),
+])
+def test_a_pin_is_measured_as_what_a_run_puts_out(kept: JSON, output: JSON) -> None:
+    assert pin_bytes(kept) == len(json.dumps(output, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_a_pin_that_is_too_large_is_refused() -> None:
+    most = "x" * (MAX_PIN_BYTES - 2)
+    assert decide(Put("pin/b", {"output": most})).outcomes == decide(Set("pin/b", ("output",), most)).outcomes
+    assert codes(decide(Put("pin/b", {"output": most}))) == []
+    for write in (Put("pin/b", {"output": most + "x"}), Set("pin/b", ("output",), {"a": most})):
+        assert codes(decide(write)) == [("pin_too_large", "pin/b", None, True)]
+    state = {**STATE, "pin/b": {"output": most}}
+    assert codes(decide(Splice("pin/b", ("output",), 0, 0, "x"), state=state)) == [("pin_too_large", "pin/b", None, True)]
+
+
+def test_the_pins_of_a_draft_are_bounded_together() -> None:
+    tails = [f"p{number}" for number in range(MAX_PINS_BYTES // MAX_PIN_BYTES)]
+    blocks = {f"block/{tail}": block(tail) for tail in tails}
+    full = {**STATE, **blocks, **{f"pin/{tail}": {"output": "x" * (MAX_PIN_BYTES - 2)} for tail in tails}}
+    left = MAX_PINS_BYTES - len(tails) * MAX_PIN_BYTES - 2
+    assert codes(decide(Put("pin/b", {"output": "x" * left}), state=full)) == []
+    assert codes(decide(Put("pin/b", {"output": "x" * (left + 1)}), state=full)) == [("pins_too_large", "pin/b", None, True)]
+    over = {**full, "pin/a": {"output": "x" * MAX_PIN_BYTES}}
+    assert codes(decide(Delete("pin/p0"), state=over)) == [], "less is never refused"

@@ -7,6 +7,8 @@ export const MAX_INTENT_WRITES = 20_000;
 export const MAX_INTENT_BYTES = 4_000_000;
 export const MAX_KEY_CHARACTERS = 64;
 export const MAX_ORDER_CHARACTERS = 64;
+export const MAX_PIN_BYTES = 256_000;
+export const MAX_PINS_BYTES = 5_000_000;
 export const MAX_JOINED_WRITES = 200;
 export const MAX_UNDO = 100;
 

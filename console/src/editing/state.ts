@@ -54,6 +54,8 @@ export const childrenOf = (parent: Json | undefined): string => `in ${part(paren
 export const namedIn = (parent: Json | undefined, id: Json | undefined): string => `name ${JSON.stringify([part(parent), part(id)])}`;
 /** Of the edges that leave a block or lead to it. */
 export const endsAt = (block: Json | undefined): string => `end ${part(block)}`;
+/** Of all pins. */
+export const PINS = "pins";
 /** Of the notes. */
 export const NOTES = "notes";
 /** Of the blocks and subflows whose texts have `<name`. */
@@ -79,6 +81,8 @@ function labels(key: string, entity: Entity): Iterable<string> {
       return new Set([endsAt(entity.get("source")), endsAt(entity.get("target")), tieOf(entity)]);
     case "note":
       return [NOTES];
+    case "pin":
+      return [PINS];
     default:
       return [];
   }

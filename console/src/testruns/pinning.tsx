@@ -6,7 +6,7 @@ import { ERROR } from "../canvas/model/graph.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { explained } from "../wire/api.ts";
 import { textOf, valueOf } from "../wire/exact.ts";
-import { pinFault, pinned, pinOf } from "./pins.ts";
+import { faultOf, pinned, pinOf } from "./pins.ts";
 import { outputOf } from "./reading.ts";
 import { pathOf, type TestRuns } from "./store.ts";
 
@@ -40,12 +40,13 @@ export default function PinDialog({ desk, look, tests, tail, close }: {
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     try {
-      const wrong = pinFault(text);
+      const output = valueOf(text);
+      const wrong = faultOf(desk.view, tail, output, desk.fresh);
       if (wrong !== null) {
         setFault(wrong);
         return;
       }
-      desk.edit(pinned(desk.view, tail, { output: valueOf(text), handle }, desk.fresh));
+      desk.edit(pinned(desk.view, tail, { output, handle }, desk.fresh));
       close();
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;

@@ -1,10 +1,10 @@
 /** Pins: outputs that a draft keeps for nodes, which put them out in test runs instead of working. */
 import { gesture, type Gesture } from "../editing/gestures.ts";
+import { MAX_PIN_BYTES, MAX_PINS_BYTES } from "../editing/limits.ts";
+import { pinBytes, pinsBytes } from "../editing/rules/pins.ts";
 import type { State } from "../editing/state.ts";
 import { object, type Json } from "../editing/values.ts";
 import { decoded, encoded, type Value } from "../inspector/values.ts";
-
-export const MAX_PIN_BYTES = 256_000;
 
 /** `handle` is the exit by which the node leaves; an empty text stands for its first one. */
 export interface Pin {
@@ -28,8 +28,15 @@ export function pinned(state: State, tail: string, pin: Pin | null, fresh: () =>
   return gesture([["put", key, object(fields)]]);
 }
 
-/** Why an output cannot be pinned; null where it can. */
-export function pinFault(text: string): string | null {
-  const size = new TextEncoder().encode(text).length;
-  return size <= MAX_PIN_BYTES ? null : `This output takes ${size.toLocaleString("en")} bytes. A pin has at most ${MAX_PIN_BYTES.toLocaleString("en")}.`;
+/** Why an output cannot be pinned at a node; null where it can. */
+export function faultOf(state: State, tail: string, output: Value, fresh: () => string): string | null {
+  const size = pinBytes(encoded(output, fresh));
+  if (size > MAX_PIN_BYTES) return `This output takes ${shown(size)} bytes. A pin has at most ${shown(MAX_PIN_BYTES)}.`;
+  const others = pinsBytes(state, `pin/${tail}`);
+  if (size + others <= MAX_PINS_BYTES) return null;
+  return `This output takes ${shown(size)} bytes, and the other pins of this draft ${shown(others)}. All together have at most ${shown(MAX_PINS_BYTES)}: take a pin away.`;
+}
+
+function shown(bytes: number): string {
+  return bytes.toLocaleString("en");
 }

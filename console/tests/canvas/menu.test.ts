@@ -24,7 +24,7 @@ test("the menu has what suits what is selected", () => {
   assert.ok(keys(desk).includes("distributeAcross"));
   assert.equal(itemsFor(desk.snapshot()).flat().at(-1)?.title, "Delete 4");
   desk.select([], false, ["n"]);
-  assert.deepEqual(keys(desk), ["open", "duplicate", "delete"]);
+  assert.deepEqual(keys(desk), ["open", "copy", "cut", "duplicate", "delete"]);
   desk.select([]);
   desk.change({ edges: new Set(["ab"]) });
   assert.deepEqual(keys(desk), ["insert", "delete"]);

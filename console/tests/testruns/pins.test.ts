@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { remove } from "../../src/canvas/actions/changing.ts";
 import { graphOf } from "../../src/canvas/model/graph.ts";
+import { MAX_PIN_BYTES } from "../../src/editing/limits.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
-import { MAX_PIN_BYTES, pinFault, pinned, pinOf } from "../../src/testruns/pins.ts";
+import { Entities } from "../../src/editing/state.ts";
+import { object } from "../../src/editing/values.ts";
+import type { Value } from "../../src/inspector/values.ts";
+import { faultOf, pinned, pinOf } from "../../src/testruns/pins.ts";
 import { textOf, valueOf } from "../../src/wire/exact.ts";
 import { Alone, counted, KINDS } from "../canvas/drafts.ts";
 
@@ -38,8 +42,13 @@ test("a pin goes with its block, and is taken away by itself", () => {
 });
 
 test("an output that is too large, or no JSON, is not pinned", () => {
-  assert.equal(pinFault("x".repeat(MAX_PIN_BYTES)), null);
-  assert.match(pinFault("ä".repeat(MAX_PIN_BYTES)) ?? "", /512,000 bytes/);
+  const none = new Entities([]);
+  const fault = (state: Entities, output: Value): string => faultOf(state, "n", output, counted()) ?? "";
+  assert.equal(fault(none, "x".repeat(MAX_PIN_BYTES - 2)), "");
+  assert.match(fault(none, "ä".repeat(MAX_PIN_BYTES)), /512,002 bytes/);
+  const full = new Entities(Array.from({ length: 20 }, (_, n) => [`pin/p${n}`, object([["output", "x".repeat(249_000)]])] as const));
+  assert.equal(fault(full, "x".repeat(10_000)), "");
+  assert.match(fault(full, "x".repeat(30_000)), /other pins of this draft 4,980,040/);
   assert.throws(() => valueOf("{"), SyntaxError);
 });
 

@@ -10,6 +10,7 @@ from itertools import count
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
 from stepless.editing.fold import after, apply
 from stepless.editing.orders import spread
+from stepless.editing.pins import pin_fault
 from stepless.editing.references import readers, renaming, rewritten
 from stepless.editing.shapes import fits
 from stepless.editing.state import Layer, State, children_of, ends_at, mentions, named_in, room_of, tail_of, tie_of
@@ -79,6 +80,14 @@ class Trial:
         """Judges what only the whole gesture decides."""
         self._follow_names()
         self._untie()
+        self._weigh_pins()
+
+    def _weigh_pins(self) -> None:
+        changed = dict.fromkeys(effect.key for effect in self.effects if room_of(effect.key) == "pin")
+        for key in changed:
+            code = pin_fault(self.layer, key) if key in self.layer else None
+            if code is not None:
+                raise Refused(code, key)
 
     # -- additions ---------------------------------------------------------------------------------------------------
 

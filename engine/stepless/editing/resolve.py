@@ -21,6 +21,7 @@ bodies, no two blocks of one name in one body, no block inside itself.
                                   one below the block itself             refused `parent_cycle`
                                   the name taken there                   the name gets `_2`, `_3` …
                                   edges to what stays                    go with it
+    a change of a pin             more than a pin, or all, may hold      refused `pin_too_large`, `pins_too_large`
     set order                     longer than its limit                  the siblings get new orders
 
 A refusal takes the whole gesture and nothing else; a drop takes the write and, since they find nothing any more, those that need

@@ -53,6 +53,10 @@ def mentions(name: str) -> Label:
     return ("mentions", name)
 
 
+PINS: Final[Label] = ("pins",)
+"""Of all pins."""
+
+
 def tie_of(edge: Mapping[str, JSON]) -> Label:
     """Of the edges that carry the same part of one exit into one param: the second of two adds nothing."""
     return (
@@ -83,6 +87,8 @@ def _found(key: str, entity: Object) -> Iterator[Label]:
         case "edge":
             yield from {ends_at(entity.get("source")), ends_at(entity.get("target"))}
             yield tie_of(entity)
+        case "pin":
+            yield PINS
 
 
 def _mentioned(entity: Object) -> Iterator[Label]:

@@ -12,7 +12,7 @@ const OF_AN_EDGE: ReadonlySet<string> = new Set(["source", "target", "handle", "
 type Fields = Map<string, Value>;
 
 /** `{nodes}` of these blocks, with the edges between them. */
-export function fragment(state: State, graph: Graph, tails: Iterable<string>): Value {
+export function fragment(state: State, graph: Graph, tails: Iterable<string>): ReadonlyMap<string, Value> {
   return body(state, graph, outermost(graph, tails));
 }
 

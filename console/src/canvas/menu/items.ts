@@ -27,7 +27,7 @@ const COPIES: readonly Item[] = [
   { key: "copy", title: "Copy", keys: "⌘ C" }, { key: "cut", title: "Cut", keys: "⌘ X" }, { key: "duplicate", title: "Duplicate", keys: "⌘ D" },
 ];
 const DELETE: Item = { key: "delete", title: "Delete", keys: "Del", danger: true };
-const OF_NOTE: readonly (readonly Item[])[] = [[{ key: "open", title: "Write", keys: "Enter" }, { key: "duplicate", title: "Duplicate", keys: "⌘ D" }], [DELETE]];
+const OF_NOTE: readonly (readonly Item[])[] = [[{ key: "open", title: "Write", keys: "Enter" }], COPIES, [DELETE]];
 
 function ofBlock({ selected, graph }: Pick<Look, "selected" | "graph">): readonly (readonly Item[])[] {
   const [tail = ""] = selected;
@@ -52,7 +52,7 @@ function ofMany({ selected, chosen, graph }: Pick<Look, "selected" | "chosen" | 
       ...selected.size < 3 ? [] : [{ key: "distributeAcross", title: "Distribute across" }, { key: "distributeDown", title: "Distribute down" }] as const,
     ],
     selected.size === 0 ? [] : [{ key: "disable", title: anyOn ? "Disable" : "Enable", keys: "D" }, ...[...selected].some((tail) => graph.places.has(tail)) ? [TIDY] : []],
-    selected.size === 0 ? [COPIES[2] ?? DELETE] : COPIES,
+    COPIES,
     [{ ...DELETE, title: `Delete ${count}` }],
   ];
 }

@@ -1,37 +1,36 @@
 /** Copy, cut and paste, by the events of the clipboard and by a menu: YAML out, YAML or JSON in, from wherever it comes. */
 import { remove } from "../actions/changing.ts";
-import { fragment } from "../actions/fragments.ts";
-import { paste, settings } from "../actions/pasting.ts";
+import { deletions } from "../notes/notes.ts";
 import { gesture } from "../../editing/gestures.ts";
 import type { Desk } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
 import type { Value } from "../../inspector/values.ts";
 
-type Yaml = typeof import("../../inspector/yaml.ts");
+type Carrying = typeof import("./carrying.ts");
 
 /**
  * The reader and writer of YAML is loaded when the page is idle. An event of the clipboard that comes earlier waits for it:
  * what is pasted is known at once, and what is copied is written to the clipboard when it can be.
  */
 export class Clipboard {
-  private yaml: Yaml | null = null;
+  private carrying: Carrying | null = null;
 
   constructor(private readonly desk: Desk) {}
 
-  async load(): Promise<Yaml> {
-    return (this.yaml ??= await import("../../inspector/yaml.ts"));
+  async load(): Promise<Carrying> {
+    return (this.carrying ??= await import("./carrying.ts"));
   }
 
   copy(event: ClipboardEvent, cuts: boolean): void {
-    const { selected } = this.desk.snapshot();
-    if (selected.size === 0 || event.clipboardData === null) return;
+    const { selected, chosen } = this.desk.snapshot();
+    if (selected.size + chosen.size === 0 || event.clipboardData === null) return;
     event.preventDefault();
-    if (this.yaml === null) {
+    if (this.carrying === null) {
       void this.write(cuts);
       return;
     }
-    event.clipboardData.setData("text/plain", this.printed(this.yaml));
+    event.clipboardData.setData("text/plain", this.printed(this.carrying));
     this.copied(cuts);
   }
 
@@ -64,42 +63,49 @@ export class Clipboard {
     void this.pasted(text);
   }
 
-  private printed(yaml: Yaml): string {
-    const { graph, selected, draft } = this.desk.snapshot();
-    return yaml.print(fragment(draft.view, graph, selected));
+  private printed(carrying: Carrying): string {
+    const { graph, selected, notes, chosen, draft } = this.desk.snapshot();
+    return carrying.printed(draft.view, graph, selected, notes, chosen);
   }
 
   private copied(cuts: boolean): void {
-    const { graph, selected, draft } = this.desk.snapshot();
-    if (cuts && draft.canEdit) this.desk.edit(remove(graph, selected));
+    const { graph, selected, notes, chosen, draft } = this.desk.snapshot();
+    if (cuts && draft.canEdit) this.desk.edit(gesture([...(remove(graph, selected)?.writes ?? []), ...deletions(notes, chosen)]));
   }
 
   /** Adds what a text has: a fragment, a document, or an export that the server converts. */
   async pasted(text: string): Promise<void> {
     const { graph } = this.desk.snapshot();
     const parent = graph.blocks.get(this.desk.current ?? "")?.parent ?? null;
-    const yaml = await this.load();
+    const carrying = await this.load();
     try {
-      const value = yaml.read(text);
+      const value = carrying.read(text);
       const name = foreign(value);
-      if (name === null) this.take(value, parent);
+      if (name === null) this.take(carrying, value, parent);
       else {
         const { converted } = await import("../../wire/imports.ts");
         const { document, findings } = await converted(value);
-        if (this.take(document, parent)) this.desk.remark(saidOf(name, findings));
+        if (this.take(carrying, document, parent)) this.desk.remark(saidOf(name, findings));
       }
     } catch (error) {
-      this.desk.remark(error instanceof yaml.Unreadable ? `What was pasted is neither YAML nor JSON: ${error.message}` : `It was not pasted. ${explained(error).why} ${explained(error).mend}`);
+      this.desk.remark(error instanceof carrying.Unreadable ? `What was pasted is neither YAML nor JSON: ${error.message}` : `It was not pasted. ${explained(error).why} ${explained(error).mend}`);
     }
   }
 
-  private take(value: Value, parent: string | null): boolean {
+  /** Nodes and notes are one gesture. */
+  private take({ paste, pasteNotes, settings }: Carrying, value: Value, parent: string | null): boolean {
+    const { graph, notes } = this.desk.snapshot();
     const made = paste(this.desk.view, this.desk.kinds, value, parent, this.desk.fresh);
-    const begun = this.desk.snapshot().graph.blocks.size === 0 ? settings(this.desk.view, value, this.desk.fresh) : [];
-    if (made === null) this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
-    else if (this.desk.edit(gesture([...begun, ...made.gesture.writes]))) this.desk.select(made.tails, made.tails.length === 1);
-    else return false;
-    return made !== null;
+    const beside = pasteNotes(value, notes, this.desk.fresh);
+    const begun = graph.blocks.size === 0 && made !== null ? settings(this.desk.view, value, this.desk.fresh) : [];
+    const tails = made?.tails ?? [];
+    if (tails.length + beside.tails.length === 0) {
+      this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
+      return false;
+    }
+    if (!this.desk.edit(gesture([...begun, ...(made?.gesture.writes ?? []), ...beside.gesture.writes]))) return false;
+    this.desk.select(tails, tails.length + beside.tails.length === 1, beside.tails);
+    return true;
   }
 }
 

@@ -11,6 +11,7 @@ import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, ty
 import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
 import { freeName, hanging, sees, untied } from "./bodies.ts";
 import { bodyOf, readers, renaming, rewritten } from "./references.ts";
+import { pinFault } from "./pins.ts";
 import { Refused } from "./refused.ts";
 import { fits } from "./shapes.ts";
 
@@ -82,6 +83,10 @@ export class Trial {
   finish(): void {
     this.followNames();
     this.untie();
+    for (const key of new Set(this.effects.map(([, one]) => one))) {
+      const code = roomOf(key) === "pin" && this.layer.has(key) ? pinFault(this.layer, key) : null;
+      if (code !== null) throw new Refused(code, key);
+    }
   }
 
   // -- additions -------------------------------------------------------------------------------------------------------

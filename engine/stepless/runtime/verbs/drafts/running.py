@@ -145,7 +145,10 @@ def _path_of(state: Entities, tail: JSON) -> str:
 
 
 def _check_pins(graph: Graph, pins: Mapping[str, Pin]) -> None:
-    sizes = {path: len(json.dumps(pin.output, ensure_ascii=False).encode("utf-8", "surrogatepass")) for path, pin in pins.items()}
+    sizes = {
+        path: len(json.dumps(pin.output, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+        for path, pin in pins.items()
+    }
     largest = max(sizes, key=sizes.__getitem__, default="")
     if sizes.get(largest, 0) > MAX_PIN_BYTES:
         message = f"the pinned output of {largest} takes {sizes[largest]:,} bytes; {MAX_PIN_BYTES:,} is the limit"
