@@ -24,7 +24,7 @@ from draft_site import DraftSite, Person
 from example_drafts import many
 from windows import Windows, block, canvas
 
-from benchmarks.console import pages, wire
+from benchmarks.console import pages, runs, wire
 
 PAGE = Path(__file__).resolve().parents[2] / "build/console-figures.md"
 LARGE, LARGEST = 2_000, 5_000
@@ -161,6 +161,24 @@ def opened(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
     yield Row(f"an op in {LARGEST:,} blocks, more than in an empty draft", more, " ms", 20, note=note)
 
 
+def listed(windows: Windows) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        site = runs.prepared(Path(folder))
+        try:
+            blank = runs.blank_frames(windows)
+            frames, task, blanks = runs.list_scrolled(windows, site)
+            yield Row(f"list of {runs.RUNS:,} runs, scrolled: frames of a blank page's", frames / blank, "", 0.8, least=True)
+            yield Row("list of runs, scrolled: task time a frame, p95", task, " ms", 12)
+            yield Row("list of runs, scrolled: places without a row", 100 * blanks, " %", 0)
+            opened_ms, long_ms = runs.run_opened_ms(windows, site)
+            yield Row(f"run of {runs.TURNS:,} turns: graph painted", opened_ms, " ms", 1_000, note="a new browser")
+            note = f"longest {max(long_ms, default=0):.0f} ms"
+            what = f"run of {runs.TURNS:,} turns: main thread blocked over {runs.LONG_MS} ms"
+            yield Row(what, len(long_ms), " times", 0, note=note)
+        finally:
+            site.close()
+
+
 def sizes() -> Iterator[Row]:
     built = files(BUILT)
     yield Row("shell, compressed", compressed([built[name] for name in shell(built)]) / 1024, " KiB", 120)
@@ -169,7 +187,7 @@ def sizes() -> Iterator[Row]:
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
 
-PARTS = ("wire", "flood", "typed", "drawn", "opened", "sizes")
+PARTS = ("wire", "flood", "typed", "drawn", "opened", "runs", "sizes")
 
 
 def main() -> int:
@@ -184,7 +202,7 @@ def main() -> int:
             parts = {
                 "wire": lambda: on_the_wire(site), "flood": lambda: flooded(site), "typed": lambda: typed(windows, people, site),
                 "drawn": lambda: drawn(windows, people[0], site), "opened": lambda: opened(windows, people[0], site),
-                "sizes": sizes,
+                "runs": lambda: listed(windows), "sizes": sizes,
             }  # fmt: skip
             for name in PARTS if only is None else (only,):
                 for row in parts[name]():

@@ -1,5 +1,6 @@
 /** Which rows of a long list are drawn: those in view and a few around them. All rows have one height. */
 import { useCallback, useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { flushSync } from "react-dom";
 
 export interface Shown {
   readonly from: number;
@@ -38,7 +39,9 @@ export function useRows(count: number, row: number): Virtual {
       const next = rowsIn(element.scrollTop, element.clientHeight, row, count);
       setShown((old) => old.from === next.from && old.to === next.to ? old : next);
     };
-    const soon = (): void => { if (frame === 0) frame = requestAnimationFrame(measure); };
+    const soon = (): void => { // within the frame: else a fast scroll paints one without rows
+      if (frame === 0) frame = requestAnimationFrame(() => { flushSync(measure); });
+    };
     measure();
     element.addEventListener("scroll", soon, { passive: true });
     const sized = new ResizeObserver(soon);
