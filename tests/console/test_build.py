@@ -12,7 +12,7 @@ from node import with_node
 pytestmark = pytest.mark.long
 
 KIB = 1024
-MAX_SHELL, MAX_FIRST_EDIT, MAX_WHOLE, MAX_ON_DISK = 120 * KIB, 230 * KIB, 400 * KIB, 2048 * KIB
+MAX_SHELL, MAX_FIRST_EDIT, MAX_WHOLE, MAX_ON_DISK = 120 * KIB, 230 * KIB, 390 * KIB, 2048 * KIB
 AFTER_THE_FIRST_EDIT = re.compile(
     r"^(?:codemirror|expression|yaml|field|panes?|diff|lines|theme|source|history|publish|conflicts|files|dialog|saying|pinning|differences|settings|aside|carrying)-"
 )

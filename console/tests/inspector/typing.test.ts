@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differences, middle } from "../../src/inspector/differences.ts";
 import { begun, renewed, typing, type Place, type Typed } from "../../src/inspector/typing.ts";
-import { decoded, encoded, type Value } from "../../src/inspector/values.ts";
+import { decoded, Digits, encoded, type Value } from "../../src/inspector/values.ts";
 import { print, read, Unreadable } from "../../src/inspector/yaml.ts";
 import { gesture } from "../../src/editing/gestures.ts";
 import { readJson } from "../../src/editing/json.ts";
@@ -57,6 +57,22 @@ test("text and value are the same, there and back, with keys in their order and 
   assert.deepEqual([...(value as ReadonlyMap<string, Json>).keys()].slice(0, 3), ["url", "1", "0"]);
   assert.deepEqual(at(value, ["headers", "n"]), object([["#", "1.0"]]));
   assert.deepEqual(readJson('{"a": 1.0}'), object([["a", object([["#", "1.0"]])]]));
+});
+
+test("what is printed is read as the same, whatever a text looks like", () => {
+  const texts = ["", " a", "a ", "1", "-0", "1e+21", "true", "null", "~", "yes", "on", "2026-01-01", "1:30", "0x1f", "- a", "a: b", "a #b", "#x", "&a", "*b", "!t", "%x", "@x", "{a", "[a",
+    "a\nb", "a\n", "\n", " lead\nx", "tab\tx", "it's", "\u0000", "\u2028", "a".repeat(300), "word ".repeat(60), "? x", "---", "=", "<<", ".inf", "1_000", "x\r\ny", "<a.b> and ${X}"];
+  const numbers = [0, -5, 1.5, 1e21, 1e-7, ...["1.0", "12345678901234567890", "1e99", "1E5", "2.50"].map((digits) => new Digits(digits))];
+  for (const text of texts) {
+    for (const value of [text, [text], new Map([[text, text]]), new Map([["k", new Map([[text, [text, text]]])]])]) assert.deepEqual(read(print(value)), value);
+  }
+  for (const number of numbers) assert.deepEqual(read(print(new Map([["k", number]]))), new Map([["k", number]]));
+});
+
+test("an anchor is what stood there before; one that is unknown, or holds itself, is said", () => {
+  assert.deepEqual(read("a: &x {b: 1}\nc: *x\nd: *x"), new Map(["a", "c", "d"].map((key) => [key, new Map([["b", 1]])])));
+  for (const text of ["a: *x", "a: &x [*x]"]) assert.throws(() => read(text), Unreadable);
+  assert.throws(() => read(`a: &a [x]\n${Array.from({ length: 9 }, (_, n) => `${"bcdefghij"[n] ?? ""}: &${"bcdefghij"[n] ?? ""} [${"*".concat("abcdefghi"[n] ?? "", ", ").repeat(9)}]`).join("\n")}`), /too many values/);
 });
 
 test("a text that is no YAML says where", () => {
