@@ -56,6 +56,7 @@ export interface Look {
   readonly notes: Notes;
   readonly chosen: ReadonlySet<string>;
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
+  readonly checked: boolean; // whether findings were read yet
   readonly listed: readonly Finding[];
   readonly question: Question | null;
   readonly renaming: string | null;
@@ -97,7 +98,7 @@ export class Desk {
     private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void,
   ) {
     this.look = {
-      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [],
+      graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [], checked: false,
       question: null, renaming: null, writing: null, following: null, open: false, made: null, draft: draft.snapshot(), said: "", remark: "",
     };
     this.leave = draft.subscribe(() => { this.changed(); });
@@ -196,7 +197,7 @@ export class Desk {
       if (held === undefined) findings.set(tail, [finding]);
       else held.push(finding);
     }
-    this.put({ ...this.look, findings, listed });
+    this.put({ ...this.look, findings, listed, checked: true });
   }
 
   // -- what is selected, what is asked -------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@ import type { ReactElement, ReactNode } from "react";
 import { explained } from "../wire/api.ts";
 import { Prose } from "./prose.tsx";
 
-export function Failed({ what, error, again }: { readonly what: string; readonly error: unknown; readonly again?: () => void }): ReactElement {
+/** `children`: other ways from here, beside *Try again*. */
+export function Failed({ what, error, again, children }: { readonly what: string; readonly error: unknown; readonly again?: () => void; readonly children?: ReactNode }): ReactElement {
   const { why, mend } = explained(error);
   return (
     <main className="notice">
@@ -11,7 +12,7 @@ export function Failed({ what, error, again }: { readonly what: string; readonly
         <h1>{what}</h1>
         <p><Prose text={`${why} ${mend}`} /></p>
       </div>
-      {again === undefined ? null : <button className="button" type="button" onClick={again}>Try again</button>}
+      <p className="notice-do">{again === undefined ? null : <button className="button" type="button" onClick={again}>Try again</button>}{children}</p>
     </main>
   );
 }

@@ -2,7 +2,7 @@
 import { remove } from "../actions/changing.ts";
 import { deletions } from "../notes/notes.ts";
 import { gesture } from "../../editing/gestures.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk, Look } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
 import type { Value } from "../../inspector/values.ts";
@@ -11,10 +11,12 @@ type Carrying = typeof import("./carrying.ts");
 
 /**
  * The reader and writer of YAML is loaded when the page is idle. An event of the clipboard that comes earlier waits for it:
- * what is pasted is known at once, and what is copied is written to the clipboard when it can be.
+ * what is pasted is known at once, and what is copied is what was selected then, written to the clipboard when it can be. A paste
+ * before that takes it, not what the clipboard still has.
  */
 export class Clipboard {
   private carrying: Carrying | null = null;
+  private writing: Promise<string> | null = null; // what is copied, until the clipboard has it
 
   constructor(private readonly desk: Desk) {}
 
@@ -23,25 +25,30 @@ export class Clipboard {
   }
 
   copy(event: ClipboardEvent, cuts: boolean): void {
-    const { selected, chosen } = this.desk.snapshot();
-    if (selected.size + chosen.size === 0 || event.clipboardData === null) return;
+    const look = this.desk.snapshot();
+    if (look.selected.size + look.chosen.size === 0 || event.clipboardData === null) return;
     event.preventDefault();
     if (this.carrying === null) {
       void this.write(cuts);
       return;
     }
-    event.clipboardData.setData("text/plain", this.printed(this.carrying));
-    this.copied(cuts);
+    event.clipboardData.setData("text/plain", printed(this.carrying, look));
+    this.copied(look, cuts);
   }
 
   /** Writes what is selected to the clipboard; what was not written is not cut. */
   async write(cuts: boolean): Promise<void> {
+    const look = this.desk.snapshot();
+    const writing = this.load().then((carrying) => printed(carrying, look));
+    this.writing = writing;
     try {
-      await navigator.clipboard.writeText(this.printed(await this.load()));
-      this.copied(cuts);
+      await navigator.clipboard.writeText(await writing);
+      this.copied(look, cuts);
     } catch (error) {
       if (!(error instanceof DOMException || error instanceof TypeError)) throw error; // without a secure address there is no clipboard
       this.desk.remark("The browser does not let this page write to the clipboard: copy with the key.");
+    } finally {
+      if (this.writing === writing) this.writing = null;
     }
   }
 
@@ -58,18 +65,12 @@ export class Clipboard {
   /** Pastes into the body of what is selected. What is no fragment is said to be none. */
   paste(event: ClipboardEvent): void {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (text.trim() === "" || !this.desk.snapshot().draft.canEdit) return;
+    if (!this.desk.snapshot().draft.canEdit || (text.trim() === "" && this.writing === null)) return;
     event.preventDefault();
-    void this.pasted(text);
+    void (this.writing ?? Promise.resolve(text)).then((known) => this.pasted(known));
   }
 
-  private printed(carrying: Carrying): string {
-    const { graph, selected, notes, chosen, draft } = this.desk.snapshot();
-    return carrying.printed(draft.view, graph, selected, notes, chosen);
-  }
-
-  private copied(cuts: boolean): void {
-    const { graph, selected, notes, chosen, draft } = this.desk.snapshot();
+  private copied({ graph, selected, notes, chosen, draft }: Look, cuts: boolean): void {
     if (cuts && draft.canEdit) this.desk.edit(gesture([...(remove(graph, selected)?.writes ?? []), ...deletions(notes, chosen)]));
   }
 
@@ -107,6 +108,10 @@ export class Clipboard {
     this.desk.select(tails, tails.length + beside.tails.length === 1, beside.tails);
     return true;
   }
+}
+
+function printed(carrying: Carrying, { graph, selected, notes, chosen, draft }: Look): string {
+  return carrying.printed(draft.view, graph, selected, notes, chosen);
 }
 
 function saidOf(name: string, findings: readonly string[]): string {
