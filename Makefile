@@ -44,7 +44,7 @@ test: $(READY) $(CONSOLE) ## run the tests in random order, on three processes (
 	$(BIN)/pytest $(SPREAD)
 
 test-pythons: $(READY) ## run the tests on every installed Python from 3.11 on
-	@$(BIN)/python tests/tools/interpreters.py $(UV) $(SPREAD)
+	@$(BIN)/python tests/tools/machine/interpreters.py $(UV) $(SPREAD)
 
 lint: $(READY) $(CONSOLE) ## check style, types and import directions
 	$(BIN)/ruff check
@@ -52,17 +52,21 @@ lint: $(READY) $(CONSOLE) ## check style, types and import directions
 	$(BIN)/lint-imports --no-logo --no-cache
 	cd console && tools/with-node npm run --silent lint
 
+# The folders of tests/tools, as PYTHONPATH has them: tests import these helpers by name, as pyproject.toml lets them.
+EMPTY :=
+TEST_TOOLS := $(subst $(EMPTY) $(EMPTY),:,$(patsubst %/,%,$(wildcard tests/tools/[a-z]*/)))
+
 SEEDS ?= 1000
 FROM ?= 0
 GROUND ?=
 simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1); a failing seed prints how to replay it
-	@PYTHONPATH=tests/tools $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases)
 
 simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
-	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2
 
 simulate-texts: $(READY) ## run seeds of people who edit the text of a draft (SEEDS=n, FROM=n); a failing seed is printed
-	@PYTHONPATH=tests/tools $(BIN)/python tests/drafts/typed.py $(SEEDS) --from $(FROM)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/typed.py $(SEEDS) --from $(FROM)
 
 compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1); a failing seed is printed, and replays
 	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide)
@@ -97,7 +101,7 @@ bench-peers: $(READY) ## measure other engines too, each in its own environment;
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers $(if $(PEERS),--peers "$(PEERS)")
 
 measure-console: $(READY) ## measure the console with two browsers, and write build/console-figures.md
-	@PYTHONPATH=engine:.:tests/tools $(BIN)/python -m benchmarks.console
+	@PYTHONPATH=engine:.:$(TEST_TOOLS) $(BIN)/python -m benchmarks.console
 
 cost: $(READY) ## compute what runs cost on AWS, and on other services
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost

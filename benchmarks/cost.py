@@ -149,7 +149,7 @@ class Account:
 @contextmanager
 def account() -> Iterator[Account]:
     """An account in emulators. Raises `emulators.Missing` if they are not available."""
-    sys.path.append(str(TOOLS))
+    sys.path.extend(map(str, sorted(TOOLS.glob("[a-z]*"))))
     import aws_services
 
     with aws_services.dynoxide() as table, aws_services.moto():
@@ -165,7 +165,7 @@ def account() -> Iterator[Account]:
 
 def measured() -> list[Sample]:
     """The bills of one run each, after one that warms up the processes and is not counted."""
-    sys.path.append(str(TOOLS))
+    sys.path.extend(map(str, sorted(TOOLS.glob("[a-z]*"))))
     import emulators
 
     try:

@@ -89,7 +89,7 @@ class Region:
     """A runner whose requests are slow, and a service that publishes and starts without waiting."""
 
     def __init__(self, document: Document, answer_ms: float = ANSWER_MS) -> None:
-        sys.path.append(str(TOOLS))
+        sys.path.extend(map(str, sorted(TOOLS.glob("[a-z]*"))))
         from dynamo_table import DirectClient, Table
 
         direct, built, self.sent = DirectClient(Table()), local(None), Sent()

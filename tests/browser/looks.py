@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/tools"), str(ROOT / "examples")]
+sys.path[:0] = [*map(str, sorted((ROOT / "tests/tools").glob("[a-z]*"))), str(ROOT / "examples")]
 
 from chromium import chromium  # noqa: E402
 from draft_site import DraftSite  # noqa: E402

@@ -16,7 +16,7 @@ from stepless.ports import Draft
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.records import Storage
 
-TOOLS = Path(__file__).parents[1] / "tools"
+TOOLS = Path(__file__).parents[1] / "tools" / "drafts"
 WF = Draft("wf", 1)
 
 EDITOR = """

@@ -1,6 +1,6 @@
 """Data of former releases is read with its original meaning: batches, snapshots, whole files.
 
-Each folder beside this file is a set that one release wrote (`tests/tools/golden_files.py`). Nothing in a set is ever changed,
+Each folder beside this file is a set that one release wrote (`golden_files.py` in tests/tools). Nothing in a set is ever changed,
 and every set must always pass. The result of reading may have more fields than the recorded one, since later releases add some,
 but no other values.
 """

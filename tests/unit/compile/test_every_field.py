@@ -22,7 +22,7 @@ from stepless.testing import simulate
 
 ENGINE = Path(__file__).parents[3] / "engine" / "stepless"
 SETTINGS = ("RetryDocument", "JoinDocument", "CustomMerge")  # in the graph as they are written, which proves nothing
-MISSING = """`{0}.{1}` has no example. Add one to EXAMPLES["{0}"] in tests/tools/field_examples.py: a value other than its
+MISSING = """`{0}.{1}` has no example. Add one to EXAMPLES["{0}"] in field_examples.py (tests/tools): a value other than its
 default, with the other fields that put it in force{2}. A field for people alone goes into CHANGES_NOTHING, with the reason."""
 COMPILER_READS = {
     "Edge": {"param"},  # the edges of a node are grouped by it: `Node.params`
@@ -65,7 +65,7 @@ def course(document: dict[str, Any], script: Any) -> Any:
 
 @pytest.mark.parametrize(("part", "field"), TRIED, ids=lambda name: name)
 def test_a_field_changes_the_graph_or_the_run(part: str, field: str) -> None:
-    assert part in PARTS, f"`{part}` is new. Add to PARTS in tests/tools/field_examples.py where a document has one."
+    assert part in PARTS, f"`{part}` is new. Add to PARTS in tests/tools/releases/field_examples.py where a document has one."
     script = ", and a `script` for a run that goes another way because of it" if part in SETTINGS else ""
     examples = examples_of(part, field)
     assert examples, MISSING.format(part, field, script)

@@ -1,6 +1,6 @@
 """Golden files: data that this release writes, and that every later release must read.
 
-    python tests/tools/golden_files.py tests/golden/2
+    python tests/tools/releases/golden_files.py tests/golden/2
 
 writes a set of them: a JSON file for each of `golden_runs`, and one SQLite file with all of them. A set is never changed
 afterwards; a release that writes anything new adds the next one.

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 
 HERE = Path(__file__).resolve().parent
-TOOLS = HERE.parents[1] / ".tools" / "emulators"
+TOOLS = HERE.parents[2] / ".tools" / "emulators"
 INSTALL_SECONDS = 300
 START_SECONDS = 30
 

@@ -28,7 +28,7 @@ from emulators import Missing, ministack
 from lambda_host import Answer, LambdaFunction, Server
 from shipped import Shipped
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAM = ROOT / ".tools/sam/bin/sam"
 RUNTIME = ROOT / ".tools/runtime/bin/python"
 FUNCTIONS = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
@@ -76,7 +76,7 @@ class Machine:
         return LambdaFunction(
             name,
             shipped.code,
-            [*shipped.layers, ROOT / "tests/tools/moved_clock"],
+            [*shipped.layers, ROOT / "tests/tools/deployed/moved_clock"],
             {**shipped.variables, "AWS_REGION": region, "AWS_LAMBDA_FUNCTION_VERSION": version, "AWS_ENDPOINT_URL": self.address,
              "MOVED_CLOCK": str(self.clock), **self._sockets(shipped.variables), **self.variables},
             timeout_s=shipped.timeout_s,

@@ -1,6 +1,6 @@
 """`make test-pythons`: the whole suite, with warnings as errors, on each installed CPython from 3.11 on.
 
-    python tests/tools/interpreters.py UV [pytest's own arguments]
+    python tests/tools/machine/interpreters.py UV [pytest's own arguments]
 
 It uses the newest release of each minor version, and 3.11.2, the oldest supported release. Each gets a separate environment
 in .tools/pythons, from the lock. The exit status is 1 if one fails, or if there is no interpreter.
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OLDEST = (3, 11, 2)
 PATIENCE_S = 20
 _NAME = re.compile(r"python3(\.\d+)?")

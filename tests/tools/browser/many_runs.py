@@ -1,6 +1,6 @@
 """A file with many runs, to look at the console with.
 
-    python tests/tools/many_runs.py FILE [--runs 100000] [--turns 5000] [--nodes 3000]
+    python tests/tools/browser/many_runs.py FILE [--runs 100000] [--turns 5000] [--nodes 3000]
 
 Writes headers of so many runs in all states, with notes and keywords, and executes three runs: one of a parallel with so many
 turns of which one fails, one with so many nodes, and one that waits for a person. `stepless dev FOLDER --db FILE` shows them.

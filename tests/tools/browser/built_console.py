@@ -6,7 +6,7 @@ import gzip
 import re
 from pathlib import Path
 
-BUILT = Path(__file__).resolve().parents[2] / "engine/stepless/api/console"
+BUILT = Path(__file__).resolve().parents[3] / "engine/stepless/api/console"
 NAMED = re.compile(rb"(?:\./|assets/)([\w.-]+\.(?:js|css))\b")  # by a chunk that imports it, at once or later
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from threading import Timer
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60
 
 HELLO = """

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FUNCTIONS = ("Api", "Runner", "Sweeper", "Deadletter", "Trigger", "Sandbox", "Socket")
 
 

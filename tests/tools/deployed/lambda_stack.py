@@ -12,7 +12,7 @@ from lambda_host import LambdaFunction
 
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 STEPS = ROOT / "tests/functions"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 API_KEY = "a-key-for-the-tests"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FENCE = re.compile(r"^( *)(```+)(.*)$")
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) +")
 NAMED = re.compile(r"(?:#|//) (\S+\.\w+)$")

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "conformance" / "shared"
+FOLDER = Path(__file__).resolve().parents[2] / "conformance" / "shared"
 
 
 def load_runner() -> ModuleType:
