@@ -26,6 +26,8 @@ DIRECTED: Final[dict[str, str]] = {
     "a write that fails behind one whose failure is handled": "n = 0\nm = 0\ntry:\n    n = xs[0]\nexcept Exception:\n    return 'h'\nm = xs[90]\nreturn [m, n]",
     "a return that fails in the else of a try": "n = 0\ntry:\n    n = xs[0] - xs[0]\nexcept Exception:\n    return 'h'\nelse:\n    return [xs[n + 90], n]",
     "a return of a copy through finally": "out = [1]\ntry:\n    return list(out)\nfinally:\n    out.append(2)\n    await inc(len(out) + 3)",
+    "finally at the beginning of a turn": "n = 0\nfor x in [1, 2]:\n    try:\n        y = x\n    finally:\n        n += 1\n        await inc(5)\n    await inc(y + 5)\nreturn n",
+    "continue at the beginning of a turn": "n = 0\nfor x in [1, 2]:\n    try:\n        continue\n    except Exception as e:\n        n = 9\n    finally:\n        n += 1\n        await inc(5)\nreturn n",
     "guards in a row": "out = []\nfor x in xs:\n    if x == 5:\n        continue\n    if x == 8:\n        break\n    if helper(x, sa) == 3:\n        return x\n    if (await inc(x * 5)) > 40:\n        return out\n    if x > 6:\n        out.append(x)\n        n = 1\n    else:\n        n = 2\n    out.append(n)\nreturn out",
     "two ifs that both are true": "if a > -100:\n    await inc(1)\nif b > -100:\n    await inc(2)\nreturn 0",
     "guards whose tests fail": "if a > 500:\n    return 1\nif xs[90] > 2:\n    return 2\nif a < 0:\n    return 3\nreturn 4",

@@ -38,11 +38,11 @@ class TryFrame:
 class FinallyFrame:
     """The statements that a `finally` follows. `entries` are the exits that lead to it, `kinds` why; `raised` the exits of
     failures. `ends`: nothing of a loop's turn follows it, so a `continue` leads there as the end of the statements does; `ended`
-    are its exits."""
+    are its exits: None without any, and empty at the beginning of a turn."""
 
     number: int
     ends: bool = False
-    ended: list[str] = field(default_factory=list)
+    ended: list[str] | None = None
     entries: list[str] = field(default_factory=list)
     raised: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)

@@ -296,7 +296,7 @@ class Unit:
         written = dict(values or {})
         for frame in reversed(self.frames):
             if isinstance(frame, FinallyFrame) and frame.ends and kind == "continue":
-                frame.ended += self.frontier or []
+                frame.ended = [*(frame.ended or []), *(self.frontier or [])]
                 break
             if isinstance(frame, FinallyFrame):
                 frame.entries.append(self.set(kind, {**written, f"why_{frame.number}": kind}, risky=risky))

@@ -211,7 +211,7 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
     why, error = f"why_{frame.number}", f"error_{frame.number}"
     normal = set(unit.bound) if unit.frontier is not None else before
     unit.statement = statement.finalbody[0]
-    if frame.ended:
+    if frame.ended is not None:
         unit.frontier = [*(unit.frontier or []), *frame.ended]
     if unit.frontier is not None:
         frame.entries += unit.frontier if _is_written_once(unit, statement, frame) else [unit.set("done", {why: "done"})]
@@ -224,7 +224,8 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
         frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised, **merge))
         if "raise" not in frame.kinds:
             frame.kinds.append("raise")
-    unit.frontier, unit.bound = list(frame.entries) or None, set(before)
+    # without an entry, but with a kind, the `finally` stands at the beginning of a turn
+    unit.frontier, unit.bound = list(frame.entries) if frame.kinds else None, set(before)
     if unit.frontier is None:
         return
     outer, unit.returned = unit.returned, unit.returned | _returned(statement)
