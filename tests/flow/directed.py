@@ -50,6 +50,7 @@ DIRECTED: Final[dict[str, str]] = {
     "an expression is no NodeError": "try:\n    x = a // (a - a)\n    await inc(x)\nexcept NodeError:\n    return 'node'\nreturn x",
     "an expression in a loop is no NodeError": "n = 0\ntry:\n    for x in [1, 0]:\n        n += 6 // x\nexcept NodeError:\n    return 'node'\nreturn n",
     "an expression is an Exception": "try:\n    x = xs[90]\nexcept Exception:\n    return 'exception'\nreturn x",
+    "the first of two arguments that fail, the second in Python": "try:\n    x = await mul([a, a][7], m=int('q' + str(a)))\nexcept LookupError:\n    return 'index'\nexcept ValueError:\n    return 'value'\nreturn x",
     "an index error by its class": "try:\n    x = xs[90]\nexcept KeyError:\n    return 'key'\nexcept IndexError as e:\n    return str(e)\nreturn x",
     "a helper raises a NodeError": "try:\n    x = helper(6, sa)\nexcept NodeError as e:\n    return e.code\nreturn x",
     "a helper raises an exception": "try:\n    x = helper(5, sa)\nexcept NodeError as e:\n    return e.code\nreturn x",

@@ -37,7 +37,7 @@ function originOf(event: Event): EventTarget | null {
 export function useKeys(desk: Desk, save: () => void): void {
   useEffect(() => {
     const clipboard = new Clipboard(desk);
-    const idle = window.setTimeout(() => { void clipboard.load(); }, 600);
+    const idle = window.setTimeout(() => { clipboard.load().catch(() => undefined); }, 600); // without the server it is loaded when it is used
     let leaving = false; // Escape: the next Tab leaves the canvas
     const pressed = (event: KeyboardEvent): void => {
       const origin = originOf(event);

@@ -18,7 +18,7 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.errors import EngineBug
+from stepless.errors import DamagedVersion
 from stepless.limits import DRAFT_RUN_KEPT_MS
 from stepless.model.draft_run import Pin
 from stepless.runtime.removal import remove_expired
@@ -105,7 +105,7 @@ def test_a_test_run_goes_with_its_version_seven_days_after_its_end(machine: Any,
     assert head.expires_ms - machine.clock.now_ms() == DRAFT_RUN_KEPT_MS
     machine.clock.set(head.expires_ms)
     assert remove_expired(machine.world) == 1
-    with pytest.raises(EngineBug, match="missing"):
+    with pytest.raises(DamagedVersion, match="missing"):
         Versions(machine.store, machine.world.kinds, machine.blobs).graph("small", head.version)
     assert machine.store.get_run(run_id) is None
 

@@ -40,6 +40,20 @@ def _copied(node: ast.expr) -> ast.expr:
     return copy.deepcopy(node) if has_await(node) else node
 
 
+def _is_lifted(unit: Unit, node: ast.expr) -> bool:
+    """Whether an expression becomes a node of its own, which runs before what is evaluated with the next one."""
+    if isinstance(node, (*_SIMPLE, ast.Starred)):
+        return False
+    before = unit.risks
+    try:
+        unit.express(node)
+    except Lift:
+        return True
+    finally:
+        unit.risks = before
+    return False
+
+
 class Hoist:
     """Takes awaits out of expressions. `await_` and `each` emit the node of an await and of a list of awaits."""
 
@@ -54,7 +68,7 @@ class Hoist:
     def expressions(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         """Several that Python evaluates from the left."""
         nodes = [_copied(node) for node in nodes]
-        last = max((place for place, node in enumerate(nodes) if has_await(node)), default=-1)
+        last = max((place for place, node in enumerate(nodes) if has_await(node) or (place and _is_lifted(unit, node))), default=-1)
         return [self._before(unit, node, later=place < last) for place, node in enumerate(nodes)]
 
     def list_of_awaits(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr | None:
@@ -68,7 +82,7 @@ class Hoist:
         return [self._before(unit, _copied(node), later=True) for node in nodes]
 
     def _before(self, unit: Unit, node: ast.expr, *, later: bool) -> ast.expr:
-        """A part of an expression; if an await follows it, what may fail in it is evaluated first."""
+        """A part of an expression; if a node follows it, what may fail in it is evaluated first."""
         if has_await(node):
             node = self._taken(unit, node)
         return self._spilled(unit, node) if later else node
