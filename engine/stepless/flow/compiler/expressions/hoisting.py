@@ -68,7 +68,8 @@ class Hoist:
     def expressions(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         """Several that Python evaluates from the left."""
         nodes = [_copied(node) for node in nodes]
-        last = max((place for place, node in enumerate(nodes) if has_await(node) or (place and _is_lifted(unit, node))), default=-1)
+        apart = (place for place, node in enumerate(nodes) if has_await(node) or (place > 0 and _is_lifted(unit, node)))
+        last = max(apart, default=-1)
         return [self._before(unit, node, later=place < last) for place, node in enumerate(nodes)]
 
     def list_of_awaits(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr | None:
