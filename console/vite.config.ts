@@ -5,6 +5,11 @@ import { defineConfig } from "vite";
 
 const still = fileURLToPath(new URL("src/canvas/view/still.ts", import.meta.url)); // no view moves by itself
 
+/** `runs_view` for `src/runs/view/page.tsx`. */
+function pageOf(module: string | null): string {
+  return /src[\\/](.+)[\\/]page\.tsx$/.exec(module ?? "")?.[1]?.replace(/[\\/]/g, "_") ?? "page";
+}
+
 export default defineConfig({
   base: "/console/",
   resolve: { alias: { "d3-transition": still, "d3-interpolate": still } },
@@ -18,7 +23,10 @@ export default defineConfig({
     rolldownOptions: { // `use client` in a library means nothing here
       // commands of CodeMirror name its parser, and none that is used here needs it; it does not say that it does nothing by itself
       treeshake: { moduleSideEffects: [{ test: /node_modules[\\/]@lezer[\\/]/, sideEffects: false }] },
-      output: { codeSplitting: { groups: [{ name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ }] } },
+      output: {
+        chunkFileNames: ({ name, facadeModuleId }) => `assets/${name === "page" ? pageOf(facadeModuleId) : name}-[hash].js`,
+        codeSplitting: { groups: [{ name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ }] },
+      },
       onwarn(warning, tell) { if (warning.code !== "MODULE_LEVEL_DIRECTIVE") tell(warning); },
     },
   },
