@@ -152,7 +152,7 @@ def dragged(site: DraftSite, workflow: str, keys: list[str]) -> Iterator[None]:
 def typing(windows: Windows, people: tuple[Person, Person], workflow: str, every_s: float) -> Iterator[Callable[[], None]]:
     """Two browsers in a draft, each at a block of its own. What is given types a letter in both, and takes `every_s`."""
     opened = [windows.open(person, person.page(workflow)) for person in people]
-    for page, name in zip(opened, ("n1", "n2"), strict=True):
+    for page, name in zip(opened, ("n1234", "n1244"), strict=True):
         at_parameters(page, name)
 
     def both() -> None:
