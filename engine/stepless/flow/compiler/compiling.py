@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
@@ -35,12 +36,14 @@ def compile_function(
     `FlowRefused`."""
     reading = Reading()
     unit = Unit(workflow, origin, reading.rules, lift)
-    body = list(origin.tree.body)
+    named = settled(origin.tree)
+    body = named.body
+    unit.shown |= named.shown
     try:
         _check_parameters(unit)
-        names = names_of(body)
+        names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
         unit.names.update(names)
-        begin(unit, triggers)
+        begin(unit, triggers, named)
         learn(unit, names)
         unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
         unit.block(body)

@@ -144,7 +144,7 @@ class Gather:
     def _given(self, unit: Unit, call: ast.Call, turns: ast.comprehension) -> tuple[ast.expr, ast.expr, ast.expr]:
         """What a comprehension of calls runs over, its target and its element, with the arguments evaluated first."""
         written = [*call.args, *(keyword.value for keyword in call.keywords)]
-        names = [f"given_{unit.next()}_" for _ in written]
+        names = [unit.made_name("given") for _ in written]
         for name, value in zip(names, written, strict=True):
             unit.kinds[name] = unit.infer(value)
         several = len(names) > 1
