@@ -9,6 +9,7 @@ from typing import Any
 
 from stepless.flow.compiler.awaiting.awaits import constant, takes_all
 from stepless.flow.compiler.expressions.lifting import function_name
+from stepless.flow.compiler.expressions.reading import as_float
 from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.facts.types import UNKNOWN, is_model, needs_validation, schema_of
 from stepless.flow.compiler.unit import LiftedExpression, Unit
@@ -49,7 +50,7 @@ def begin(unit: Unit, triggers: Sequence[Trigger], named: Settled) -> None:
         unit.kinds[name] = kind
         unit.bound.add(name)
         if unit.names.is_variable(name):
-            changed[name] = unit.texts.template(value)
+            changed[name] = unit.texts.template(as_float(unit, kind, value))
         else:
             unit.values[name] = value
     if changed:

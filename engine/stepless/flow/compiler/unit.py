@@ -85,6 +85,7 @@ class Unit:
         self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's turn
         self.parts: list[object] = []  # those that are being inlined
         self.iterated: list[str] = []  # names that a loop around this place runs over
+        self.floats: set[str] = set()  # outputs that are floats, also where they are whole
         self.risks = 0  # operations met so far that may fail
         self.wanted: tuple[ast.expr, str] | None = None  # the id for the node of this expression, if it takes one
         self.statement: ast.AST = origin.tree

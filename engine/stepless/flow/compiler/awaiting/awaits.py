@@ -135,7 +135,11 @@ def step(
         unit.refuse(call, "unknown_option", f"a step has no option `{unknown[0]}`", f"It has id, {', '.join(OPTIONS)}")
     chosen = options.pop("id", None)
     before = unit.risks
-    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    kinds = hints_of(target.function)
+    values = {
+        name: json_value(unit, value, bare(kinds.get(name, UNKNOWN)))
+        for name, value in evaluated(unit, given, call, arguments).items()
+    }
     id = unit.fixed_id(call, chosen) if isinstance(chosen, str) else unit.new_id(hint or target.function.__name__)
     kind = returned(target.function)
     if "output_contract" not in options and is_model(kind):

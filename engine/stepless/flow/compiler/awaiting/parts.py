@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
 from stepless.flow.compiler.expressions.inference import learn, promised
+from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
@@ -96,6 +97,7 @@ def _bind(
         if parameter in given:
             kind = promised(origin.hint(parameter), unit.infer(given[parameter]))
             value = unit.value(given[parameter])
+            value = value if kind is float else among_others(unit, given[parameter], value)
         else:
             outer = unit.origin, unit.hidden
             unit.origin, unit.hidden = origin, callers
@@ -112,7 +114,9 @@ def _bind(
 def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> None:
     """Makes variables of the parameters that the part assigns again."""
     changed = {
-        name: unit.texts.template(unit.values.pop(name)) for name in parameters.values() if unit.names.is_variable(name)
+        name: unit.texts.template(as_float(unit, unit.kind_of(name), unit.values.pop(name)))
+        for name in parameters.values()
+        if unit.names.is_variable(name)
     }
     if changed:
         unit.set(f"set_{origin.name}", changed)

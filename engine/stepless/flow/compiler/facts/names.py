@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 Place: TypeAlias = tuple[int, ...]
@@ -135,11 +135,8 @@ class Names(ast.NodeVisitor):
         self._read_fully |= other._read_fully
 
     def _assigned(self, target: ast.expr, value: ast.AST) -> None:
-        if isinstance(target, ast.Name):
-            self.values.setdefault(target.id, []).append(value)
-        elif isinstance(target, ast.Tuple | ast.List):
-            for place, element in enumerate(target.elts):
-                self._assigned(element, Piece(value, place))
+        for name, bound in bindings(target, value):
+            self.values.setdefault(name, []).append(bound)
 
     def _rebound(self, target: ast.expr, node: ast.Assign) -> None:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -188,6 +185,15 @@ class Changed(ast.AST):
         super().__init__()
         self.name = name
         self.value = value
+
+
+def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names of a target, and what each is bound to where the target is bound to a value."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple | ast.List):
+        for place, element in enumerate(target.elts):
+            yield from bindings(element, Piece(value, place))
 
 
 def _targets(target: ast.expr) -> list[str]:
