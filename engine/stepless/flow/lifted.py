@@ -70,9 +70,10 @@ def _rebuilder(kind: Any) -> Callable[[Any], Any]:
     if kind is UNKNOWN:
         return record
     try:
-        return TypeAdapter(kind).validate_python
+        adapter = TypeAdapter(kind)
     except PydanticUserError:
         return record
+    return lambda value: adapter.validate_python(value, by_alias=True, by_name=True)
 
 
 def _error(value: Mapping[str, Any]) -> NodeError:

@@ -110,4 +110,4 @@ def _schema(unit: Unit, kinds: Mapping[str, Any], whole: str | None) -> dict[str
 
 def _default(unit: Unit, name: str, node: ast.expr) -> JSON:
     """The default of a parameter, which the source fixes."""
-    return constant(unit, node)
+    return constant(unit, node, f"the default of `{name}` is fixed in the document")

@@ -75,7 +75,7 @@ class Binding:
 
     def _validated(self, name: str, value: JSON, check: Check) -> Any:
         try:
-            return check.adapter.validate_python(value)
+            return check.adapter.validate_python(value, by_alias=True, by_name=True)
         except ValidationError as refused:
             misfit = misfits(refused.errors(include_url=False), value)[0]
             place = ".".join(map(str, (name, *misfit.place)))
@@ -91,7 +91,7 @@ class Binding:
         if check is None or type(value) is check.plain:
             return ()
         try:
-            check.adapter.validate_python(copied(value))
+            check.adapter.validate_python(copied(value), by_alias=True, by_name=True)
         except ValidationError as refused:
             return misfits(refused.errors(include_url=False), value)
         except Exception:  # raised by a validator of the author's: the call itself reports it

@@ -10,13 +10,14 @@ from typing import Any, Final, TypeAlias
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
 from stepless.flow.compiler.expressions.inference import learn, promised
 from stepless.flow.compiler.expressions.reading import among_others, as_float
+from stepless.flow.compiler.facts.depth import too_deep
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.unit import PartSource, Unit
-from stepless.limits import MAX_NESTED_PARTS
+from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
 CALLER: Final = " caller"
@@ -35,6 +36,9 @@ def inline(
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
         unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
+    if any(too_deep(origin.tree.body)):
+        message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
+        unit.refuse(call, "expression_too_large", message, "Split it over several statements")
     number = unit.next()
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
     named = settled(origin.tree)

@@ -31,6 +31,7 @@ from stepless.flow.words import Answer
 WITHOUT_COUNTERPART: Final[dict[type[ast.AST], str]] = {
     ast.Lambda: "a lambda", ast.Yield: "yield", ast.YieldFrom: "yield", ast.NamedExpr: "an assignment inside an expression",
 }  # fmt: skip
+_FLAT: Final = 16
 _CONSTANTS: Final = {True: "true", False: "false", None: "null"}
 
 
@@ -86,7 +87,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         return _below(unit, node, node.attr, strict=node.attr not in Answer.model_fields)
     if is_model(kind):
         if node.attr in kind.model_fields:
-            return _below(unit, node, node.attr, strict=solid(unit.infer(node.value)) != unit.infer(node.value))
+            return _below(unit, node, node.attr, strict=solid(unit.infer(node.value)) != unit.infer(node.value) or bool(kind.model_fields[node.attr].exclude))
         if inspect.getattr_static(kind, node.attr, None) is not None or kind.model_config.get("extra") == "allow":
             raise Lift
         near = get_close_matches(node.attr, kind.model_fields, 1)
@@ -286,12 +287,15 @@ def _joined(unit: Unit, node: ast.JoinedStr) -> ast.expr:
             pieces.append(text(unit, piece.value))
         else:
             pieces.append(unit.express(piece))
-    if not pieces:
-        return unit.texts.quoted("")
-    whole = pieces[0]
-    for part in pieces[1:]:
-        whole = ast.BinOp(whole, ast.Add(), part)
-    return whole
+    return _concatenated(pieces) if pieces else unit.texts.quoted("")
+
+
+def _concatenated(pieces: list[ast.expr]) -> ast.expr:
+    """Texts one after the other, nested as little as possible: an f-string has any number of them."""
+    if len(pieces) == 1:
+        return pieces[0]
+    half = len(pieces) // 2 if len(pieces) > _FLAT else len(pieces) - 1
+    return ast.BinOp(_concatenated(pieces[:half]), ast.Add(), _concatenated(pieces[half:]))
 
 
 _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], ast.expr]]] = {

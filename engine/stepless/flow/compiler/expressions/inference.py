@@ -154,7 +154,9 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
     if isinstance(node.op, ast.Add):
         if is_list(left) and is_list(right):
             return _joined(left, right)
-        return left if left == right and (left is str or is_tuple(left)) else UNKNOWN
+        if is_tuple(left) and is_tuple(right):
+            return tuple
+        return left if left == right and left is str else UNKNOWN
     return UNKNOWN
 
 
@@ -236,6 +238,8 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
     base = solid(infer(unit, function.value))
     if base is UNSEEN:
         return UNSEEN
+    if is_model(base) and function.attr in ("model_copy", "copy"):
+        return base
     if is_model(base):
         method = getattr(base, function.attr, None)
         return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
@@ -353,7 +357,18 @@ def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
 
 def promised(kind: Any, given: Any) -> Any:
     """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
-    return believed(kind) if solid(kind) is float and solid(given) is not float else kind
+    if solid(kind) is float and solid(given) is not float:
+        return believed(kind)
+    return kind if _may_be(given, kind) else UNKNOWN
+
+
+def _may_be(given: Any, kind: Any) -> bool:
+    """Whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
+    one, other = solid(given), solid(kind)
+    if is_atom(one) and is_atom(other) and one is not type(None):
+        return one == other or (other == REAL and is_number(one))
+    same = (is_list(one) and is_list(other)) or (is_dict(one) and is_dict(other))
+    return not same or _may_be(item_of(one), item_of(other))
 
 
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:

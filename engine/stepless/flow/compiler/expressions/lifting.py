@@ -24,18 +24,19 @@ from stepless.flow.words import Answer, word_of
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 
 _DIGEST_CHARACTERS: Final = 8
+_SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
 _RECORDS: Final = """\
-class _Record(dict):
+class __Record(dict):
     def __getattr__(self, name):
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
 
-def _record(value):
+def __record(value):
     if isinstance(value, dict):
-        return _Record({name: _record(item) for name, item in value.items()})
-    return [_record(item) for item in value] if isinstance(value, list) else value
+        return __Record({name: __record(item) for name, item in value.items()})
+    return [__record(item) for item in value] if isinstance(value, list) else value
 
 """
 
@@ -64,7 +65,8 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
     in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
-        code = _RECORDS + "def main(args):\n" + "".join(f"    {name} = _record(args[{name!r}])\n" for name in kinds)
+        values = "".join(f"    {name} = __record(__given[{name!r}])\n" for name in kinds)
+        code = f"{_RECORDS}def main(args):\n    __given = args\n{values}"
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
@@ -91,7 +93,7 @@ class _Putting(ast.NodeTransformer):
         if not (isinstance(node.func, ast.Name) and node.func.id == PUT):
             return node
         whole, place, value = node.args
-        pattern = ast.parse("(lambda copy: (copy.__setitem__(place, value), copy)[1])(whole.copy())", mode="eval").body
+        pattern = ast.parse("(lambda __whole: (__whole.__setitem__(place, value), __whole)[1])(whole.copy())", mode="eval").body
         filled: ast.AST = _Filling({"whole": whole, "place": place, "value": value}).visit(pattern)
         return ast.copy_location(filled, node)
 
@@ -120,6 +122,9 @@ def _check(unit: Unit, parts: list[ast.AST], inner: set[str]) -> None:
         if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
             message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
             unit.refuse(part, "not_awaited", message, "Write await before it")
+        if isinstance(part, ast.Name) and part.id in _SEES_ITS_CALLER and unit.is_builtin(part, part.id):
+            message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
+            unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
         if isinstance(part, ast.Attribute):
             _check_field(unit, part)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
@@ -131,6 +136,9 @@ def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
     root: ast.expr = method.value
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
+    if isinstance(root, ast.Name) and root.id not in inner and type(unit.static(method.value)) in (list, dict, set):
+        message = f"`.{method.attr}()` changes `{ast.unparse(method.value)}`, which belongs to the module, not to the run"
+        unit.refuse(method, "mutation", message, "Change it in a step")
     if isinstance(root, ast.Name) and root.id not in inner and unit.is_local(root.id):
         kind = solid(unit.infer(method.value))
         if not is_model(kind):

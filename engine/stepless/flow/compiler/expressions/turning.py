@@ -93,6 +93,13 @@ def _counted(unit: Unit, over: ast.expr, target: ast.expr) -> tuple[ast.Name, in
     return target.elts[0], start, target.elts[1], over.args[0]
 
 
+def listed(over: ast.expr) -> ast.expr:
+    """A range as the list of its numbers: turns side by side have items."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
+        return ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [over], []), over)
+    return over
+
+
 def _range(unit: Unit, id: str, arguments: list[ast.expr], name: str) -> tuple[dict[str, JSON], Targets]:
     known = all(unit.infer(argument) is int for argument in arguments)
     if known and (len(arguments) == 1 or (len(arguments) == 2 and isinstance(arguments[0], ast.Constant))):

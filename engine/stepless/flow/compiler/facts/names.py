@@ -95,6 +95,11 @@ class Names(ast.NodeVisitor):
             value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
             self._assigned(node.target, ast.copy_location(value, node))
         self.generic_visit(node)
+        target = node.target
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            item = ast.Subscript(ast.Name(target.value.id, ast.Load()), target.slice, ast.Load())
+            value = ast.copy_location(ast.BinOp(item, node.op, node.value), node)
+            self._changed.append((target.value.id, self._place, Changed(target.value.id, value)))
 
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)

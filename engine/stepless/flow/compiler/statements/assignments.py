@@ -11,7 +11,7 @@ from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.types import UNKNOWN, is_list, is_tuple, item_of
+from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.compiler.writes import NOT_CONSTANT, constant_of
@@ -144,16 +144,29 @@ class Assigning:
 
     # -- in place ---------------------------------------------------------------------------------------------------
 
-    def augment(self, unit: Unit, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name):
+    def _augment_item(self, unit: Unit, node: ast.AugAssign, target: ast.Subscript, name: str) -> None:
+        """`d[k] += v`, of a single value: the item is read before the value is evaluated, and written behind it."""
+        read = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), node)
+        whole = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        if not isinstance(target.slice, ast.Name | ast.Constant) or not (is_scalar(unit, read) or is_scalar(unit, whole)):
             unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
-        name = node.target.id
+        self._put(unit, target, name, whole)
+
+    def augment(self, unit: Unit, node: ast.AugAssign) -> None:
+        match node.target:
+            case ast.Subscript(value=ast.Name(id=name)) as item if unit.is_local(name):
+                self._augment_item(unit, node, item, name)
+                return
+            case ast.Name(id=name):
+                pass
+            case _:
+                unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
         read = ast.copy_location(ast.Name(name, ast.Load()), node)
         value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
         if is_scalar(unit, read) or is_scalar(unit, value):
             self._name(unit, name, value)
             return
-        if isinstance(node.op, ast.Add) and is_list(unit.infer(read)) and is_tuple(unit.infer(node.value)):
+        if isinstance(node.op, ast.Add) and is_list(unit.infer(read)) and _is_spread(unit.infer(node.value)):
             value = ast.copy_location(ast.BinOp(read, node.op, ast.Call(ast.Name("list", ast.Load()), [node.value], [])), node)
         self.change(unit, node, name, value)
 
@@ -188,3 +201,8 @@ class Assigning:
         whole = ast.copy_location(ast.Name(name, ast.Load()), target)
         put = ast.Call(ast.Name(PUT, ast.Load()), [whole, parts[1], parts[0]], [])
         self.change(unit, target, name, ast.copy_location(put, target))
+
+
+def _is_spread(kind: Any) -> bool:
+    """Whether `+=` adds the items of such a value to a list, and `+` does not."""
+    return is_tuple(kind) or is_dict(kind) or kind is str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar
+from stepless.flow.compiler.expressions.reading import among_others
 from stepless.flow.compiler.facts.types import solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
@@ -90,7 +91,7 @@ def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:
     if name is None or then is None or otherwise is None or has_await(statement.test):
         return False
     before, warnings = unit.risks, list(unit.warnings)
-    text = _choice(unit, statement.test, then, otherwise)
+    text = _choice(unit, statement.test, then, otherwise, unit.kind_of(name))
     if text is None or unit.risks > before or len(str(text)) > _LONGEST:
         unit.risks, unit.warnings = before, warnings  # the condition is a node
         return False
@@ -99,11 +100,12 @@ def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:
     return True
 
 
-def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> JSON:
+def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr, kind: Any) -> JSON:
     """The value of a choice; None where one of its parts must be lifted."""
     try:
         truth(unit, test)
-        return unit.texts.template(ast.IfExp(unit.express(test), unit.express(then), unit.express(otherwise)))
+        values = [unit.express(one) if kind is float else among_others(unit, one, unit.express(one)) for one in (then, otherwise)]
+        return unit.texts.template(ast.IfExp(unit.express(test), *values))
     except Lift:
         return None
 
