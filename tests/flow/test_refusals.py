@@ -11,6 +11,7 @@ from typing import Any
 
 import fifteen
 import pytest
+from pydantic import BaseModel
 from snippets import SNIPPETS
 
 from stepless import codes
@@ -28,6 +29,20 @@ async def raw():  # type: ignore[no-untyped-def]  # nothing is known of what it 
     return 1
 
 
+class Weighed(BaseModel):
+    weight: float = 0
+
+
+@step("refusals.weighed")
+async def weighed(n: int) -> Weighed:
+    return Weighed(weight=n)
+
+
+@step("refusals.placed")
+async def placed(n: int, /) -> int:
+    return n
+
+
 @part
 async def twice(text: str) -> str:
     first = await fifteen.note(text)
@@ -42,7 +57,7 @@ async def endless(n: int) -> int:
 BASE: dict[str, Any] = {
     **{name: value for name, value in vars(fifteen).items() if not name.startswith("__")},
     "asyncio": asyncio, "datetime": datetime, "random": random, "LIST": [1, 2], "LIMIT": 5, "make": make, "raw": raw,
-    "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless,
+    "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless, "weighed": weighed, "placed": placed,
 }  # fmt: skip
 
 

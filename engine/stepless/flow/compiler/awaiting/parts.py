@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
-from stepless.flow.compiler.expressions.inference import learn, promised
+from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.depth import too_deep
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
+from stepless.flow.compiler.facts.types import promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.unit import PartSource, Unit

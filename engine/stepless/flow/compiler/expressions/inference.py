@@ -27,6 +27,7 @@ from stepless.flow.compiler.facts.types import (
     item_of,
     list_of,
     may_be_null,
+    promised,
     solid,
     tuple_of,
     union,
@@ -353,22 +354,6 @@ def _changed(unit: Unit, node: Changed) -> Any:
 
 def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
     return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
-
-
-def promised(kind: Any, given: Any) -> Any:
-    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
-    if solid(kind) is float and solid(given) is not float:
-        return believed(kind)
-    return kind if _may_be(given, kind) else UNKNOWN
-
-
-def _may_be(given: Any, kind: Any) -> bool:
-    """Whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
-    one, other = solid(given), solid(kind)
-    if is_atom(one) and is_atom(other) and one is not type(None):
-        return one == other or (other == REAL and is_number(one))
-    same = (is_list(one) and is_list(other)) or (is_dict(one) and is_dict(other))
-    return not same or _may_be(item_of(one), item_of(other))
 
 
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:

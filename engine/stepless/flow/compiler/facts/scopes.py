@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -54,7 +54,7 @@ def is_odd(name: str) -> bool:
 def spelled(name: str) -> str:
     """A name as a document can have it."""
     plain = name if name.isascii() else "".join(one if one.isascii() else f"u{ord(one):x}" for one in name)
-    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST - 9]}_{zlib.crc32(name.encode()):08x}"
+    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 class _Namer:

@@ -203,6 +203,22 @@ def is_container(kind: Any) -> bool:
     return is_list(kind) or is_dict(kind) or is_tuple(kind)
 
 
+def promised(kind: Any, given: Any) -> Any:
+    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    if solid(kind) is float and solid(given) is not float:
+        return believed(kind)
+    return kind if may_be(given, kind) else UNKNOWN
+
+
+def may_be(given: Any, kind: Any) -> bool:
+    """Whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
+    one, other = solid(given), solid(kind)
+    if is_atom(one) and is_atom(other) and one is not type(None):
+        return one == other or (other == REAL and is_number(one))
+    same = (is_list(one) and is_list(other)) or (is_dict(one) and is_dict(other))
+    return not same or may_be(item_of(one), item_of(other))
+
+
 def is_failure(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
 

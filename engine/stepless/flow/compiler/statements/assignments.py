@@ -148,7 +148,8 @@ class Assigning:
         """`d[k] += v`, of a single value: the item is read before the value is evaluated, and written behind it."""
         read = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), node)
         whole = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
-        if not isinstance(target.slice, ast.Name | ast.Constant) or not (is_scalar(unit, read) or is_scalar(unit, whole)):
+        key = target.slice.operand if isinstance(target.slice, ast.UnaryOp) else target.slice
+        if not isinstance(key, ast.Name | ast.Constant) or not (is_scalar(unit, read) or is_scalar(unit, whole)):
             unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
         self._put(unit, target, name, whole)
 
