@@ -99,7 +99,8 @@ def bound_arguments(
         if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
             unit.refuse(call, "spread_arguments", f"{name} takes `*{parameter}`, and arguments are passed by name", "Pass a list")
         if by_name and kinds[parameter].kind is inspect.Parameter.POSITIONAL_ONLY:
-            unit.refuse(call, "bad_arguments", f"{name}: `{parameter}` cannot be passed by name", "Remove the `/` of its signature")
+            message = f"{name}: `{parameter}` cannot be passed by name"
+            unit.refuse(call, "bad_arguments", message, "Remove the `/` of its signature")
         values |= value if kinds[parameter].kind is inspect.Parameter.VAR_KEYWORD else {parameter: value}
     return values
 

@@ -22,6 +22,7 @@ from stepless.flow.compiler.facts.types import (
     is_plain,
     is_tuple,
     item_of,
+    may_be_null,
     solid,
 )
 from stepless.flow.compiler.refusals import Lift
@@ -87,7 +88,8 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         return _below(unit, node, node.attr, strict=node.attr not in Answer.model_fields)
     if is_model(kind):
         if node.attr in kind.model_fields:
-            return _below(unit, node, node.attr, strict=solid(unit.infer(node.value)) != unit.infer(node.value) or bool(kind.model_fields[node.attr].exclude))
+            may_be_missing = may_be_null(unit.infer(node.value)) or bool(kind.model_fields[node.attr].exclude)
+            return _below(unit, node, node.attr, strict=may_be_missing)
         if inspect.getattr_static(kind, node.attr, None) is not None or kind.model_config.get("extra") == "allow":
             raise Lift
         near = get_close_matches(node.attr, kind.model_fields, 1)

@@ -94,7 +94,8 @@ def _outer(scope: Scope) -> list[ast.expr]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Collects the names that the function binds, those that it reads outside of the scopes that bind them, and those of scopes."""
+    """Collects the names that the function binds, those that it reads outside of the scopes that bind them, and those that scopes
+    bind."""
 
     def __init__(self) -> None:
         self.bound: set[str] = set()

@@ -275,6 +275,8 @@ def _says_more(kind: Any, seen: set[Any], *, filled: bool) -> bool:
         for field in one.model_fields.values():
             if field.default_factory is not None or field.alias is not None or field.validation_alias is not None:
                 return True
-            if any(callable(getattr(rule, "func", None)) for rule in field.metadata) or _says_more(field.annotation, seen, filled=True):
+            if any(callable(getattr(rule, "func", None)) for rule in field.metadata):
+                return True
+            if _says_more(field.annotation, seen, filled=True):
                 return True
     return False
