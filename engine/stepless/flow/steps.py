@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from stepless.errors import ConfigError
 from stepless.flow.compiler.facts.types import bare, believed
 from stepless.flow.compiler.origin import Origin, hints_of, signature_of
 from stepless.flow.numbers import Convert, Results, numbers_of
@@ -132,6 +133,9 @@ class _Decorator:
 def step(name: str) -> _Decorator:
     """Registers a function under a name, as `stepless.function` does, and makes it a step. Raises `ConfigError` for a name that
     is malformed or taken."""
+    if not isinstance(name, str):
+        called = getattr(name, "__name__", repr(name))
+        raise ConfigError("`@step` takes the name of the step", place=called, mend=f'write @step("{called}")')
     return _Decorator(name)
 
 
@@ -161,5 +165,8 @@ mark(Part, "part")
 
 def part(function: Callable[P, Awaitable[R]]) -> Part[P, R]:
     """Makes a coroutine a part: its statements are compiled where it is awaited, also inside of `gather` and loops. It must not
-    call itself."""
+    call itself. Raises `ConfigError` for what is no coroutine."""
+    if not inspect.iscoroutinefunction(function):
+        name = getattr(function, "__name__", repr(function))
+        raise ConfigError("a part is an `async def` of several steps", place=name, mend="put @part, without brackets, above it")
     return Part(function)
