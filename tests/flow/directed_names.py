@@ -27,6 +27,7 @@ SPELLED: Final[dict[str, str]] = {
     "awaits in slices and collections": "ys = [1, 2, 3, 4, 5, 6, 7, 8][await inc(0):await inc(5)]\nreturn ys + [x for x in await gather(inc(5), inc(6)) if x > 6]",
     "a tuple that grows": "t = (1,)\nt += (a, sa)\nt = (*t, b)\nreturn [list(t), t[0], len(t)]",
     "an annotation that is wrong": "x: str = a\ny: list[str] = xs\nreturn [f'{x}' + str(x), x == 1, f'{y}']",
+    "an argument that does not fit": "try:\n    x = await inc(u)\nexcept NodeError as e:\n    return e.code\ntry:\n    return [x, await untyped(u), await exact(u)]\nexcept NodeError as e:\n    return e.code",
     "an f-string of many pieces": "return f'" + "{a}-" * 60 + "'",
 }  # fmt: skip
 
