@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.inference import learn
-from stepless.flow.compiler.facts.depth import too_deep
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
@@ -35,19 +34,11 @@ def compile_function(
 ) -> Written:
     """The document of a function. `fields` are further fields of the document. `lift` is `auto`, `function` or `never`. Raises
     `FlowRefused`."""
-    _check_depth(origin)
     try:
         return _compiled(origin, workflow, triggers, fields or {}, lift)
     except RecursionError:
         message = "its statements are nested deeper than a compiler can read"
         raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
-
-
-def _check_depth(origin: Origin) -> None:
-    message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
-    found = [_too_large(origin, statement, message) for statement in too_deep(origin.tree.body)]
-    if found:
-        raise FlowRefused(found)
 
 
 def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
@@ -60,6 +51,9 @@ def _compiled(
     reading = Reading()
     unit = Unit(workflow, origin, reading.rules, lift)
     named = settled(origin.tree)
+    if named.deep:
+        message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
+        raise FlowRefused([_too_large(origin, statement, message) for statement in named.deep])
     body = named.body
     unit.shown |= named.shown
     try:

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeAlias
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
 from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.depth import too_deep
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
@@ -37,12 +36,12 @@ def inline(
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
         unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
-    if any(too_deep(origin.tree.body)):
+    named = settled(origin.tree)
+    if named.deep:
         message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
         unit.refuse(call, "expression_too_large", message, "Split it over several statements")
     number = unit.next()
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
-    named = settled(origin.tree)
     parameters = {one.arg: renamed(named.parameter(one.arg), number) for one in origin.parameters}
     local = {named.parameter(one.arg) for one in origin.parameters} | names_of(named.body).bound.keys()
     body = [_Renamed(local, number).visit(copy.deepcopy(statement)) for statement in named.body]

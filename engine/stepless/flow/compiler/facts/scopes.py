@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from stepless.limits import MAX_SOURCE_DEPTH
+
 Scope: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
 _SCOPES: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _MADE: Final = re.compile(r"(why|error|exit|broke|result)_\d+|return_|.*_\d+_|__.*")
@@ -22,11 +24,13 @@ _LONGEST: Final = 40  # characters; longer ones are cut, as an inlined part make
 @dataclass(frozen=True, slots=True)
 class Settled:
     """The statements of a function in which each name names one thing. `shown` has the names of the source by those that were
-    chosen, `parameters` what the statements call the parameters that they call otherwise."""
+    chosen, `parameters` what the statements call the parameters that they call otherwise. Those in `deep` hold an expression
+    that is nested deeper than MAX_SOURCE_DEPTH: everything else reads expressions recursively."""
 
     body: list[ast.stmt]
     shown: Mapping[str, str]
     parameters: Mapping[str, str]
+    deep: list[ast.stmt]
 
     def parameter(self, name: str) -> str:
         return self.parameters.get(name, name)
@@ -38,12 +42,12 @@ def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef) -> Settled:
         reader.visit(statement)
     local = reader.bound | {one.arg for one in _parameters(tree.args)}
     odd = {name for name in local | reader.inner if is_odd(name)}
-    if not odd and not reader.inner & (local | reader.read):
-        return Settled(list(tree.body), {}, {})
+    if reader.deep or (not odd and not reader.inner & (local | reader.read)):
+        return Settled(list(tree.body), {}, {}, reader.deep)
     namer = _Namer(local | reader.read | reader.inner)
     names = {name: namer.new(name) for name in sorted(odd & local)}
     renaming = _Renaming(namer, names, local | reader.read)
-    return Settled([renaming.visit(copy.deepcopy(statement)) for statement in tree.body], namer.shown, names)
+    return Settled([renaming.visit(copy.deepcopy(statement)) for statement in tree.body], namer.shown, names, [])
 
 
 def is_odd(name: str) -> bool:
@@ -93,33 +97,48 @@ def _outer(scope: Scope) -> list[ast.expr]:
     return [scope.generators[0].iter]
 
 
-class _Reader(ast.NodeVisitor):
+class _Reader:
     """Collects the names that the function binds, those that it reads outside of the scopes that bind them, and those that scopes
-    bind."""
+    bind; and the statements that hold an expression nested deeper than MAX_SOURCE_DEPTH, of which it reads no more."""
 
     def __init__(self) -> None:
         self.bound: set[str] = set()
         self.read: set[str] = set()
         self.inner: set[str] = set()
+        self.deep: list[ast.stmt] = []
         self._hidden: frozenset[str] = frozenset()
+        self._statement: ast.stmt | None = None
+        self._depth = 0
 
     def visit(self, node: ast.AST) -> None:
-        if isinstance(node, _SCOPES):
-            self._scope(node)
-        elif isinstance(node, ast.Name):
-            if node.id not in self._hidden:
-                (self.read if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
-        else:
-            if isinstance(node, ast.ExceptHandler) and node.name:
-                self.bound.add(node.name)
-            for name in node._fields:
-                value = getattr(node, name, None)
-                if type(value) is list:
-                    for one in value:
-                        if isinstance(one, ast.AST):
-                            self.visit(one)
-                elif isinstance(value, ast.AST) and value._fields:
-                    self.visit(value)
+        kind = type(node)
+        if kind is ast.Name:
+            name: str = node.id  # type: ignore[attr-defined]
+            if name not in self._hidden:
+                (self.read if type(node.ctx) is ast.Load else self.bound).add(name)  # type: ignore[attr-defined]
+        elif kind is not ast.Constant:
+            outer = self._statement, self._depth
+            if isinstance(node, ast.stmt):
+                self._statement, self._depth = node, 0
+            else:
+                self._depth += 1
+            if self._depth <= MAX_SOURCE_DEPTH:
+                self._scope(node) if isinstance(node, _SCOPES) else self._parts(node)
+            elif self._statement is not None and self._statement not in self.deep:
+                self.deep.append(self._statement)
+            self._statement, self._depth = outer
+
+    def _parts(self, node: ast.AST) -> None:
+        if type(node) is ast.ExceptHandler and node.name:
+            self.bound.add(node.name)
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                for one in value:
+                    if isinstance(one, ast.AST):
+                        self.visit(one)
+            elif isinstance(value, ast.AST) and value._fields:
+                self.visit(value)
 
     def _scope(self, scope: Scope) -> None:
         outer = _outer(scope)
