@@ -28,12 +28,14 @@ SPELLED: Final[dict[str, str]] = {
     "a tuple that grows": "t = (1,)\nt += (a, sa)\nt = (*t, b)\nreturn [list(t), t[0], len(t)]",
     "an annotation that is wrong": "x: str = a\ny: list[str] = xs\nreturn [f'{x}' + str(x), x == 1, f'{y}']",
     "an argument that does not fit": "try:\n    x = await inc(u)\nexcept NodeError as e:\n    return e.code\ntry:\n    return [x, await untyped(u), await exact(u)]\nexcept NodeError as e:\n    return e.code",
+    "the class of an error": "out = []\nfor x in [3, 14, 5]:\n    try:\n        await inc(x)\n        await mul(2, 2)\n    except NodeError as e:\n        out.append([isinstance(e, Third), isinstance(e, Odd), isinstance(e, ValueError), type(e).__name__, e.message])\nreturn out",
     "an f-string of many pieces": "return f'" + "{a}-" * 60 + "'",
 }  # fmt: skip
 
 FLOATS: Final[dict[str, str]] = {
     "a float among whole numbers": "ys = [1, order.amount]\nzs = [1]\nzs.append(order.amount)\nd = {'x': order.amount, 'y': 1}\nd['z'] = order.amount\nreturn [f'{ys[1]} {ys} {zs[-1]} {zs}', f\"{d['x']} {d['z']} {d}\"]",
     "a float or something else": "x = order.amount if a > 3 else 0\ny = order.amount or 3\nz = 1\nif a > 4:\n    z = order.amount\nw = 'a'\nif b > 4:\n    w = order.amount\nreturn f'{x} {y} {z} {w}'",
+    "a float that an if chooses": "n = 0.0\nm = 1.5\nif a > 3:\n    n = order.amount\nif b > 3:\n    m = order.amount\nelse:\n    m = order.amount + 1\nk = order.amount if a > 3 else 2.5\nk = k\nreturn f'{n} {m} {k} {[n, 1]}'",
     "a float that is one of several": "return f'{max(order.amount, 1)} {min([order.amount, 3])} {max([order.amount])} {order.amount if a > 3 else order.amount + 1}'",
     "a float by its other name": "x = order.amount\ny = x\nx = y + 1\nz, w = order.amount, 2\nreturn f'{y} {x} {z} {[y, 1]} {w}'",
     "floats of a loop": "out = []\nfor line in order.lines:\n    out.append(f'{line.price} {[line.price, 1]}')\nfor x in [line.price for line in order.lines]:\n    out.append(f'{x}')\nfor x in xs:\n    out.append(f'{x}')\nreturn out",

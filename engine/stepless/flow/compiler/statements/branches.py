@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
@@ -91,7 +91,7 @@ def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:
     if name is None or then is None or otherwise is None or has_await(statement.test):
         return False
     before, warnings = unit.risks, list(unit.warnings)
-    text = _choice(unit, statement.test, then, otherwise, unit.kind_of(name))
+    text = _choice(unit, statement.test, then, otherwise)
     if text is None or unit.risks > before or len(str(text)) > _LONGEST:
         unit.risks, unit.warnings = before, warnings  # the condition is a node
         return False
@@ -100,11 +100,11 @@ def _chosen(unit: Unit, statement: ast.If, write: Write) -> bool:
     return True
 
 
-def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr, kind: Any) -> JSON:
+def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> JSON:
     """The value of a choice; None where one of its parts must be lifted."""
     try:
         truth(unit, test)
-        values = [unit.express(one) if kind is float else among_others(unit, one, unit.express(one)) for one in (then, otherwise)]
+        values = [among_others(unit, one, unit.express(one)) for one in (then, otherwise)]
         return unit.texts.template(ast.IfExp(unit.express(test), *values))
     except Lift:
         return None
