@@ -11,8 +11,10 @@ import ast
 import copy
 import hashlib
 import inspect
+import keyword
+import re
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
@@ -24,6 +26,8 @@ from stepless.flow.words import Answer, word_of
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 
 _DIGEST_CHARACTERS: Final = 8
+_HELPERS: Final = ("main", "__given", "__record", "__Record")
+_NUMBERED: Final = re.compile(r"_\d+_$")
 _SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
 _RECORDS: Final = """\
 class __Record(dict):
@@ -57,9 +61,10 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         if name not in unit.bound:
             unit.express(ast.copy_location(ast.Name(name, ast.Load()), node))  # refuses it
     outside = _outside(unit, node, [name for name in read if name not in free and name not in inner], free)
-    kinds = {name: unit.kind_of(name) for name in sorted(free)}
-    source = ast.unparse(node)
-    arguments = {name: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
+    names = _as_written(unit, sorted(free), sorted(inner - free), read)
+    kinds = {names[name]: unit.kind_of(name) for name in sorted(free)}
+    source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copy.deepcopy(node)))
+    arguments = {names[name]: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
     about = next((name.strip("_") for name in read if name.strip("_")), "")
     made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
     id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
@@ -74,6 +79,22 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         unit.emit(id, "function", {"call": name, "args": arguments})
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)
+
+
+def _as_written(unit: Unit, free: list[str], inner: list[str], read: list[str]) -> dict[str, str]:
+    """The names of the source for those of an expression: its text, which names the function, does not change with what stands
+    around it."""
+    taken = {*_HELPERS, *read} - {*free, *inner}
+    chosen: dict[str, str] = {}
+    for name in (*free, *inner):
+        base = one = unit.shown.get(name, _NUMBERED.sub("", name))
+        number = 1
+        while one in taken or keyword.iskeyword(one):
+            number += 1
+            one = f"{base}_{number}"
+        taken.add(one)
+        chosen[name] = one
+    return chosen
 
 
 def function_name(workflow: str, id: str, source: str, module: object) -> str:
@@ -99,11 +120,16 @@ class _Putting(ast.NodeTransformer):
 
 
 class _Filling(ast.NodeTransformer):
-    def __init__(self, values: dict[str, ast.expr]) -> None:
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
         self._values = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._values.get(node.id, node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        value = self._values.get(node.arg)
+        node.arg = value.id if isinstance(value, ast.Name) else node.arg
+        return node
 
 
 def _shown(node: ast.expr) -> str:
