@@ -13,6 +13,7 @@ import fifteen
 import pytest
 from pydantic import BaseModel
 from snippets import SNIPPETS
+from typing_extensions import TypedDict
 
 from stepless import codes
 from stepless.flow import Flow, FlowRefused, callback, now, part, sleep, step
@@ -38,6 +39,15 @@ async def weighed(n: int) -> Weighed:
     return Weighed(weight=n)
 
 
+class Typed(TypedDict):
+    name: str
+
+
+@step("refusals.typed")
+async def typed() -> Typed:
+    return {"name": "x"}
+
+
 @step("refusals.placed")
 async def placed(n: int, /) -> int:
     return n
@@ -57,7 +67,8 @@ async def endless(n: int) -> int:
 BASE: dict[str, Any] = {
     **{name: value for name, value in vars(fifteen).items() if not name.startswith("__")},
     "asyncio": asyncio, "datetime": datetime, "random": random, "LIST": [1, 2], "LIMIT": 5, "make": make, "raw": raw,
-    "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless, "weighed": weighed, "placed": placed,
+    "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless,
+    "weighed": weighed, "placed": placed, "typed": typed,
 }  # fmt: skip
 
 

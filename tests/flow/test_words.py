@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.errors import ConfigError
-from stepless.flow import part, step, workflow
+from stepless.flow import flows, manual, part, step, steps, workflow
 
 
 async def coroutine(n: int) -> int:
@@ -25,3 +25,15 @@ async def coroutine(n: int) -> int:
 def test_a_word_that_is_used_otherwise_says_how_it_is_written(used: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         used()
+
+
+def test_a_module_of_flows_reads_nothing_when_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(function: Any, source: Any = None) -> Any:
+        raise AssertionError(f"the source of {function} is read")
+
+    monkeypatch.setattr(flows, "origin_of", read)
+    monkeypatch.setattr(steps, "origin_of", read)
+    made = workflow("words-lazy", on=manual())(coroutine)
+    part(coroutine)
+    with pytest.raises(AssertionError, match="is read"):
+        made.document()

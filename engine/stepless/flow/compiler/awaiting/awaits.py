@@ -179,6 +179,8 @@ def takes_all(kind: Any) -> bool:
 def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
     if len(call.args) != 1 or call.keywords:
         unit.refuse(call, "bad_arguments", "sleep takes one duration", 'Write sleep("15m"), or a number of seconds')
+    if isinstance(call.args[0], ast.UnaryOp) and isinstance(call.args[0].op, ast.USub):
+        unit.refuse(call, "bad_arguments", "a sleep is not negative", 'Write sleep("15m"), or a number of seconds')
     (node,) = arguments(unit, call.args)
     before = unit.risks
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
+from typing_extensions import is_typeddict
+
 from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.comparing import compared
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
@@ -99,7 +101,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         if node.attr in ("code", "message"):
             return _below(unit, node, node.attr, strict=False)
         unit.refuse(node, "no_such_field", f"an error has no `{node.attr}` here", "It has code and message")
-    if is_dict(kind):
+    if is_dict(kind) or is_typeddict(kind):
         unit.refuse(node, "no_such_field", f"an object of JSON has no attribute `{node.attr}`", f'Write ["{node.attr}"]')
     if kind is not UNKNOWN:
         raise Lift
