@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from stepless.api.schemas import DecisionOut, DraftOfRunOut, FindingOut
+from stepless.api.responses.general import DecisionOut, DraftOfRunOut, FindingOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES

@@ -21,7 +21,7 @@ from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import draft_out, fitting, instant, page, reply, value_reply
 from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
-from stepless.api.schemas import (
+from stepless.api.responses.general import (
     CallOut,
     ExceptionOut,
     HeldOut,
