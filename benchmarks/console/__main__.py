@@ -17,7 +17,7 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
-from built_console import BUILT, compressed, files, of_the_editor, shell
+from built_console import BUILT, at_any_time, at_once, compressed, files, shell
 from chromium import chromium
 from draft_client import op
 from draft_site import DraftSite, Person
@@ -181,9 +181,12 @@ def listed(windows: Windows) -> Iterator[Row]:
 
 def sizes() -> Iterator[Row]:
     built = files(BUILT)
-    yield Row("shell, compressed", compressed([built[name] for name in shell(built)]) / 1024, " KiB", 120)
-    whole, note = compressed([built[name] for name in of_the_editor(built)]), "with forms, test runs, sources and notes"
-    yield Row("editor whole, compressed", whole / 1024, " KiB", 360, note=note)
+    for what, part, bar, note in (
+        ("shell", shell(built), 120, ""), ("run view", at_any_time(built, "runs_view"), 195, ""),
+        ("canvas to the first edit", at_once(built, "editor"), 230, "what is loaded before the editor can run, and its worker"),
+        ("editor whole", at_any_time(built, "editor"), 360, "with forms, test runs, sources and notes"),
+    ):  # fmt: skip
+        yield Row(f"{what}, compressed", compressed([built[name] for name in part]) / 1024, " KiB", bar, note=note)
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
 

@@ -30,7 +30,7 @@ import { Tied } from "./view/tied.tsx";
 const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
 const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
 const Kinds = memo(Palette);
-const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
+const Panes = lazy(async () => ({ default: (await import("./view/aside.ts")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
 

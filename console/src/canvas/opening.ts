@@ -22,10 +22,7 @@ export async function openDraft(id: string): Promise<Opened> {
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
   const entered = startRoom(id);
-  const [kinds, room] = await Promise.all([
-    request("GET", "/kinds"), entered,
-    import("../inspector/forms/form.tsx"), import("../testruns/node.tsx"), // what a node shows is there when the network is not
-  ]).catch((error: unknown) => {
+  const [kinds, room] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
     layouts.close();
     entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
@@ -43,8 +40,7 @@ export async function openDraft(id: string): Promise<Opened> {
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
-  const beside = [import("./view/aside.ts"), import("../inspector/forms/settings.tsx")]; // so that it is there when the network is not
-  void Promise.allSettled(beside);
+  import("./view/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used
   return {
     room, desk, tests,
     close() {

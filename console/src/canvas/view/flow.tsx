@@ -19,6 +19,7 @@ import { NoteNodes, noteOfNode } from "../notes/nodes.ts";
 import { around } from "../notes/notes.ts";
 import { useArea } from "./area.ts";
 import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
+import { doubled } from "./doubling.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { Far, Minimap } from "./far.tsx";
 import { Following, useFollowing } from "./following.tsx";
@@ -34,6 +35,7 @@ type AnyNode = BlockNode | NoteNode;
 
 const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
+const ZOOMS = [0.02, 2] as const;
 const FAR_ZOOM = 0.35;
 const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
 const MANY_SELECTED = 100; // more are not mounted beyond what is shown
@@ -177,6 +179,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     else desk.change({ writing: note });
   }, [desk]);
 
+  const onDoubleClick = useCallback((event: MouseEvent) => { if (isFar) doubled(flow, event, ZOOMS); }, [flow, isFar]);
+
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
     <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
@@ -192,7 +196,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         onPaneClick={onPaneClick} onMoveStart={onMoveStart} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
-        minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
+        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={false} onDoubleClick={onDoubleClick} connectionRadius={28}
         multiSelectionKeyCode={MULTIPLE} attributionPosition="bottom-left">
         {isFar ? null : <Background gap={20} size={1} />}
         {isFar ? <Far look={look} /> : null}

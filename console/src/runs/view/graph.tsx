@@ -10,6 +10,7 @@ import { Layouts } from "../../canvas/layout/layouts.ts";
 import { asked, placed, UNPLACED, wayOf, type Placed } from "../../canvas/layout/placing.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
 import { entryOf, portsOf } from "../../canvas/model/sizes.ts";
+import { doubled } from "../../canvas/view/doubling.ts";
 import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
@@ -20,6 +21,7 @@ import type { NodeSummary } from "./types.ts";
 
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };
+const ZOOMS = [0.02, 2] as const;
 const FAR_ZOOM = 0.35;
 const FAR_BLOCKS = 150;
 const NO_NODES: CardNode[] = [];
@@ -75,7 +77,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
-        minZoom={0.02} maxZoom={2} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
+        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} zoomOnDoubleClick={false} onDoubleClick={(event) => { doubled(flow, event, ZOOMS); }} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
         {isFar ? <Far picture={picture} /> : null}
       </ReactFlow>
       <div className="tools" role="toolbar" aria-label="Graph">
