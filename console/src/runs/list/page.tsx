@@ -22,7 +22,7 @@ interface Asked {
   readonly said: string;
 }
 
-export function Runs(): ReactElement {
+export default function Runs(): ReactElement {
   const { query } = useAddress();
   const text = query.toString();
   const filters = useMemo(() => fromAddress(new URLSearchParams(text)), [text]);
