@@ -39,10 +39,6 @@ function Opening({ id }: { readonly id: string }): ReactElement {
   return Shown === null ? <div className="editor opening" /> : <Shown id={id} />;
 }
 
-function OfWorkflows({ id, tab }: { readonly id: string; readonly tab: string }): ReactElement {
-  return id === "" ? <Workflows /> : <WorkflowPage key={id} id={id} tab={tab} />;
-}
-
 /** The parts of a path; null where one of them is no text. */
 function partsOf(path: string): readonly string[] | null {
   try {
@@ -60,17 +56,34 @@ function Page(): ReactElement {
 
 function Shown({ path }: { readonly path: string }): ReactElement {
   const parts = partsOf(path);
-  if (parts === null) return <Nowhere />;
-  const [first = "", id = "", tab = "", last = ""] = parts;
-  const version = first === "workflows" && tab === "versions" && /^[1-9]\d{0,9}$/.test(last) ? { workflow: id, number: Number(last) } : null;
-  if (parts.length > (version === null ? 3 : 4)) return <Nowhere />;
-  if (first === "" || (first === "runs" && id === "")) return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><Runs /></Suspense>;
-  if (version !== null) return <Suspense fallback={<div className="page whole"><Bar at="workflows" /></div>}><VersionPage key={path} {...version} /></Suspense>;
-  if (first === "workflows" || (first === "drafts" && id === "")) return <Suspense fallback={<div className="page"><Bar at="workflows" /></div>}><OfWorkflows id={id} tab={tab} /></Suspense>;
-  if (id === "") return <List name={first} />;
-  if (first === "runs") return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}><RunPage key={id} id={id} /></Suspense>;
-  if (first === "drafts") return <Opening key={id} id={id} />;
-  return <Nowhere />;
+  return (parts === null ? null : pageOf(parts)) ?? <Nowhere />;
+}
+
+/** null: there is none. */
+function pageOf([first = "", id = "", tab = "", ...rest]: readonly string[]): ReactElement | null {
+  switch (first) {
+    case "":
+    case "runs":
+      return tab === "" ? <OfRuns id={id} /> : null;
+    case "workflows":
+      return ofWorkflows(id, tab, rest);
+    case "drafts":
+      if (tab !== "") return null;
+      return id === "" ? ofWorkflows("", "", []) : <Opening key={id} id={id} />;
+    default:
+      return id === "" ? <List name={first} /> : null;
+  }
+}
+
+function OfRuns({ id }: { readonly id: string }): ReactElement {
+  return <Suspense fallback={<div className="page whole"><Bar at="runs" /></div>}>{id === "" ? <Runs /> : <RunPage key={id} id={id} />}</Suspense>;
+}
+
+/** `/workflows/refund/versions/3` is the page of that version. */
+function ofWorkflows(id: string, tab: string, [version = "", ...more]: readonly string[]): ReactElement | null {
+  if (more.length > 0 || (version !== "" && (tab !== "versions" || !/^[1-9]\d{0,9}$/.test(version)))) return null;
+  if (version === "") return <Suspense fallback={<div className="page"><Bar at="workflows" /></div>}>{id === "" ? <Workflows /> : <WorkflowPage key={id} id={id} tab={tab} />}</Suspense>;
+  return <Suspense fallback={<div className="page whole"><Bar at="workflows" /></div>}><VersionPage key={`${id} ${version}`} workflow={id} number={Number(version)} /></Suspense>;
 }
 
 function List({ name }: { readonly name: string }): ReactElement {

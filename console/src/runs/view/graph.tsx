@@ -11,6 +11,7 @@ import { asked, placed, UNPLACED, wayOf, type Placed } from "../../canvas/layout
 import type { Graph } from "../../canvas/model/graph.ts";
 import { entryOf, portsOf } from "../../canvas/model/sizes.ts";
 import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
+import { counted } from "../../ui/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
@@ -46,9 +47,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   const [fitted, setFitted] = useState<Graph | null>(null); // before it is, React Flow would mount every node to measure what is in view
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && graph.blocks.size > FAR_BLOCKS;
   const bare = isFar || fitted !== graph;
-  const [walkedTo, walkTo] = useState(""); // by the keys, from the node whose panel is open
-  useEffect(() => { walkTo(""); }, [chosen, graph]);
-  const current = walkedTo === "" ? chosen : walkedTo;
+  const { current, walkedTo, step } = useWalk(graph, chosen, onChoose);
   const cards = useCards(graph, spots, nodes, current, onChoose);
   const edges = useMemo(() => layout === null ? NO_EDGES : edgesOf(graph, layout, nodes), [graph, layout, nodes]);
   const picture = useMemo(() => ({ graph, placed: spots, nodes, chosen: current }), [graph, spots, nodes, current]);
@@ -75,21 +74,11 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     onChoose([...spots.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height)?.[0] ?? "");
   };
-  const press = (event: KeyboardEvent): void => {
-    if (event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return;
-    const next = stepped(graph, current, event.key);
-    if (next !== null) walkTo(next);
-    else if (event.key === "Enter" && current !== "") onChoose(current);
-    else if (event.key === "1") fit();
-    else if (event.key === "+" || event.key === "-") void (event.key === "+" ? flow.zoomIn() : flow.zoomOut());
-    else return;
-    event.preventDefault();
-  };
   return (
-    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="application" tabIndex={0} onKeyDown={press}
-      aria-label={`Graph of ${graph.blocks.size} ${graph.blocks.size === 1 ? "node" : "nodes"}`} aria-describedby="graph-keys">
+    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="application" tabIndex={0} onKeyDown={(event) => { step(event, fit); }}
+      aria-label={`Graph of ${counted(graph.blocks.size, "node")}`} aria-describedby="graph-keys">
       <span id="graph-keys" className="hidden">Arrow keys walk the nodes, Enter opens one, 1 fits all, + and - zoom.</span>
-      <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${isPlain ? graph.blocks.get(walkedTo)?.type ?? "" : said(nodes.get(walkedTo)?.counts ?? {})}`}</p>
+      <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${nodes.has(walkedTo) ? said(nodes.get(walkedTo)?.counts ?? {}) : graph.blocks.get(walkedTo)?.type ?? ""}`}</p>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
         minZoom={0.02} maxZoom={2} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
@@ -105,6 +94,26 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
       {layout === null ? <Bones lines={6} label="The graph is being laid out" /> : null}
     </div>
   );
+}
+
+/** Where the keys have walked to, from the node that is chosen; empty until they walk. */
+function useWalk(graph: Graph, chosen: string, onChoose: (path: string) => void): { readonly current: string; readonly walkedTo: string; readonly step: (event: KeyboardEvent, fit: () => void) => void } {
+  const flow = useReactFlow();
+  const [walkedTo, walkTo] = useState("");
+  useEffect(() => { walkTo(""); }, [chosen, graph]);
+  const current = walkedTo === "" ? chosen : walkedTo;
+  const step = (event: KeyboardEvent, fit: () => void): void => {
+    if (event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return;
+    const next = stepped(graph, current, event.key);
+    if (next !== null) walkTo(next);
+    else if (event.key === "Enter" && current !== "") onChoose(current);
+    else if (event.key === "1") fit();
+    else if (event.key === "+") void flow.zoomIn();
+    else if (event.key === "-") void flow.zoomOut();
+    else return;
+    event.preventDefault();
+  };
+  return { current, walkedTo, step };
 }
 
 function useLayout(graph: Graph): { readonly layout: Layout | null; readonly spots: Placed } {

@@ -71,21 +71,12 @@ function Shown({ instance, record, found, document, onEvent }: {
   readonly instance: string; readonly record: JsonObject; readonly found: Read; readonly document: JsonObject | null; readonly onEvent: (event: number) => void;
 }): ReactElement {
   const call = lastCall(record);
-  const exit = exitOf(found.events);
-  const child = childOf(found.events);
   const attempts = attemptsOf(found.events);
   const name = nameOf(instance);
   const usage = record.get("usage") ?? null;
   return (
     <>
-      <dl className="facts">
-        <dt>Status</dt><dd><Status status={textAt(record, "status")} />{textAt(record, "reason") === "" ? null : <span className="quiet"> {textAt(record, "reason")}</span>}</dd>
-        {turnsOf(instance) === "" ? null : <><dt>Where</dt><dd>{turnsOf(instance)}</dd></>}
-        <dt>Instance</dt><dd><code className="cut" title={instance}>{instance}</code><CopyButton text={location.href} what="a link to it" /></dd>
-        {exit === "" ? null : <><dt>Exit</dt><dd><code>{exit}</code></dd></>}
-        {child === "" ? null : <><dt>Child run</dt><dd><a href={hrefOf(runPath(child))} onClick={follow(runPath(child))} title={child}><code>{shortId(child)}</code></a></dd></>}
-        <Times record={record} />
-      </dl>
+      <Facts instance={instance} record={record} events={found.events} />
       <Failure record={record} />
       <Attempts attempts={attempts} onEvent={onEvent} />
       {call === null ? null : <Expressions document={document} path={pathOf(instance)} call={call.params} />}
@@ -96,6 +87,20 @@ function Shown({ instance, record, found, document, onEvent }: {
       {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
       {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
     </>
+  );
+}
+
+function Facts({ instance, record, events }: { readonly instance: string; readonly record: JsonObject; readonly events: readonly RunEvent[] }): ReactElement {
+  const [exit, child] = [exitOf(events), childOf(events)];
+  return (
+    <dl className="facts">
+      <dt>Status</dt><dd><Status status={textAt(record, "status")} />{textAt(record, "reason") === "" ? null : <span className="quiet"> {textAt(record, "reason")}</span>}</dd>
+      {turnsOf(instance) === "" ? null : <><dt>Where</dt><dd>{turnsOf(instance)}</dd></>}
+      <dt>Instance</dt><dd><code className="cut" title={instance}>{instance}</code><CopyButton text={location.href} what="a link to it" /></dd>
+      {exit === "" ? null : <><dt>Exit</dt><dd><code>{exit}</code></dd></>}
+      {child === "" ? null : <><dt>Child run</dt><dd><a href={hrefOf(runPath(child))} onClick={follow(runPath(child))} title={child}><code>{shortId(child)}</code></a></dd></>}
+      <Times record={record} />
+    </dl>
   );
 }
 

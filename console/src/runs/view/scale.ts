@@ -69,7 +69,7 @@ export function moved([from, to]: Span, whole: number, step: Step, around: numbe
   if (length >= whole) return null;
   const middle = (step === "in" ? around : null) ?? (from + to) / 2;
   const shift = step === "earlier" ? -length / 2 : step === "later" ? length / 2 : 0;
-  const begin = Math.min(Math.max(0, Math.round(middle - length / 2 + shift)), whole - length);
+  const begin = Math.min(Math.max(0, Math.floor(middle - length / 2 + shift)), whole - length);
   return [begin, begin + length];
 }
 
