@@ -9,6 +9,7 @@ import { kindsRead } from "./model/kinds.ts";
 
 const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
+const AGAIN_MS = 5_000; // after the server did not answer
 const FRAME_LOST_MS = 100; // a page in the background has no frames
 
 export interface Opened {
@@ -86,9 +87,10 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (!asked && !gone) desk.found(found);
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
+      else if (!gone) changed(AGAIN_MS); // what is listed is of the draft as it was
     }
   };
-  const changed = (): void => {
+  const changed = (delay = FINDINGS_MS): void => {
     if (gone) return;
     asked = true;
     clearTimeout(timer);
@@ -96,9 +98,9 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (desk.draft.snapshot().status.is !== "saved") return;
       asked = false;
       void read();
-    }, FINDINGS_MS);
+    }, delay);
   };
-  const leave = room.session.subscribe(changed);
+  const leave = room.session.subscribe(() => { changed(); });
   changed();
   return () => {
     gone = true;

@@ -82,7 +82,7 @@ _INSPECTED: Final[RunOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
     "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
-    "non_entries": [], "draft": None, "steps": 2,
+    "non_entries": [], "draft": None, "parent": None, "rerun": None, "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
     "links": _LINKS.run(_RUN),
