@@ -21,12 +21,13 @@ import { useArea } from "./area.ts";
 import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
 import { doubled } from "./doubling.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
+import { cover, isHeld } from "./cheap.ts";
 import { Far, Minimap } from "./far.tsx";
 import { Following, useFollowing } from "./following.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
-import { WireLine, type WireEdge } from "./wire.tsx";
+import { MovingWires, WireLine, type WireEdge } from "./wire.tsx";
 import { KIND_TYPE } from "./palette.tsx";
 
 const NODE_TYPES = { block: BlockCard, frame: FrameCard, note: NoteCard };
@@ -110,6 +111,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
     if (writes.length > 0) desk.edit(gesture(writes));
     markWire(box.current, null);
+    cover(box.current, false);
     taking.current = null;
     setOwn(STILL);
     dragged.current = [];
@@ -118,6 +120,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
 
   const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const [only] = all;
+    cover(box.current, true);
     if (only === undefined || all.length > 1) return;
     const wire = wireFor(desk, only.id, pointerOf(event));
     if (wire !== taking.current) markWire(box.current, wire);
@@ -173,6 +176,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const onMoveStart = useCallback((event: unknown) => { // null where the page moves the view itself
     if (event !== null && desk.snapshot().following !== null) desk.change({ following: null });
   }, [desk]);
+  const onMove = useCallback((event: unknown) => { if (isHeld(event)) cover(box.current, true); }, []);
+  const onMoveEnd = useCallback(() => { cover(box.current, false); }, []);
   const onNodeDoubleClick = useCallback((_: unknown, node: AnyNode) => {
     const note = noteOfNode(node.id);
     if (note === null) desk.change({ open: true });
@@ -193,13 +198,14 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDrag={onNodeDrag} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
-        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onDrop={onDrop} onDragOver={onDragOver}
+        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onMove={onMove} onMoveEnd={onMoveEnd} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
         minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={false} onDoubleClick={onDoubleClick} connectionRadius={28}
         multiSelectionKeyCode={MULTIPLE} attributionPosition="bottom-left">
         {isFar ? null : <Background gap={20} size={1} />}
         {isFar ? <Far look={look} /> : null}
+        <MovingWires />
         <Cursors room={room} />
       </ReactFlow>
       </NoteDesk>

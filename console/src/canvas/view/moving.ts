@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 import { wayOf } from "../layout/placing.ts";
-import { descendants, wiresAt, type Wire } from "../model/graph.ts";
+import { descendants, ERROR, wiresAt, type Wire } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";
 import { lies, type Area } from "./area.ts";
 import type { Drags } from "./nodes.ts";
@@ -23,6 +23,7 @@ const STILL: Shift = { x: 0, y: 0 };
 class Moving {
   private shifted: ReadonlyMap<string, Shift> = new Map();
   private readonly elements = new Map<string, Element>();
+  private hidden: ReadonlySet<Element> = new Set(); // edges that are drawn with all that move
 
   /** Moves what is dragged, and puts back what is no longer. Returns the blocks that have come into the area from elsewhere. */
   show(root: Element, look: Look, drags: Drags, own: Drags, area: Area | null): readonly string[] {
@@ -41,28 +42,35 @@ class Moving {
       const element = stood || comes ? this.element(root, "node", tail) : null;
       if (element instanceof HTMLElement) element.style.transform = `translate(${left}px,${top}px)`;
     }
-    for (const wire of wires) this.draw(root, look, wire, shifts);
+    this.draw(root, look, wires, shifts);
     if (shifts.size === 0) this.elements.clear();
     this.shifted = shifts;
     return arrived;
   }
 
-  private draw(root: Element, look: Look, wire: Wire, shifts: ReadonlyMap<string, Shift>): void {
-    const [from, to] = [look.placed.spots.get(wire.source), look.placed.spots.get(wire.target)];
-    const [source, target] = [look.graph.blocks.get(wire.source), look.graph.blocks.get(wire.target)];
-    if (from === undefined || to === undefined || source === undefined || target === undefined) return;
-    const element = this.element(root, "edge", wire.tail);
-    if (element === null) return;
-    const [begin, end] = [shifts.get(wire.source) ?? STILL, shifts.get(wire.target) ?? STILL];
-    const port = portsOf(source).find((one) => one.exit === wire.handle)?.y ?? entryOf(source);
-    const way = look.layout === null ? null : wayOf(look.graph, look.layout, wire);
-    const [path, x, y] = pathOf(
-      from.left + from.width + 1 + begin.x, from.top + port + 0.5 + begin.y, to.left + end.x, to.top + entryOf(target) + 0.5 + end.y, way, // a port is 1 px wide and high
-    );
-    for (const one of element.querySelectorAll("path.react-flow__edge-path, path.react-flow__edge-interaction")) one.setAttribute("d", path);
-    const label = element.querySelector(".wire-label");
-    label?.setAttribute("x", String(x));
-    label?.setAttribute("y", String(y - 6));
+  /** All edges at what moves are two paths of one drawing: as many drawings as edges would each be laid out, painted and composed. */
+  private draw(root: Element, look: Look, wires: ReadonlySet<Wire>, shifts: ReadonlyMap<string, Shift>): void {
+    const paths = { plain: "", error: "" };
+    const hidden = new Set<Element>();
+    for (const wire of wires) {
+      const element = this.element(root, "edge", wire.tail);
+      const way = element === null ? null : wayAt(look, wire, shifts);
+      if (element === null || way === null) continue;
+      if (shifts.has(wire.source) || shifts.has(wire.target)) {
+        hidden.add(element);
+        element.classList.add("moves");
+        paths[wire.handle === ERROR ? "error" : "plain"] += way[0];
+      }
+      if (wire.param === "") continue;
+      const label = element.querySelector(".wire-label");
+      label?.setAttribute("x", String(way[1]));
+      label?.setAttribute("y", String(way[2] - 6));
+    }
+    for (const element of this.hidden) if (!hidden.has(element)) element.classList.remove("moves");
+    this.hidden = hidden;
+    const drawings = root.querySelectorAll(".moving-wires path");
+    drawings[0]?.setAttribute("d", paths.plain);
+    drawings[1]?.setAttribute("d", paths.error);
   }
 
   private element(root: Element, kind: "node" | "edge", tail: string): Element | null {
@@ -73,6 +81,18 @@ class Moving {
     if (found !== null) this.elements.set(key, found);
     return found;
   }
+}
+
+/** The path of an edge whose ends are shifted, and where its label stands. */
+function wayAt({ graph, placed, layout }: Look, wire: Wire, shifts: ReadonlyMap<string, Shift>): ReturnType<typeof pathOf> | null {
+  const [from, to] = [placed.spots.get(wire.source), placed.spots.get(wire.target)];
+  const [source, target] = [graph.blocks.get(wire.source), graph.blocks.get(wire.target)];
+  if (from === undefined || to === undefined || source === undefined || target === undefined) return null;
+  const [begin, end] = [shifts.get(wire.source) ?? STILL, shifts.get(wire.target) ?? STILL];
+  const port = portsOf(source).find((one) => one.exit === wire.handle)?.y ?? entryOf(source);
+  return pathOf( // a port is 1 px wide and high
+    from.left + from.width + 1 + begin.x, from.top + port + 0.5 + begin.y, to.left + end.x, to.top + entryOf(target) + 0.5 + end.y, layout === null ? null : wayOf(graph, layout, wire),
+  );
 }
 
 /** How far blocks are from where they stand; what is in a container goes with it. What this person drags is not among them. */

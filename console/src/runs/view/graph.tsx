@@ -10,6 +10,7 @@ import { Layouts } from "../../canvas/layout/layouts.ts";
 import { asked, placed, UNPLACED, wayOf, type Placed } from "../../canvas/layout/placing.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
 import { entryOf, portsOf } from "../../canvas/model/sizes.ts";
+import { cover, isHeld } from "../../canvas/view/cheap.ts";
 import { doubled } from "../../canvas/view/doubling.ts";
 import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
 import { counted } from "../../ui/formats.ts";
@@ -68,6 +69,8 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     const inside = left >= 0 && top >= 0 && left + Math.min(spot.width * zoom, 200) <= box.current.clientWidth && top + 40 * zoom <= box.current.clientHeight;
     if (!inside || zoom < FAR_ZOOM) void flow.setCenter(spot.left + Math.min(spot.width, 600) / 2, spot.top + Math.min(spot.height, 300) / 2, { zoom: Math.max(zoom, 0.6) });
   }, [flow, spots, current]);
+  const onMove = useCallback((event: unknown) => { if (isHeld(event)) cover(box.current, true); }, []);
+  const onMoveEnd = useCallback(() => { cover(box.current, false); }, []);
   const onPane = (event: MouseEvent): void => {
     if (!isFar) {
       onChoose("");
@@ -83,7 +86,8 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
       <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${nodes.has(walkedTo) ? said(nodes.get(walkedTo)?.counts ?? {}) : graph.blocks.get(walkedTo)?.type ?? ""}`}</p>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
-        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} zoomOnDoubleClick={false} onDoubleClick={(event) => { doubled(flow, event, ZOOMS); }} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
+        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} zoomOnDoubleClick={false} onDoubleClick={(event) => { doubled(flow, event, ZOOMS); }} onMove={onMove} onMoveEnd={onMoveEnd}
+        onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
         {isFar ? <Far picture={picture} /> : null}
       </ReactFlow>
       <div className="tools" role="toolbar" aria-label="Graph">
