@@ -47,7 +47,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const flow = useReactFlow<AnyNode, WireEdge>();
   const box = useRef<HTMLDivElement>(null);
   const people = usePeople(room);
-  const [own, setOwn] = useState<Drags>(STILL);
+  const [own, setOwn] = useState<Drags>(STILL); // what this person drags: notes where they are, blocks where they began
+  const carried = useRef<Drags>(STILL); // these blocks, where they are
   const nodes = useRef<Nodes>(null);
   nodes.current ??= new Nodes();
   const made = nodes.current;
@@ -57,7 +58,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
   const covered = useArea();
   const area = isFar ? null : covered;
-  const arrived = useMoving(room, desk, box, own, area);
+  const { arrived, play } = useMoving(room, desk, box, carried, area);
   const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
   const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
   const noted = useRef<NoteNodes>(null);
@@ -90,12 +91,15 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     if (selects) desk.select(chosen, false, notes);
     if (moved === null) return;
     const next = moved;
-    setOwn((held) => new Map([...held, ...next]));
-    dragged.current = startsOf(next.keys(), dragged.current, desk.snapshot().placed.spots);
+    const { spots } = desk.snapshot().placed;
+    carried.current = new Map([...carried.current, ...[...next].filter(([id]) => noteOfNode(id) === null)]);
+    setOwn((held) => begun(held, next, spots));
+    play("next frame");
+    dragged.current = startsOf(next.keys(), dragged.current, spots);
     const [first] = dragged.current;
     const to = next.get(first?.[0] ?? "");
     if (first !== undefined && to !== undefined) room.line.dragged({ from: dragged.current, x: to.x - first[1], y: to.y - first[2] });
-  }, [desk, room]);
+  }, [desk, room, play]);
 
   const onEdgesChange = useCallback((changes: EdgeChange<WireEdge>[]) => {
     const chosen = new Set(desk.snapshot().edges);
@@ -108,15 +112,17 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   }, [desk]);
 
   const dropped = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
-    const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
+    const writes = writesOfDrop(desk, event, all);
     if (writes.length > 0) desk.edit(gesture(writes));
+    carried.current = STILL;
+    play("at once");
     markWire(box.current, null);
     cover(box.current, false);
     taking.current = null;
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
-  }, [desk, flow, room]);
+  }, [desk, room, play]);
 
   const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const [only] = all;
@@ -258,6 +264,12 @@ function selectOnly(desk: Desk, id: string): void {
   const { selected, chosen } = desk.snapshot();
   const note = noteOfNode(id);
   if (selected.size + chosen.size > 1) desk.select(note === null ? [id] : [], false, note === null ? [] : [note]);
+}
+
+/** What is dragged, with what has moved: the same map as long as no note moves and no block joins them. */
+function begun(held: Drags, moved: Drags, spots: ReadonlyMap<string, { readonly x: number; readonly y: number }>): Drags {
+  const fresh = [...moved].filter(([id]) => noteOfNode(id) !== null || !held.has(id));
+  return fresh.length === 0 ? held : new Map([...held, ...fresh.map(([id, at]) => [id, spots.get(id) ?? at] as const)]);
 }
 
 /** Where the blocks of a drag stood when it began: the same list as long as it is the same blocks. */

@@ -1,8 +1,9 @@
 /**
- * Blocks that others drag, and the edges at them, moved in the page itself: once a frame, and only those that are mounted. React and React
- * Flow hear of it when the blocks are dropped: at 50 blocks in flight they would need more than a frame for each frame.
+ * Blocks that this person or others drag, and the edges at them, moved in the page itself: once a frame, and only those that are mounted.
+ * React and React Flow hear of it when the blocks are dropped: at 50 blocks in flight they would need more than a frame for each frame, and
+ * at one block most of a frame.
  */
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 import { wayOf } from "../layout/placing.ts";
@@ -26,8 +27,8 @@ class Moving {
   private hidden: ReadonlySet<Element> = new Set(); // edges that are drawn with all that move
 
   /** Moves what is dragged, and puts back what is no longer. Returns the blocks that have come into the area from elsewhere. */
-  show(root: Element, look: Look, drags: Drags, own: Drags, area: Area | null): readonly string[] {
-    const shifts = shiftsOf(look, drags, own);
+  show(root: Element, look: Look, drags: Drags, area: Area | null): readonly string[] {
+    const shifts = shiftsOf(look, drags);
     const wires = new Set<Wire>();
     const arrived: string[] = [];
     for (const tail of new Set([...this.shifted.keys(), ...shifts.keys()])) {
@@ -95,12 +96,12 @@ function wayAt({ graph, placed, layout }: Look, wire: Wire, shifts: ReadonlyMap<
   );
 }
 
-/** How far blocks are from where they stand; what is in a container goes with it. What this person drags is not among them. */
-function shiftsOf({ graph, placed }: Look, drags: Drags, own: Drags): Map<string, Shift> {
+/** How far blocks are from where they stand; what is in a container goes with it. */
+function shiftsOf({ graph, placed }: Look, drags: Drags): Map<string, Shift> {
   const shifts = new Map<string, Shift>();
   for (const [tail, at] of drags) {
     const spot = placed.spots.get(tail);
-    if (spot === undefined || own.has(tail)) continue;
+    if (spot === undefined) continue;
     for (const one of [tail, ...descendants(graph, tail)]) {
       const held = shifts.get(one) ?? STILL;
       shifts.set(one, { x: held.x + at.x - spot.x, y: held.y + at.y - spot.y });
@@ -109,31 +110,45 @@ function shiftsOf({ graph, placed }: Look, drags: Drags, own: Drags): Map<string
   return shifts;
 }
 
-/** Plays the drags of others in the canvas that is mounted in `box`. Returns the blocks that have to be mounted for that. */
-export function useMoving(room: Room, desk: Desk, box: { readonly current: HTMLElement | null }, own: Drags, area: Area | null): readonly string[] {
+export interface Played {
+  /** The blocks that have to be mounted for what others drag. */
+  readonly arrived: readonly string[];
+  /** Shows what this person drags in the next frame, where `own` has changed; `at once` for what was dropped. */
+  readonly play: (when: "next frame" | "at once") => void;
+}
+
+/** Plays the drags of others, and of this person, `own`, in the canvas that is mounted in `box`. */
+export function useMoving(room: Room, desk: Desk, box: { readonly current: HTMLElement | null }, own: { readonly current: Drags }, area: Area | null): Played {
   const [arrived, setArrived] = useState(NONE);
-  const now = useRef({ own, area });
-  useEffect(() => { now.current = { own, area }; }, [own, area]);
+  const shown = useRef(area);
+  useEffect(() => { shown.current = area; }, [area]);
+  const playing = useRef<Played["play"]>(() => undefined);
   useEffect(() => {
     const { people } = room;
     const moving = new Moving();
     let frame = 0;
-    const play = (): void => {
+    const show = (): boolean => {
       frame = 0;
-      const drags = people.drags.at(performance.now());
-      if (box.current !== null) {
-        const found = moving.show(box.current, desk.snapshot(), drags, now.current.own, now.current.area);
-        setArrived((held) => (held.length === found.length && held.every((tail, place) => tail === found[place]) ? held : found));
-      }
-      if (drags.size > 0) frame = requestAnimationFrame(play);
+      const others = people.drags.at(performance.now());
+      const drags = own.current.size === 0 ? others : new Map([...others, ...own.current]); // what this person drags is where this person drags it
+      if (box.current === null) return others.size > 0;
+      const found = moving.show(box.current, desk.snapshot(), drags, shown.current).filter((tail) => !own.current.has(tail));
+      setArrived((held) => (held.length === found.length && held.every((tail, place) => tail === found[place]) ? held : found));
+      return others.size > 0;
     };
-    const begin = (): void => { if (frame === 0 && !people.drags.isEmpty) frame = requestAnimationFrame(play); };
+    const ask = (): void => { if (frame === 0) frame = requestAnimationFrame(() => { if (show()) ask(); }); };
+    playing.current = (when) => {
+      if (when === "next frame") ask();
+      else if (show()) ask();
+    };
+    const begin = (): void => { if (!people.drags.isEmpty) ask(); };
     const leave = people.subscribe(begin);
     begin();
     return () => {
       leave();
       cancelAnimationFrame(frame);
     };
-  }, [room, desk, box]);
-  return arrived;
+  }, [room, desk, box, own]);
+  const play = useCallback<Played["play"]>((when) => { playing.current(when); }, []);
+  return { arrived, play };
 }
