@@ -390,6 +390,7 @@ MAX_BEHIND_ITEMS: Final = 1_000  # that an intent may have been made before: a c
 MAX_DRAFTS: Final = 1_000  # that are open at once
 MAX_OPS_PER_S: Final = 20  # of a person; …
 MAX_ROOM_OPS_PER_S: Final = 100  # … of all people in one draft
+OTHERS_HEARD_S: Final = 10  # after whose last edit a person counts as one who edits: others leave them MAX_OPS_PER_S of it
 MAX_AWS_PRESENCE_PER_S: Final = 5  # cursors and drags that one client sends on AWS, where each is an invocation; …
 MAX_AWS_ROOM_PRESENCE_PER_S: Final = 20  # … and all clients in one draft, of which each sends its part
 MAX_AWS_ROOM_OPS_PER_S: Final = 40  # the same on AWS, where an item is one read and one write of some 10 ms

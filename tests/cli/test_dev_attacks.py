@@ -104,8 +104,9 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
     bo = joined(dev, sockets, "bo")
     hello = said("hello", client="x", tab="t", after=0, epoch=1)
     for place, (text, code) in enumerate((
-        (said("op", n=1, tag="t", base=0, gestures=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400), ('{"v":1}', 4400),
-        ("[" * 20_000, 4400), (said("hello", client="", after=0, epoch=1), 4400), (said("hello", client="c", after=-1, epoch=1), 4400),
+        (said("op", n=1, tag="t", base=0, gestures=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400),
+        ('{"v":1}', 4400), ("[" * 20_000, 4400), (said("hello", client="", after=0, epoch=1), 4400),
+        (said("hello", client="c", after=-1, epoch=1), 4400),
         (said("hello", client="c" * 65, after=0, epoch=1), 4400), (said("hello", client={}, after=0, epoch=1), 4400),
         ('{"v":1,"t":"hello","client":"\\ud800","after":0,"epoch":1}', 4400),
         (said("hello", client="c\u00e9\n", after=0, epoch=1), 4400), (said("hello", client="c", after=0, epoch=7), 4409),
@@ -140,7 +141,8 @@ def test_odd_intents_over_a_socket_are_answered_or_close_it_and_the_server_lives
     for _ in range(60):
         keys = list(dev.client.get("/drafts/w").json()["entities"])
         asked = odd.intent(1, n, base, keys)
-        one.send(json.dumps({"v": 1, "t": "op", **{name: asked[name] for name in ("n", "tag", "base", "gestures") if name in asked}}))
+        fields = {name: asked[name] for name in ("n", "tag", "base", "gestures") if name in asked}
+        one.send(json.dumps({"v": 1, "t": "op", **fields}))
         try:
             while (message := json.loads(one.recv(PATIENCE_S)))["t"] not in ("item", "answer", "pull"):
                 pass
@@ -159,7 +161,8 @@ def test_odd_intents_over_a_socket_are_answered_or_close_it_and_the_server_lives
 
 def test_bytes_that_are_no_request_end_their_connection_alone(dev: Any) -> None:
     url, key = dev.client.base_url, dev.client.headers["authorization"]
-    head = f"PUT /drafts/w/ops HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
+    named = f"Host: {url.host}:{url.port}\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
+    head = f"PUT /drafts/w/ops HTTP/1.1\r\n{named}"
     dice = Random(7)
     for request in (
         dice.randbytes(4_000), b"\0" * 4_000, b"GET / HTTP/9.9\r\n\r\n", head.encode() + b"Content-Length: -1\r\n\r\n",
@@ -190,8 +193,12 @@ def test_the_client_id_of_another_person_and_an_intent_of_before_a_restart(serve
     again = serve()
     assert again.client.put("/drafts/w/ops", json=first).json() == item, "a repeat is answered by its item"
     assert again.client.put("/drafts/w/ops", json=first, headers=eve).json()["answer"]["code"] == "forked"
-    for changed, code in (({"tag": "other"}, "forked"), ({"n": 9}, "stale"), ({"n": 2, "base": 99}, "stale"), ({"epoch": 9}, "replaced")):
+    for changed, code in (
+        ({"tag": "other"}, "forked"), ({"n": 9}, "stale"), ({"n": 2, "base": 99}, "stale"), ({"epoch": 9}, "replaced"),
+    ):  # fmt: skip
         assert again.client.put("/drafts/w/ops", json={**first, **changed}).json()["answer"]["code"] == code
     assert again.client.get("/drafts/w").json()["seq"] == 1
+    saved = again.client.post("/drafts/w/save", json={"seq": 1}, headers=eve)
+    assert (saved.status_code, saved.json()["code"]) == (403, "role_missing")
     again.client.delete(f"/keys/{made['id']}").raise_for_status()
     assert again.client.put("/drafts/w/ops", json=op(1, 1, renames("x"), client="e"), headers=eve).status_code == 401
