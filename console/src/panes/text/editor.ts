@@ -70,7 +70,7 @@ export class TextEditor {
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
         lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
         search({ top: true }), indentUnit.of("  "), colours, theme, faulty,
-        EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": asked.label, tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([
           { key: "Enter", run: newline },
