@@ -69,7 +69,7 @@ def test_an_exit_that_is_dropped_on_nothing_asks_for_a_kind(page: Any, draft_sit
     assert draft_site.document(workflow)["nodes"]["transform"]["after"] == "b"
 
 
-def test_nodes_in_a_rectangle_are_selected_and_disabled_and_enabled_at_once(page: Any, draft_site: DraftSite, workflow: str) -> None:
+def test_nodes_in_a_rectangle_are_selected_disabled_and_enabled(page: Any, draft_site: DraftSite, workflow: str) -> None:
     box = page.locator(".flow").bounding_box()
     page.keyboard.down("Shift")
     dragged(page, (box["x"] + 8, box["y"] + 72), (box["x"] + box["width"] - 8, box["y"] + box["height"] - 24))

@@ -14,15 +14,18 @@ from many_runs import REFUND
 from windows import Windows
 
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
+CASES = {"large": "<order.n> > 9", "small": "<order.n> < 5", "rest": "else"}
+SUM = {"value": "{{ <order.n> + 1 }}"}
 JUDGED = {
     "id": "judged",
     "nodes": {
         "order": {"type": "manual"},
-        "pick": {"type": "condition", "after": "order", "with": {"cases": {"large": "<order.n> > 9", "small": "<order.n> < 5", "rest": "else"}}},
-        "sum": {"type": "transform", "after": ["pick.large", "pick.small"], "join": {"mode": "any"}, "with": {"value": "{{ <order.n> + 1 }}"}},
+        "pick": {"type": "condition", "after": "order", "with": {"cases": CASES}},
+        "sum": {"type": "transform", "after": ["pick.large", "pick.small"], "join": {"mode": "any"}, "with": SUM},
     },
-}  # fmt: skip
-CALLED = {"id": "called", "nodes": {"begin": {"type": "manual"}, "stop": {"type": "fail", "after": "begin", "with": {"code": "no_luck"}}}}
+}
+STOP = {"type": "fail", "after": "begin", "with": {"code": "no_luck"}}
+CALLED = {"id": "called", "nodes": {"begin": {"type": "manual"}, "stop": STOP}}
 CALLS = {
     "id": "calls",
     "nodes": {

@@ -119,7 +119,7 @@ function Failure({ record }: { readonly record: JsonObject }): ReactElement | nu
     <section className="failure" aria-label="Error">
       <p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p>
       {stack === "" ? null : <pre tabIndex={0} aria-label="Stack">{stack}</pre>}
-      {error.size > 3 ? <JsonView value={error} label="Error" /> : null}
+      {error.size > 3 ? <JsonView value={error} label="All of the error" /> : null}
     </section>
   );
 }

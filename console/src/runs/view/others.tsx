@@ -36,11 +36,11 @@ export function Cost({ id, sequence }: { readonly id: string; readonly sequence:
   if (error !== null && bill === null) return <div className="scrolled"><Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} /></div>;
   if (bill === null) return <Bones label="The cost is loading" />;
   return (
-    <div className="scrolled sheet">
+    <div className="scrolled sheet" tabIndex={0} role="group" aria-label="Cost of the run">
       <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
       <table className="costs"><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
         <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
-      <h3>The same work elsewhere</h3>
+      <h2>The same work elsewhere</h2>
       <table className="costs"><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
       <ul className="notes">{bill.notes.map((note) => <li key={note}>{note}</li>)}</ul>
     </div>
