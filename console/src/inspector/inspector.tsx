@@ -9,6 +9,7 @@ import { grouped } from "../canvas/model/kinds.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
+import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
 import { ago } from "../ui/times.tsx";
@@ -18,7 +19,6 @@ import { Prose } from "../ui/prose.tsx";
 import { Settings } from "./settings.tsx";
 
 const Aligning = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Aligning }));
-const NodeTests = lazy(() => import("../testruns/node.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
@@ -80,7 +80,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
 
 function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: Block }): ReactElement | null {
   const testing = useContext(TestingContext);
-  return testing === null ? null : <Suspense fallback={null}><NodeTests {...of} tests={testing.tests} /></Suspense>;
+  return testing === null ? null : <NodeTests {...of} tests={testing.tests} />;
 }
 
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */
