@@ -76,6 +76,11 @@ function inNextFrame(run: () => void): void {
   const timer = setTimeout(once, FRAME_LOST_MS);
 }
 
+/** Whether the same request may succeed later: the server was not reached, or is busy. */
+function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof Refusal && (error.status === 429 || error.status >= 500));
+}
+
 /** Reads the findings again when the draft has stood still for a moment and all of it is saved. */
 function watchFindings(room: Room, desk: Desk): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,7 +92,7 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (!asked && !gone) desk.found(found);
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
-      else if (!gone) changed(AGAIN_MS); // what is listed is of the draft as it was
+      else if (!gone && isPassing(error)) changed(AGAIN_MS); // what is listed is of the draft as it was
     }
   };
   const changed = (delay = FINDINGS_MS): void => {
