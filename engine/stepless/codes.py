@@ -348,6 +348,7 @@ ENGINE: Final[Table] = {
     "unknown_store": Code("no installed package has a store for the scheme of the URL", "Install one, or use a file."),
     "unreachable": Code("the server cannot be reached, or does not answer", "Check the address."),
     "usage": Code("the command line is invalid", "See `--help`."),
+    "workflow_id_taken": Code("two workflows in Python of one file have the same id", "Choose another id."),
 }
 
 _FAILED: Final = (

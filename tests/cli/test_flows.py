@@ -235,3 +235,10 @@ def test_a_run_is_continued_with_what_its_workflow_lifts(write: Write, tmp_path:
     ended = spawn("run", "--db", db, "--continue", run_id, "--approve", "--json")
     assert ended.ended() == 0, ended.said
     assert told(ended)["outputs"] == 3
+
+
+def test_two_workflows_of_a_file_with_one_id_are_refused(write: Write, capsys: Said) -> None:
+    text = 'from stepless.flow import workflow\n\n\n@workflow("twice")\nasync def one(n: int) -> int:\n    return n\n\n\n'
+    path = write("cf_twice.py", text + '@workflow("twice")\nasync def two(n: int) -> int:\n    return n\n')
+    assert main(["validate", path]) == 2
+    assert ":9: workflow_id_taken: `two` has the id `twice`, as `one` has. Choose another id" in capsys.readouterr().err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import directed_names
+
 HEAD: Final = "async def program(a: int, b: int, xs: list[int], order: Order, sa: str, u: Any):\n"
 
 DIRECTED: Final[dict[str, str]] = {
@@ -153,8 +155,9 @@ WITH_PARTS: Final[dict[str, str]] = {
 
 def sources() -> dict[str, str]:
     """The source of each program, by its name."""
-    plain = {name: HEAD + _indented(body) for name, body in DIRECTED.items()}
-    return plain | {name: PARTS + HEAD + _indented(body) for name, body in WITH_PARTS.items()}
+    plain = {name: HEAD + _indented(body) for name, body in (DIRECTED | directed_names.SPELLED | directed_names.FLOATS).items()}
+    own = {name: PARTS + HEAD + _indented(body) for name, body in WITH_PARTS.items()}
+    return plain | own | {name: directed_names.PARTS + HEAD + _indented(body) for name, body in directed_names.WITH_PARTS.items()}
 
 
 def _indented(body: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from stepless.flow.compiler import texts, unit, writes
+from stepless.flow import NodeError, lifted
+from stepless.flow.compiler import compiling, texts, unit, writes
 from stepless.flow.compiler.expressions import comparing, hoisting, reading, turning
 from stepless.flow.compiler.facts import names
+from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, TryFrame
 from stepless.flow.compiler.statements import assignments, branches, loops, tries
 
@@ -127,6 +129,11 @@ def _last_error(frame: TryFrame | FinallyFrame) -> Any:
     return _ERROR(frame).replace("input[0]", "input[-1]")
 
 
+def _is_stopped_by_finally(unit_: unit.Unit) -> bool:
+    kinds = [type(frame) for frame in unit_.frames]
+    return FinallyFrame in kinds and LoopFrame in kinds[: len(kinds) - 1 - kinds[::-1].index(FinallyFrame)]
+
+
 def _tries(body: list[ast.stmt]) -> set[ast.AST]:
     return {one for statement in body for one in ast.walk(statement) if isinstance(one, ast.Try)}
 
@@ -167,6 +174,10 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a write in a loop is an initial value": (unit.Unit, "is_repeated", lambda self: False),
     "why is never written again": (tries, "_is_written_once", lambda unit_, statement, frame: True),
     "the exit of a loop that ran on stays": (loops, "_is_stopped", lambda unit_: False),
+    "a part that returns from a loop stops it for good": (loops, "_is_stopped", _is_stopped_by_finally),
+    "names are taken as they are spelled": (compiling, "settled", lambda tree: Settled(list(tree.body), {}, {}, [])),
+    "a float is what JSON holds": (reading, "is_raw", lambda unit_, expressed: False),
+    "an error that is caught has no class": (lifted, "failure_of", lambda kind, message, code: NodeError(message, code=code)),
     "no handler asks for its error": (tries, "_is_asked_for", lambda unit_, handler, kind, frame: False),
     "every if leaves": (branches, "_jumps", lambda body: True),
     "every try ends its turn": (loops, "_last", _tries),

@@ -98,6 +98,11 @@ async def raw(n: int):  # type: ignore[no-untyped-def]  # nothing is known of wh
     return [{"a": n % 5, "b": [n, None]}, True, None, n, str(n), 1.0][n % 6]
 
 
+@step("programs.untyped")
+async def untyped(x):  # type: ignore[no-untyped-def]  # nothing is known of what it is given
+    return f"{x}"
+
+
 @part
 async def doubled(n: int) -> int:
     """Of a file that most of its callers are not in."""

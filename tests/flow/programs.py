@@ -87,9 +87,10 @@ class Gen:
         if k < 0.6:
             return f"[*ys, {self.num(vs, 0)}]"
         if k < 0.7:
-            return f"sorted({self.nums(vs, 0)}{r.choice(['', ', reverse=True', ', key=lambda x: -x'])})"
+            return f"sorted({self.nums(vs, 0)}{r.choice(['', ', reverse=True', ', key=lambda x: -x', ', key=lambda v0: v0 % 5'])})"
         if k < 0.8:
-            return f"[x + 1 for x in {self.nums(vs, 0)} if x % 2]"
+            x = r.choice(["x", "x", "v0", "LIMIT"])  # the last two are also names of the function, and of the module
+            return f"[{x} + 1 for {x} in {self.nums(vs, 0)} if {x} % 2]"
         if k < 0.9:
             return "[line.qty for line in order.lines]"
         return f"list(range({r.randint(0, 3)}))"
@@ -112,7 +113,7 @@ class Gen:
     def call(self, vs: list[str]) -> str:
         """A call whose result is a whole number."""
         k = self.r.random()
-        if self.parts and k < 0.12 and not self.inner:
+        if self.parts and k < 0.2 and not self.inner:
             return f"{self.r.choice(self.parts)}({self.num(vs, 1)}, {self.text(vs, 0)})"
         if k < 0.6:
             return f"inc({self.num(vs, 1)})"
@@ -202,7 +203,7 @@ class Gen:
         got = self.fresh("f")
         bound = self.r.choice([f"{got} = await share({self.num(vs, 0)})", f"{got}: float = {self.num(vs, 0)}",
                                f"{got} = (await shares({self.num(vs, 0)}))[{self.r.choice('01')}]"])
-        texts = [got, f"{got} + 1", f"{got} * 1.5", f"-{got}", f"round({got}, 1)", f"max({got}, 3)", f"{got} // 2", f"helper({got}, 'a')"]
+        texts = [got, f"[{got}, 1][0]", f"[order.amount, {got}, 1][{self.r.choice('01')}]", f"{got} + 1", f"{got} * 1.5", f"-{got}", f"round({got}, 1)", f"max({got}, 3)", f"{got} // 2", f"helper({got}, 'a')"]
         return [bound, f"words.append(f\"{{{self.r.choice(texts)}}} {{{self.r.choice(texts)}}}\")"]
 
     def forked(self, vs: list[str]) -> list[str]:
@@ -284,10 +285,23 @@ class Gen:
 
     def _part(self) -> None:
         name = self.fresh("piece")
-        body = [*_START, *self.block(["v0", "v1", "v2", "sv0", "sv1", "sa"], 2, False, 1, 3)]
+        body = [*_START, *self._search(), *self.block(["v0", "v1", "v2", "sv0", "sv1", "sa"], 2, False, 1, 3)]
         falls = body[-1].strip().split()[0] in FALLS and not body[-1].startswith("     ")
         self.head += ["@part", f"async def {name}(a: int, sa: str) -> int:", *_PART, *body, *([] if falls else ["    return v0 + len(ys)"]), ""]
         self.parts.append(name)
+
+    def _search(self) -> list[str]:
+        """A loop that a part may return from; what runs the part goes on."""
+        r = self.r
+        if r.random() < 0.5:
+            return []
+        vs, i, deep = ["v0", "v1", "sa"], self.fresh("i"), r.random() < 0.4
+        p = "    " * (3 if deep else 2)
+        out = [f"    for {i} in {r.choice(['[1, 2, 3]', 'range(a % 3, 4)', 'ys[0:3]'])}:"]
+        if deep:
+            out += [r.choice([f"        for {self.fresh('i')} in [1, 2]:", "        try:"])]
+        out += [f"{p}{r.choice(['v0 += 1', 'v1 = await inc(5)', 'pass'])}", f"{p}if {self.test([*vs, i], 1)}:", f"{p}    return {self.num([*vs, i], 1)}"]
+        return [*out, "        finally:", "            v1 += 1"] if deep and out[1].endswith("try:") else out
 
     def program(self) -> str:
         names = ["v0", "v1", "v2", "sv0", "sv1"]

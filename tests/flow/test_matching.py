@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import fifteen
+from comparing import flow_of
 
 from stepless.compile import check_document
 from stepless.flow import Flow, FlowRefused, matched
@@ -93,3 +94,24 @@ def test_a_new_step_before_others_of_its_name_gets_a_number_of_its_own() -> None
     notes = [id for id, content in contents(document["nodes"]).items() if "fifteen.note" in content and "new" in content]
     assert notes == ["note_4"]
     assert contents(former["nodes"]).items() <= {k: v for k, v in contents(document["nodes"]).items() if k != "note_4"}.items()
+
+
+SEARCH = """\
+@part
+async def best(xs: list[int]) -> list[int]:
+    return sorted([x for x in xs if x % 2], key=lambda x: -x)
+
+async def program(n: int, xs: list[int]):
+{before}    ys = [x + n for x in xs if x % 2]
+    return [ys, await best(xs), sorted([await inc(n), 3], key=lambda y: -y)]
+"""
+
+
+def test_what_stands_before_a_lifted_expression_does_not_change_its_function() -> None:
+    calls = []
+    for before in ("", "    x = await inc(n)\n    y = (await inc(x)) + n\n    await best([x, y])\n"):
+        document = flow_of(SEARCH.format(before=before), "lifted_again").document()
+        functions = [str(node["with"]["call"]) for node in document["nodes"].values() if node["type"] == "function"]
+        calls.append({name.rpartition("_")[2] for name in functions if name.startswith("lifted-again.")})
+    assert len(calls[0]) == 3
+    assert calls[0] == calls[1]

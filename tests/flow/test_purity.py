@@ -10,7 +10,7 @@ import stepless.flow.compiler
 FOLDER = Path(stepless.flow.compiler.__file__).parent
 ALLOWED = {
     "__future__", "ast", "builtins", "collections", "contextlib", "copy", "dataclasses", "difflib", "enum", "functools",
-    "hashlib", "inspect", "pydantic", "re", "types", "typing",
+    "hashlib", "inspect", "keyword", "pydantic", "re", "types", "typing", "typing_extensions",
 }  # fmt: skip
 ROOMS = ("stepless.flow.compiler", "stepless.flow.words", "stepless.limits", "stepless.errors", "stepless.model")
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import fifteen
 import pytest
+from pydantic import BaseModel
 from snippets import SNIPPETS
+from typing_extensions import TypedDict
 
 from stepless import codes
 from stepless.flow import Flow, FlowRefused, callback, now, part, sleep, step
@@ -26,6 +28,29 @@ async def make() -> list[int]:
 @step("refusals.raw")
 async def raw():  # type: ignore[no-untyped-def]  # nothing is known of what it returns
     return 1
+
+
+class Weighed(BaseModel):
+    weight: float = 0
+
+
+@step("refusals.weighed")
+async def weighed(n: int) -> Weighed:
+    return Weighed(weight=n)
+
+
+class Typed(TypedDict):
+    name: str
+
+
+@step("refusals.typed")
+async def typed() -> Typed:
+    return {"name": "x"}
+
+
+@step("refusals.placed")
+async def placed(n: int, /) -> int:
+    return n
 
 
 @part
@@ -43,6 +68,7 @@ BASE: dict[str, Any] = {
     **{name: value for name, value in vars(fifteen).items() if not name.startswith("__")},
     "asyncio": asyncio, "datetime": datetime, "random": random, "LIST": [1, 2], "LIMIT": 5, "make": make, "raw": raw,
     "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless,
+    "weighed": weighed, "placed": placed, "typed": typed,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import { kindsRead } from "./model/kinds.ts";
 
 const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
+const AGAIN_MS = 5_000; // after the server did not answer
 const FRAME_LOST_MS = 100; // a page in the background has no frames
 
 export interface Opened {
@@ -75,6 +76,11 @@ function inNextFrame(run: () => void): void {
   const timer = setTimeout(once, FRAME_LOST_MS);
 }
 
+/** Whether the same request may succeed later: the server was not reached, or is busy. */
+function isPassing(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof Refusal && (error.status === 429 || error.status >= 500));
+}
+
 /** Reads the findings again when the draft has stood still for a moment and all of it is saved. */
 function watchFindings(room: Room, desk: Desk): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,9 +92,10 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (!asked && !gone) desk.found(found);
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
+      else if (!gone && isPassing(error)) changed(AGAIN_MS); // what is listed is of the draft as it was
     }
   };
-  const changed = (): void => {
+  const changed = (delay = FINDINGS_MS): void => {
     if (gone) return;
     asked = true;
     clearTimeout(timer);
@@ -96,9 +103,9 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (desk.draft.snapshot().status.is !== "saved") return;
       asked = false;
       void read();
-    }, FINDINGS_MS);
+    }, delay);
   };
-  const leave = room.session.subscribe(changed);
+  const leave = room.session.subscribe(() => { changed(); });
   changed();
   return () => {
     gone = true;

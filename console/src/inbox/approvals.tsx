@@ -62,7 +62,7 @@ function Questions(): ReactElement {
       {open.length === 0 ? (
         <div className="page-empty"><h2>No question is open</h2>
           <p className="quiet">An <code>approval</code> node asks a person before a run goes on. Its question is answered here, or by the link that it sends.</p></div>
-      ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(`${text}.`); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
+      ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
       {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")} after these.</p> : null}
       {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
     </>

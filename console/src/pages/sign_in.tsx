@@ -1,13 +1,15 @@
 /** What a person sees whom the server does not know: a button to the issuer, or a field for a key. */
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { Failed } from "../ui/notices.tsx";
-import { hasToken, keepToken } from "../wire/api.ts";
+import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
+import { sentence } from "../ui/sentences.ts";
 import { begin } from "../wire/login.ts";
 import { settings, type Login, type Settings } from "../wire/settings.ts";
 
 const MOST = 4_000;
 
-export function SignIn({ enter }: { readonly enter: () => void }): ReactElement | null {
+/** `why`: what the server said when it refused the token of this tab. */
+export function SignIn({ enter, why }: { readonly enter: () => void; readonly why: string }): ReactElement | null {
   const [found, setFound] = useState<Settings | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
@@ -19,9 +21,12 @@ export function SignIn({ enter }: { readonly enter: () => void }): ReactElement 
   useEffect(() => { document.title = "Sign in · Stepless"; }, []);
   if (error !== null) return <Failed what="You cannot sign in now." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return null;
+  const isRefused = hasToken() && !wasTaken();
+  const what = found.login === null ? "key" : "sign-in";
   return (
     <main className="notice">
-      <h1>{hasToken() ? "Your sign-in has ended." : "You are not signed in."}</h1>
+      <h1>{isRefused ? `The server does not take this ${what}.` : hasToken() ? "Your sign-in has ended." : "You are not signed in."}</h1>
+      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped, was revoked, or belongs to another server." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
       <p className="quiet">What you have not sent yet is kept in this tab.</p>
     </main>

@@ -70,7 +70,7 @@ export class Viewer {
       extensions: [
         EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: number }), drawSelection(), highlightActiveLine(),
         search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : [],
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false", tabindex: "0" }),
         keymap.of([...searchKeymap, ...keys]),
         EditorView.updateListener.of((update) => {
           if (update.selectionSet && !update.transactions.some((one) => one.annotation(shown) === true)) went(update.state.doc.lineAt(update.state.selection.main.head).number);

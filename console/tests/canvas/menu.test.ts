@@ -15,7 +15,7 @@ const keys = (desk: Desk): string[] => itemsFor(desk.snapshot()).flat().map((ite
 
 test("the menu has what suits what is selected", () => {
   const desk = deskOf(new Alone([...USUAL, ["put", "note/n", object([["x", 0], ["y", 0]])]]));
-  assert.deepEqual(keys(desk), ["add", "note", "paste", "selectAll", "fit"]);
+  assert.deepEqual(keys(desk), ["add", "note", "paste", "selectAll", "fit", "about"]);
   desk.select(["b"]);
   assert.deepEqual(keys(desk), ["open", "rename", "link", "add", "connect", "disable", "copy", "cut", "duplicate", "delete"]);
   desk.select(["b", "c"]);

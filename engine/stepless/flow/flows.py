@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack
+from typing import Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
 
 from typing_extensions import TypedDict
 
@@ -110,11 +110,14 @@ def workflow(
     `lift` says how expressions that a document cannot say are evaluated: in the sandbox or in the module's process (`auto`),
     always in the module's process (`function`), or not at all (`never`: they are refused). The rest are fields of the document.
     Raises `ConfigError` for options that do not exist."""
+    _check_words(id, lift)
     unknown = sorted(set(options) - FlowOptions.__annotations__.keys())
     if unknown:
         mend = f"it has {', '.join(FlowOptions.__annotations__)}"
         raise ConfigError(f"a workflow has no option `{unknown[0]}`", place=id, mend=mend)
     triggers = (on,) if isinstance(on, Trigger) else tuple(on)
+    if not all(isinstance(trigger, Trigger) for trigger in triggers):
+        raise ConfigError("`on` is what starts runs", place=id, mend="write webhook(…), schedule(…), event(…) or manual()")
 
     def make(function: Callable[P, Awaitable[R]]) -> Flow[P, R]:
         flow = Flow(id, function, triggers, lift, options)
@@ -122,6 +125,15 @@ def workflow(
         return flow
 
     return make
+
+
+def _check_words(id: object, lift: object) -> None:
+    if not isinstance(id, str):
+        name = getattr(id, "__name__", repr(id))
+        mend = f'write @workflow("{name.replace("_", "-")}")'
+        raise ConfigError("`@workflow` takes the id of the workflow", place=name, mend=mend)
+    if lift not in get_args(Lift):
+        raise ConfigError(f"`lift` is {lift!r:.40}", place=id, mend=f"it is one of {', '.join(get_args(Lift))}")
 
 
 def remarks_on(document: Mapping[str, JSON], findings: Iterable[Finding]) -> list[Remark]:

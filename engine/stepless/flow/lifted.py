@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import builtins
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,7 +12,7 @@ from pydantic.errors import PydanticUserError
 
 from stepless.flow.compiler.facts.types import UNKNOWN, is_failure, solid
 from stepless.flow.compiler.unit import LiftedExpression
-from stepless.flow.plain import owned
+from stepless.flow.plain import failure_of, owned
 from stepless.flow.words import Answer, NodeError, code_of
 from stepless.model.work import NodeFailure
 
@@ -37,7 +39,7 @@ def evaluator(expression: LiftedExpression) -> Callable[..., Any]:
     names = ", ".join(expression.arguments)
     source = f"lambda {names}: ({expression.source})"
     compiled = compile(source, f"<{expression.name}>", "eval")
-    rebuild = {name: _rebuilder(kind) for name, kind in expression.arguments.items()}
+    rebuild = {name: _rebuilder(kind, expression.globals) for name, kind in expression.arguments.items()}
     function: list[Callable[..., Any]] = []
 
     def evaluate(**given: Any) -> Any:
@@ -62,18 +64,31 @@ def evaluator(expression: LiftedExpression) -> Callable[..., Any]:
     return evaluate
 
 
-def _rebuilder(kind: Any) -> Callable[[Any], Any]:
+def _rebuilder(kind: Any, names: Mapping[str, Any]) -> Callable[[Any], Any]:
     if kind is Answer or solid(kind) is Answer:
         return Answer.model_validate
     if is_failure(kind):
-        return _error
+        return lambda value: _error(value, names)
     if kind is UNKNOWN:
         return record
     try:
-        return TypeAdapter(kind).validate_python
+        adapter = TypeAdapter(kind)
     except PydanticUserError:
         return record
+    return lambda value: adapter.validate_python(value, by_alias=True, by_name=True)
 
 
-def _error(value: Mapping[str, Any]) -> NodeError:
-    return NodeError(str(value.get("message", "")), code=str(value.get("code", "")) or None)
+def _error(value: Mapping[str, Any], names: Mapping[str, Any]) -> NodeError:
+    """The failure as an exception of the class that has its code, among those of flows, of the module, and of Python."""
+    message, code = str(value.get("message", "")), str(value.get("code", "")) or None
+    for kind in (*_subclasses(NodeError), *names.values(), *vars(builtins).values()):
+        if inspect.isclass(kind) and issubclass(kind, Exception) and kind is not NodeError and code_of(kind) == code:
+            return failure_of(kind, message, code)
+    return NodeError(message, code=code)
+
+
+def _subclasses(kind: type[NodeError]) -> Iterator[type[NodeError]]:
+    for one in kind.__subclasses__():
+        if one.__module__ != failure_of.__module__:  # made for an exception of another class, below
+            yield one
+            yield from _subclasses(one)

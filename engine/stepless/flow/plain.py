@@ -146,12 +146,20 @@ def as_node_error(error: Exception) -> NodeError:
         return error
     if isinstance(error, NodeFailure):
         return NodeError(error.message, code=error.code)
-    kind, code = type(error), code_of(type(error))
+    return failure_of(type(error), str(error), code_of(type(error)))
+
+
+def failure_of(kind: type[Exception], message: str, code: str | None) -> NodeError:
+    """A `NodeError` that is also an exception of this class."""
+    if issubclass(kind, NodeError):
+        made = kind.__new__(kind)
+        NodeError.__init__(made, message, code=code)
+        return made
     try:
-        made = type(kind.__name__, (NodeError, kind), {"__init__": NodeError.__init__})(str(error), code=code)
+        other = type(kind.__name__, (NodeError, kind), {"__init__": NodeError.__init__})(message, code=code)
     except TypeError:  # the classes have incompatible layouts
-        return NodeError(str(error), code=code)
-    return made if isinstance(made, NodeError) else NodeError(str(error), code=code)
+        return NodeError(message, code=code)
+    return other if isinstance(other, NodeError) else NodeError(message, code=code)
 
 
 def owned(value: Any) -> Any:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
 
-from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from stepless.flow.compiler.facts.types import bare, believed
-from stepless.flow.compiler.origin import Origin, hints_of, signature_of
-from stepless.flow.numbers import Convert, Results, numbers_of
+from stepless.errors import ConfigError
+from stepless.flow.compiler.origin import Origin, signature_of
+from stepless.flow.numbers import Results
 from stepless.flow.plain import as_node_error, owned, seen, stand_in
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.model.json import JSON
+from stepless.model.work import NodeFailure
 from stepless.nodes.function import function as register
+from stepless.nodes.function.binding import Binding, bind_parameters
 from stepless.nodes.function.registry import convert_results
 
 P = ParamSpec("P")
@@ -81,29 +81,21 @@ class Step(Generic[P, R]):
         return done
 
     def _arguments(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        """The arguments as a run passes them: a whole number for a `float` becomes one, and true for an `int` becomes 1."""
+        """The arguments as a run passes them: as the types of their parameters. A run refuses those that do not fit."""
         bound = signature_of(self.function).bind(*args, **kwargs)
-        for name, adapter in self._floats.items():
-            if name in bound.arguments:
-                with suppress(ValidationError):  # a run refuses it, with the reason
-                    bound.arguments[name] = adapter.validate_python(bound.arguments[name])
-        for name, convert in self._numbers.items():
-            if name in bound.arguments:
-                bound.arguments[name] = convert(bound.arguments[name])
+        binding = self._binding
+        if binding is not None:
+            for name in binding.checks:
+                if name in bound.arguments:
+                    bound.arguments[name] = binding.validated(name, bound.arguments[name])
         return bound
 
     @cached_property
-    def _floats(self) -> dict[str, TypeAdapter[Any]]:
-        return {name: TypeAdapter(kind) for name, kind in self._hints.items() if believed(kind) != kind}
-
-    @cached_property
-    def _numbers(self) -> dict[str, Convert]:
-        made = {name: numbers_of(kind) for name, kind in self._hints.items() if name not in self._floats}
-        return {name: convert for name, convert in made.items() if convert is not None}
-
-    @cached_property
-    def _hints(self) -> dict[str, Any]:
-        return {name: bare(kind) for name, kind in hints_of(self.function).items() if name != "return"}
+    def _binding(self) -> Binding | None:
+        try:
+            return bind_parameters(self.name, self.function)
+        except NodeFailure:  # a run fails with it, and a type checker has said so
+            return None
 
     @cached_property
     def _results(self) -> Results:
@@ -132,6 +124,9 @@ class _Decorator:
 def step(name: str) -> _Decorator:
     """Registers a function under a name, as `stepless.function` does, and makes it a step. Raises `ConfigError` for a name that
     is malformed or taken."""
+    if not isinstance(name, str):
+        called = getattr(name, "__name__", repr(name))
+        raise ConfigError("`@step` takes the name of the step", place=called, mend=f'write @step("{called}")')
     return _Decorator(name)
 
 
@@ -161,5 +156,8 @@ mark(Part, "part")
 
 def part(function: Callable[P, Awaitable[R]]) -> Part[P, R]:
     """Makes a coroutine a part: its statements are compiled where it is awaited, also inside of `gather` and loops. It must not
-    call itself."""
+    call itself. Raises `ConfigError` for what is no coroutine."""
+    if not inspect.iscoroutinefunction(function):
+        name = getattr(function, "__name__", repr(function))
+        raise ConfigError("a part is an `async def` of several steps", place=name, mend="put @part, without brackets, above it")
     return Part(function)

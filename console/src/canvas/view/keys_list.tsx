@@ -20,7 +20,7 @@ const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys:
 export function Keys({ close }: { readonly close: () => void }): ReactElement {
   return (
     <Dialog title="Keys" close={close} wide>
-      <div className="dialog-body keys">
+      <div className="dialog-body keys" tabIndex={0} role="group" aria-label="Keys">
         {LISTED.map(([title, rows]) => (
           <section key={title}>
             <h2>{title}</h2>

@@ -72,7 +72,7 @@ export class TextEditor {
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
         lineNumbers(), folding(foldable), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), brackets, highlightSelectionMatches(),
         search({ top: true }), colours, theme, faulty,
-        EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": asked.label, tabindex: "0", spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([
           { key: "Enter", run: newline, shift: newline },

@@ -2,9 +2,9 @@
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { dollars, lasting, shortId } from "../../ui/formats.ts";
-import { Bones } from "../../ui/notices.tsx";
+import { Bones, Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
-import { explained, requestPlain } from "../../wire/api.ts";
+import { requestPlain } from "../../wire/api.ts";
 import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
 import { RunStore, type RunLook } from "./store.ts";
 import type { NodeSummary } from "./types.ts";
@@ -27,19 +27,20 @@ interface Bill extends Sheet {
 export function Cost({ id, sequence }: { readonly id: string; readonly sequence: number }): ReactElement {
   const [bill, setBill] = useState<Bill | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let left = false;
-    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) setBill(made as Bill); }, (failed: unknown) => { if (!left) setError(failed); });
+    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) { setBill(made as Bill); setError(null); } }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
-  }, [id, sequence]);
-  if (error !== null) return <p className="fault">{explained(error).why}</p>;
+  }, [id, sequence, attempt]);
+  if (error !== null && bill === null) return <div className="scrolled"><Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} /></div>;
   if (bill === null) return <Bones label="The cost is loading" />;
   return (
-    <div className="scrolled sheet">
+    <div className="scrolled sheet" tabIndex={0} role="group" aria-label="Cost of the run">
       <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
       <table className="costs"><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
         <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
-      <h3>The same work elsewhere</h3>
+      <h2>The same work elsewhere</h2>
       <table className="costs"><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
       <ul className="notes">{bill.notes.map((note) => <li key={note}>{note}</li>)}</ul>
     </div>
@@ -73,7 +74,7 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
     return () => { store.close(); };
   }, [store]);
   const beside = useSyncExternalStore(store.subscribe, store.snapshot);
-  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <p className="fault" role="alert">{explained(beside.error).why}</p>;
+  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <Fault error={beside.error} again={() => { store.open(); }} />;
   const rows = compared(look.nodes, beside.nodes);
   const differing = rows.filter(({ differs }) => differs);
   return (

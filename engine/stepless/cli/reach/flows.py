@@ -83,11 +83,17 @@ def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
 
 def compiled(file: str, flows: Iterable[Flow[..., object]]) -> list[Source]:
     """The documents of workflows of one file. Raises `FlowRefused` with the faults of all."""
-    from stepless.flow import FlowRefused
+    from stepless.flow import FlowRefused, Remark
 
     found: list[Source] = []
     refused: list[Remark] = []
+    named: dict[str, str] = {}
     for flow in flows:
+        if flow.id in named:
+            message = f"`{flow.__name__}` has the id `{flow.id}`, as `{named[flow.id]}` has"
+            line = flow.function.__code__.co_firstlineno
+            refused.append(Remark(os.path.basename(file), line, "workflow_id_taken", message, "Choose another id"))
+        named.setdefault(flow.id, flow.__name__)
         try:
             made = flow.compile()
         except FlowRefused as error:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from stepless.compile.patching.rendering import Rendering
+from stepless.compile.reading.write_yaml import write_yaml
 from stepless.model.json import JSON
 
 _STEP: Final = 2
 _WIDTH: Final = 80  # of a value in one line, with its key and indent
+_MAX_KEY: Final = 100  # characters; YAML looks for the colon behind 1,024 at most, and an escaped one takes up to ten
 _LEVELS: Final = 2  # of a value in one line: {a: {b: 1}}
 _APART: Final = ("nodes", "edges")
 _RENDERING: Final = Rendering(json=False, step=_STEP)
@@ -17,11 +19,19 @@ _RENDERING: Final = Rendering(json=False, step=_STEP)
 
 def composed(document: Mapping[str, JSON]) -> str:
     """The document as YAML with its keys in their order; `read_yaml` reads it back."""
+    if _has_long_keys(document):
+        return write_yaml(dict(document))
     lines: list[str] = []
     for name, value in document.items():
         entry = list(_nodes(value, 0)) if name == "nodes" and isinstance(value, dict) and value else list(_entry(name, value, 0))
         lines += ["", *entry] if name in _APART and lines else entry
     return "\n".join(lines) + "\n" if lines else "{}\n"
+
+
+def _has_long_keys(value: JSON) -> bool:
+    """Whether a key is too long to stand in one line with its value."""
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return (isinstance(value, Mapping) and any(len(key) > _MAX_KEY for key in value)) or any(map(_has_long_keys, inner))
 
 
 def _nodes(nodes: Mapping[str, JSON], column: int) -> Iterator[str]:

@@ -26,14 +26,14 @@ class Rendering:
     def flow(self, value: JSON) -> str:
         """In one line."""
         if self.json:
-            return json.dumps(value, ensure_ascii=False)
+            return _escaped(value)
         if isinstance(value, str) and _is_plain(value):
             return value
         if isinstance(value, dict):
             return "{" + ", ".join(f"{self.flow(key)}: {self.flow(held)}" for key, held in value.items()) + "}"
         if isinstance(value, list):
             return "[" + ", ".join(map(self.flow, value)) + "]"
-        return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+        return _escaped(value)
 
     def scalar(self, value: JSON) -> str | None:
         """Behind its key, in one line of a block; None for what takes more lines."""
@@ -52,13 +52,18 @@ class Rendering:
         return _indented(text.partition("\n")[2], column)
 
 
+def _escaped(value: JSON) -> str:
+    """JSON that means the same where it is read as YAML."""
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
 def _indented(text: str, column: int) -> str:
     first, *rest = text.removesuffix("\n").split("\n")
     return "\n".join([first, *(" " * column + line if line else "" for line in rest)])
 
 
 def _is_plain(text: str) -> bool:
-    if not _PLAIN.fullmatch(text):
+    if not _PLAIN.fullmatch(text) or text == "<<":  # as a key it would merge
         return False
     try:
         return bool(read_yaml(text) == text)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
 from stepless.flow.compiler.unit import RETURN, LiftedExpression, PartSource, Unit
-from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_PARTS
+from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_DEPTH, MAX_SOURCE_PARTS
 from stepless.model.json import JSON
 
 
@@ -33,14 +34,33 @@ def compile_function(
 ) -> Written:
     """The document of a function. `fields` are further fields of the document. `lift` is `auto`, `function` or `never`. Raises
     `FlowRefused`."""
+    try:
+        return _compiled(origin, workflow, triggers, fields or {}, lift)
+    except RecursionError:
+        message = "its statements are nested deeper than a compiler can read"
+        raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
+
+
+def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
+    return Remark(origin.file, origin.line(node), "expression_too_large", message, "Split it over several statements")
+
+
+def _compiled(
+    origin: Origin, workflow: str, triggers: Sequence[Trigger], fields: Mapping[str, JSON], lift: str
+) -> Written:
     reading = Reading()
     unit = Unit(workflow, origin, reading.rules, lift)
-    body = list(origin.tree.body)
+    named = settled(origin.tree)
+    if named.deep:
+        message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
+        raise FlowRefused([_too_large(origin, statement, message) for statement in named.deep])
+    body = named.body
+    unit.shown |= named.shown
     try:
         _check_parameters(unit)
-        names = names_of(body)
+        names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
         unit.names.update(names)
-        begin(unit, triggers)
+        begin(unit, triggers, named)
         learn(unit, names)
         unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
         unit.block(body)
@@ -51,7 +71,7 @@ def compile_function(
         unit.note(refusal)
     if unit.findings:
         raise FlowRefused(sorted(dict.fromkeys(unit.findings)))
-    return Written(_document(unit, fields or {}), unit.lifted, sorted(unit.warnings))
+    return Written(_document(unit, fields), unit.lifted, sorted(unit.warnings))
 
 
 def _check_parameters(unit: Unit) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from stepless.flow.compiler.awaiting.awaits import constant, takes_all
 from stepless.flow.compiler.expressions.lifting import function_name
+from stepless.flow.compiler.expressions.reading import as_float
+from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.facts.types import UNKNOWN, is_model, needs_validation, schema_of
 from stepless.flow.compiler.unit import LiftedExpression, Unit
 from stepless.model.json import JSON
@@ -25,7 +27,7 @@ class Trigger:
     """The parameter that holds the contract of the arguments, if the kind has one."""
 
 
-def begin(unit: Unit, triggers: Sequence[Trigger]) -> None:
+def begin(unit: Unit, triggers: Sequence[Trigger], named: Settled) -> None:
     """Emits the entries, and binds the parameters."""
     parameters = unit.origin.parameters
     kinds = {one.arg: unit.origin.hint(one.arg) for one in parameters}
@@ -43,17 +45,16 @@ def begin(unit: Unit, triggers: Sequence[Trigger]) -> None:
         if name != whole and needs_validation(kind):
             paths[name] = _validated(unit, name, kind, paths[name])
     changed: dict[str, JSON] = {}
-    for name, kind in kinds.items():
-        value = unit.texts.reference(paths[name])
+    for parameter, kind in kinds.items():
+        name, value = named.parameter(parameter), unit.texts.reference(paths[parameter])
         unit.kinds[name] = kind
         unit.bound.add(name)
-        unit.names.bound.setdefault(name, []).insert(0, ())
         if unit.names.is_variable(name):
-            changed[name] = unit.texts.template(value)
+            changed[name] = unit.texts.template(as_float(unit, kind, value))
         else:
             unit.values[name] = value
     if changed:
-        unit.set(f"set_{'_'.join(changed)}", changed)
+        unit.set(f"set_{'_'.join(unit.shown.get(name, name) for name in changed)}", changed)
 
 
 def _entries(unit: Unit, triggers: Sequence[Trigger], base: str, schema: dict[str, Any] | None) -> str:
@@ -109,4 +110,4 @@ def _schema(unit: Unit, kinds: Mapping[str, Any], whole: str | None) -> dict[str
 
 def _default(unit: Unit, name: str, node: ast.expr) -> JSON:
     """The default of a parameter, which the source fixes."""
-    return constant(unit, node)
+    return constant(unit, node, f"the default of `{name}` is fixed in the document")

@@ -80,10 +80,12 @@ class Unit:
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
         self.error: ast.expr | None = None  # what a bare `raise` raises
-        self.shown: dict[str, str] = {}  # the names of the source, by those that inlined parts were given
+        self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
+        self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
         self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's turn
         self.parts: list[object] = []  # those that are being inlined
         self.iterated: list[str] = []  # names that a loop around this place runs over
+        self.floats: set[str] = set()  # outputs that are floats, also where they are whole
         self.risks = 0  # operations met so far that may fail
         self.wanted: tuple[ast.expr, str] | None = None  # the id for the node of this expression, if it takes one
         self.statement: ast.AST = origin.tree
@@ -139,13 +141,18 @@ class Unit:
 
     def temporary(self, value: ast.expr, kind: Any, at: ast.AST) -> ast.Name:
         """A name for a value that stands inside a larger expression."""
-        name = f"value_{self.next()}_"
+        name = self.made_name("value")
         self.values[name], self.kinds[name] = value, kind
         self.bound.add(name)
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
+    def made_name(self, base: str) -> str:
+        """A name that neither the source nor its module has."""
+        name = f"{base}_{self.next()}_"
+        return self.made_name(base) if name in self.origin.globals else name
+
     def is_local(self, name: str) -> bool:
-        return name in self.values or self.names.is_local(name)
+        return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
         """What a dotted name of the module stands for; None for everything else."""

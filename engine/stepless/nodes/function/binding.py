@@ -55,9 +55,9 @@ class Binding:
         if names != self.accepted:
             self._refuse_unfit(names)
         arguments = {name: copied(value) for name, value in args.items()} if args else {}
-        for name, check in self.checks.items():
-            if name in arguments and type(arguments[name]) is not check.plain:
-                arguments[name] = self._validated(name, arguments[name], check)
+        for name in self.checks:
+            if name in arguments:
+                arguments[name] = self.validated(name, arguments[name])
         if self.call_parameter is not None:
             arguments[self.call_parameter] = FunctionCall(
                 call.run_id, call.workflow_id, call.instance, call.attempt, call.token, call.deadline_ms, call.log, call.delta,
@@ -73,9 +73,13 @@ class Binding:
         if faults or self.call_parameter in names:
             raise self._invalid("; ".join(faults) or f"`{self.call_parameter}` is filled in by the engine")
 
-    def _validated(self, name: str, value: JSON, check: Check) -> Any:
+    def validated(self, name: str, value: Any) -> Any:
+        """A value for a parameter that has a check, as its type. Raises `NodeFailure` (config, `invalid_arguments`)."""
+        check = self.checks[name]
+        if type(value) is check.plain:
+            return value
         try:
-            return check.adapter.validate_python(value)
+            return check.adapter.validate_python(value, by_alias=True, by_name=True)
         except ValidationError as refused:
             misfit = misfits(refused.errors(include_url=False), value)[0]
             place = ".".join(map(str, (name, *misfit.place)))
@@ -91,7 +95,7 @@ class Binding:
         if check is None or type(value) is check.plain:
             return ()
         try:
-            check.adapter.validate_python(copied(value))
+            check.adapter.validate_python(copied(value), by_alias=True, by_name=True)
         except ValidationError as refused:
             return misfits(refused.errors(include_url=False), value)
         except Exception:  # raised by a validator of the author's: the call itself reports it

@@ -101,3 +101,21 @@ def value(dice: Random, depth: int) -> Any:
         return [value(dice, depth - 1) for _ in range(dice.randrange(4))]
     names = [*TEXTS, "nodes", "with", "body", "type", "nodes", "with", "body"]
     return {dice.choice(names): value(dice, depth - 1) for _ in range(dice.randrange(5))}
+
+
+ODD = [
+    "<<", "=", "~", "null", "yes", "y", "0x1F", "0o7", "1_000", "1:30", "2020-01-01", ".inf", ".nan", "? x", ": x", "@x", "%x", "!x",
+    "&x", "*x", "| x", "> x", "---", "...", "# x", " #", "x #y", "\\", "\r", "a\rb", "\x85", "\u2028", "\u2029", "\ufeff", "\0", "\x07",
+    "\u202e", "k" * 101, "k" * 2_000, "\x80" * 120, "a " * 600,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[ascii(odd[:12]) for odd in ODD])
+def test_a_text_that_yaml_could_read_as_something_else_reads_back_as_key_and_as_value(odd: str) -> None:
+    document = {"id": "w", "q": {odd: odd, "b": [odd, {odd: {odd: [odd]}}]}, "nodes": {odd: {"type": odd, "with": {odd: odd}}}}
+    assert exactly(read_yaml(composed(document))) == exactly(document)
+    assert exactly(read_yaml(patched("id: w # mine\nq: 1\nnodes: {a: {type: x}}\n", document))) == exactly(document)
+    as_json = patched('{\n  "id": "w",\n  "q": 1\n}\n', document)
+    assert exactly(json.loads(as_json)) == exactly(document)
+    if len(odd) < 1_000:
+        assert exactly(read_yaml(as_json)) == exactly(document)

@@ -29,6 +29,8 @@ def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
     """What a call calls, and the options of `.with_(…)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_":
         target, options = callee(unit, node.func.value)
+        if node.args:
+            unit.refuse(node, "unknown_option", "options of a step have names", f"It has id, {', '.join(OPTIONS)}")
         for keyword in node.keywords:
             if keyword.arg is None:
                 unit.refuse(node, "option_not_constant", "options of a step are fixed in the document", "Name them")
@@ -38,15 +40,15 @@ def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
     return target, dict(getattr(target, "options", {})) if word_of(target) == "step" else {}
 
 
-def constant(unit: Unit, node: ast.expr) -> JSON:
+def constant(unit: Unit, node: ast.expr, what: str = "options of a step are fixed in the document") -> JSON:
     """A value that the source fixes: a literal, or a name of the module."""
     match node:
         case ast.Constant():
             return node.value
         case ast.List() | ast.Tuple():
-            return [constant(unit, element) for element in node.elts]
+            return [constant(unit, element, what) for element in node.elts]
         case ast.Dict() if all(isinstance(key, ast.Constant) for key in node.keys):
-            return {key.value: constant(unit, value) for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
+            return {key.value: constant(unit, value, what) for key, value in zip(node.keys, node.values, strict=True)}  # type: ignore[union-attr]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.Name() | ast.Attribute():
@@ -54,7 +56,7 @@ def constant(unit: Unit, node: ast.expr) -> JSON:
             if isinstance(value, bool | int | float | str | list | dict):
                 return value
     mend = "Use a literal, or a constant of the module"
-    return unit.refuse(node, "option_not_constant", "options of a step are fixed in the document", mend)
+    return unit.refuse(node, "option_not_constant", what, mend)
 
 
 def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments) -> ast.expr:
@@ -79,8 +81,11 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
     return unit.refuse(node, "not_a_step", f"`{name}` is no step", "Put @step(…) above it, or call it without await")
 
 
-def bound_arguments(unit: Unit, call: ast.Call, name: str, function: Callable[..., Any]) -> dict[str, ast.expr]:
-    """The arguments of a call by the names of the parameters. Refuses what the signature refuses."""
+def bound_arguments(
+    unit: Unit, call: ast.Call, name: str, function: Callable[..., Any], *, by_name: bool = False
+) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the parameters. Refuses what the signature refuses; `by_name`: and what a node,
+    which passes each by its name, cannot pass."""
     if any(isinstance(one, ast.Starred) for one in call.args) or any(keyword.arg is None for keyword in call.keywords):
         unit.refuse(call, "spread_arguments", "the arguments of a step are fixed in the document", "Name them one by one")
     try:
@@ -93,6 +98,9 @@ def bound_arguments(unit: Unit, call: ast.Call, name: str, function: Callable[..
     for parameter, value in bound.arguments.items():
         if kinds[parameter].kind is inspect.Parameter.VAR_POSITIONAL:
             unit.refuse(call, "spread_arguments", f"{name} takes `*{parameter}`, and arguments are passed by name", "Pass a list")
+        if by_name and kinds[parameter].kind is inspect.Parameter.POSITIONAL_ONLY:
+            message = f"{name}: `{parameter}` cannot be passed by name"
+            unit.refuse(call, "bad_arguments", message, "Remove the `/` of its signature")
         values |= value if kinds[parameter].kind is inspect.Parameter.VAR_KEYWORD else {parameter: value}
     return values
 
@@ -129,17 +137,21 @@ def check_types(unit: Unit, call: ast.Call, name: str, function: Callable[..., A
 def step(
     unit: Unit, call: ast.Call, target: Any, options: dict[str, JSON], hint: str | None, arguments: Arguments
 ) -> ast.expr:
-    given = bound_arguments(unit, call, target.name, target.function)
+    given = bound_arguments(unit, call, target.name, target.function, by_name=True)
     check_types(unit, call, target.name, target.function, given)
     if unknown := sorted(set(options) - {*OPTIONS, "id"}):
         unit.refuse(call, "unknown_option", f"a step has no option `{unknown[0]}`", f"It has id, {', '.join(OPTIONS)}")
     chosen = options.pop("id", None)
     before = unit.risks
-    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    kinds = hints_of(target.function)
+    values = {
+        name: json_value(unit, value, bare(kinds.get(name, UNKNOWN)))
+        for name, value in evaluated(unit, given, call, arguments).items()
+    }
     id = unit.fixed_id(call, chosen) if isinstance(chosen, str) else unit.new_id(hint or target.function.__name__)
     kind = returned(target.function)
     if "output_contract" not in options and is_model(kind):
-        options["output_contract"] = schema_of(kind)
+        options["output_contract"] = schema_of(kind, given=False)
     unit.emit(id, "function", {"call": target.name, "args": values}, **options)
     unit.may_fail(id, mixed=unit.risks > before)
     return unit.texts.reference(id)
@@ -167,6 +179,8 @@ def takes_all(kind: Any) -> bool:
 def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
     if len(call.args) != 1 or call.keywords:
         unit.refuse(call, "bad_arguments", "sleep takes one duration", 'Write sleep("15m"), or a number of seconds')
+    if isinstance(call.args[0], ast.UnaryOp) and isinstance(call.args[0].op, ast.USub):
+        unit.refuse(call, "bad_arguments", "a sleep is not negative", 'Write sleep("15m"), or a number of seconds')
     (node,) = arguments(unit, call.args)
     before = unit.risks
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

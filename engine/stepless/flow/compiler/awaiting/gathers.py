@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.turning import ITERATIONS, check_items, turns, unsure_target
+from stepless.flow.compiler.expressions.turning import ITERATIONS, check_items, listed, turns, unsure_target
 from stepless.flow.compiler.frames import LoopFrame, TryFrame
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.unit import Unit
@@ -47,14 +47,23 @@ class Gather:
 
     def _settled(self, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
         """The calls with their arguments evaluated: Python does so before it starts any of them."""
-        written = [one for call in calls for one in (*call.args, *(keyword.value for keyword in call.keywords))]
-        taken = iter(self._hoist.settled(unit, written) if len(calls) > 1 else self._hoist.expressions(unit, written))
-        made = []
-        for call in calls:
-            arguments = [next(taken) for _ in call.args]
-            keywords = [ast.keyword(keyword.arg, next(taken)) for keyword in call.keywords]
-            made.append(ast.copy_location(ast.Call(call.func, arguments, keywords), call))
-        return made
+        written = [one for call in calls for one in self._arguments(unit, call)]
+        taken = iter(self._hoist.settled(unit, written) if len(written) > 1 else self._hoist.expressions(unit, written))
+        return [self._filled(unit, call, taken) for call in calls]
+
+    def _arguments(self, unit: Unit, call: ast.Call) -> list[ast.expr]:
+        """What a call is given, and what the calls in a `gather` inside of this one are."""
+        if word_of(unit.static(call.func)) != "gather":
+            return [*call.args, *(keyword.value for keyword in call.keywords)]
+        return [part for one in call.args if isinstance(one, ast.Call) for part in self._arguments(unit, one)]
+
+    def _filled(self, unit: Unit, call: ast.Call, taken: Iterator[ast.expr]) -> ast.Call:
+        if word_of(unit.static(call.func)) == "gather":
+            inner = [self._filled(unit, one, taken) if isinstance(one, ast.Call) else one for one in call.args]
+            return ast.copy_location(ast.Call(call.func, inner, call.keywords), call)
+        arguments = [next(taken) for _ in call.args]
+        keywords = [ast.keyword(keyword.arg, next(taken)) for keyword in call.keywords]
+        return ast.copy_location(ast.Call(call.func, arguments, keywords), call)
 
     def _side_by_side(self, unit: Unit, call: ast.Call, calls: list[ast.Call]) -> ast.expr:
         """Nodes behind the same frontier. With a handler, it waits for all of their errors and takes the first by place, and a
@@ -107,6 +116,7 @@ class Gather:
         elif generator.ifs:
             kept = ast.ListComp(_loaded(target), [ast.comprehension(target, over, generator.ifs, 0)])
             over = ast.copy_location(kept, node)
+        over = listed(over) if kind == "parallel" and unit.is_builtin(getattr(over, "func", over), "range") else over
         id = unit.new_id(hint or (f"each_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "each"))
         params, targets = turns(unit, id, over, target)
         frame = LoopFrame(unit.next(), id)
@@ -144,7 +154,7 @@ class Gather:
     def _given(self, unit: Unit, call: ast.Call, turns: ast.comprehension) -> tuple[ast.expr, ast.expr, ast.expr]:
         """What a comprehension of calls runs over, its target and its element, with the arguments evaluated first."""
         written = [*call.args, *(keyword.value for keyword in call.keywords)]
-        names = [f"given_{unit.next()}_" for _ in written]
+        names = [unit.made_name("given") for _ in written]
         for name, value in zip(names, written, strict=True):
             unit.kinds[name] = unit.infer(value)
         several = len(names) > 1

@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
-from stepless.flow.compiler.expressions.inference import learn, promised
+from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of
+from stepless.flow.compiler.facts.types import promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.unit import PartSource, Unit
-from stepless.limits import MAX_NESTED_PARTS
+from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
 CALLER: Final = " caller"
@@ -33,47 +36,47 @@ def inline(
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
         unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
+    named = settled(origin.tree)
+    if named.deep:
+        message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
+        unit.refuse(call, "expression_too_large", message, "Split it over several statements")
     number = unit.next()
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
-    tree = _Renamed(origin, number).visit(copy.deepcopy(origin.tree))
-    body: list[ast.stmt] = tree.body
-    unit.shown |= {renamed(name, number): name for name in local_names(origin)}
-    _bind(unit, origin, number, given)
-    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign)
+    parameters = {one.arg: renamed(named.parameter(one.arg), number) for one in origin.parameters}
+    local = {named.parameter(one.arg) for one in origin.parameters} | names_of(named.body).bound.keys()
+    body = [_Renamed(local, number).visit(copy.deepcopy(statement)) for statement in named.body]
+    unit.shown |= {renamed(name, number): named.shown.get(name, name) for name in local}
+    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden)
+    callers = frozenset(unit.values) | frozenset(unit.names.bound)
+    _bind(unit, origin, parameters, given, callers)
     if unit.foreign is None and not origin.is_beside(unit.origin):
         unit.foreign = unit.origin, unit.statement
-    names = names_of(body)
-    for parameter in (renamed(one.arg, number) for one in origin.parameters):
-        names.bound.setdefault(parameter, []).insert(0, ())
+    names = names_of(body, parameters.values())
     unit.names.update(names)
     unit.parts.append(part)
-    unit.origin, unit.error, unit.statement = origin, None, tree
+    unit.origin, unit.error, unit.statement, unit.hidden = origin, None, origin.tree, callers
     unit.sources.setdefault(origin.key, PartSource(origin, {}))
     learn(unit, names)
-    unit.shared = _shared(unit, body, [renamed(one.arg, number) for one in origin.parameters], fresh)
-    unit.bound = {renamed(one.arg, number) for one in origin.parameters}
-    _copy_changed(unit, origin, number)
+    unit.shared = _shared(unit, body, [*parameters.values()], fresh)
+    unit.bound = {*parameters.values()}
+    _copy_changed(unit, origin, parameters)
     try:
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
         unit.parts.pop()
-        unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign = outer
+        unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden = outer
 
 
 def renamed(name: str, number: int) -> str:
     return f"{name}_{number}_"
 
 
-def local_names(origin: Origin) -> set[str]:
-    return {one.arg for one in origin.parameters} | set(names_of(origin.tree.body).bound)
-
-
 class _Renamed(ast.NodeTransformer):
     """Gives the local names of a part names that no other statement has."""
 
-    def __init__(self, origin: Origin, number: int) -> None:
+    def __init__(self, local: set[str], number: int) -> None:
         self._number = number
-        self._local = local_names(origin)
+        self._local = local
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.copy_location(ast.Name(self._name(node.id), node.ctx), node)
@@ -90,30 +93,33 @@ class _Renamed(ast.NodeTransformer):
         return renamed(name, self._number) if name in self._local else name
 
 
-def _bind(unit: Unit, origin: Origin, number: int, given: Mapping[str, ast.expr]) -> None:
+def _bind(
+    unit: Unit, origin: Origin, parameters: Mapping[str, str], given: Mapping[str, ast.expr], callers: frozenset[str]
+) -> None:
     """Gives the parameters their arguments, and the others their defaults."""
-    for parameter in origin.parameters:
-        name, kind = renamed(parameter.arg, number), origin.hint(parameter.arg)
-        if parameter.arg in given:
-            kind = promised(kind, unit.infer(given[parameter.arg]))
-            value = unit.value(given[parameter.arg])
+    for parameter, name in parameters.items():
+        if parameter in given:
+            kind = promised(origin.hint(parameter), unit.infer(given[parameter]))
+            value = unit.value(given[parameter])
+            value = value if kind is float else among_others(unit, given[parameter], value)
         else:
-            unit.origin, caller = origin, unit.origin
-            kind = promised(kind, unit.infer(origin.defaults[parameter.arg]))
-            value = unit.value(origin.defaults[parameter.arg])
-            unit.origin = caller
+            outer = unit.origin, unit.hidden
+            unit.origin, unit.hidden = origin, callers
+            kind = promised(origin.hint(parameter), unit.infer(origin.defaults[parameter]))
+            value = unit.value(origin.defaults[parameter])
+            unit.origin, unit.hidden = outer
         if not unit.texts.is_settled(value) and not isinstance(value, ast.Constant):
-            id = unit.emit(unit.new_id(parameter.arg), "transform", {"value": unit.texts.template(value)})
+            id = unit.emit(unit.new_id(parameter), "transform", {"value": unit.texts.template(value)})
             unit.may_fail(id, pure=True)
             value = unit.texts.reference(id)
         unit.values[name], unit.kinds[name] = value, kind
 
 
-def _copy_changed(unit: Unit, origin: Origin, number: int) -> None:
+def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> None:
     """Makes variables of the parameters that the part assigns again."""
     changed = {
-        name: unit.texts.template(unit.values.pop(name))
-        for name in (renamed(one.arg, number) for one in origin.parameters)
+        name: unit.texts.template(as_float(unit, unit.kind_of(name), unit.values.pop(name)))
+        for name in parameters.values()
         if unit.names.is_variable(name)
     }
     if changed:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
-from stepless.flow.compiler.expressions.reading import calling, numeric, text
+from stepless.flow.compiler.expressions.reading import among_others, calling, numeric, text
 from stepless.flow.compiler.facts.types import UNKNOWN, is_container, is_dict, is_list, is_number, is_plain, item_of, parts, solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
@@ -45,7 +45,8 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
         if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
             unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
         unit.risk()
-        return calling("put", *map(unit.express, node.args))
+        whole, place, value = node.args
+        return calling("put", unit.express(whole), unit.express(place), among_others(unit, value, unit.express(value)))
     if isinstance(function, ast.Name) and unit.is_builtin(function, function.id):
         rule = _BUILTINS.get(function.id)
         if rule is None or (node.keywords and function.id != "sorted"):

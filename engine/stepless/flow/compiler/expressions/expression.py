@@ -8,9 +8,11 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
+from typing_extensions import is_typeddict
+
 from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.comparing import compared
-from stepless.flow.compiler.expressions.reading import after_await, at, numeric, text
+from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
     is_container,
@@ -21,6 +23,8 @@ from stepless.flow.compiler.facts.types import (
     is_number,
     is_plain,
     is_tuple,
+    item_of,
+    may_be_null,
     solid,
 )
 from stepless.flow.compiler.refusals import Lift
@@ -30,6 +34,7 @@ from stepless.flow.words import Answer
 WITHOUT_COUNTERPART: Final[dict[type[ast.AST], str]] = {
     ast.Lambda: "a lambda", ast.Yield: "yield", ast.YieldFrom: "yield", ast.NamedExpr: "an assignment inside an expression",
 }  # fmt: skip
+_FLAT: Final = 16
 _CONSTANTS: Final = {True: "true", False: "false", None: "null"}
 
 
@@ -85,7 +90,8 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         return _below(unit, node, node.attr, strict=node.attr not in Answer.model_fields)
     if is_model(kind):
         if node.attr in kind.model_fields:
-            return _below(unit, node, node.attr, strict=solid(unit.infer(node.value)) != unit.infer(node.value))
+            may_be_missing = may_be_null(unit.infer(node.value)) or bool(kind.model_fields[node.attr].exclude)
+            return _below(unit, node, node.attr, strict=may_be_missing)
         if inspect.getattr_static(kind, node.attr, None) is not None or kind.model_config.get("extra") == "allow":
             raise Lift
         near = get_close_matches(node.attr, kind.model_fields, 1)
@@ -95,7 +101,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         if node.attr in ("code", "message"):
             return _below(unit, node, node.attr, strict=False)
         unit.refuse(node, "no_such_field", f"an error has no `{node.attr}` here", "It has code and message")
-    if is_dict(kind):
+    if is_dict(kind) or is_typeddict(kind):
         unit.refuse(node, "no_such_field", f"an object of JSON has no attribute `{node.attr}`", f'Write ["{node.attr}"]')
     if kind is not UNKNOWN:
         raise Lift
@@ -139,13 +145,10 @@ def _subscript(unit: Unit, node: ast.Subscript) -> ast.expr:
 
 
 def _both(unit: Unit, node: ast.BoolOp) -> ast.expr:
-    return ast.BoolOp(node.op, [_tested(unit, operand, last=operand is node.values[-1]) for operand in node.values])
-
-
-def _tested(unit: Unit, node: ast.expr, *, last: bool = False) -> ast.expr:
-    if not last:
-        truth(unit, node)
-    return unit.express(node)
+    kind = unit.infer(node)
+    for operand in node.values[:-1]:
+        truth(unit, operand)
+    return ast.BoolOp(node.op, [_one_of(unit, kind, operand) for operand in node.values])
 
 
 def truth(unit: Unit, node: ast.expr) -> None:
@@ -167,6 +170,8 @@ def _operation(unit: Unit, node: ast.BinOp) -> ast.expr:
         case ast.Add():
             if (is_tuple(left) or is_tuple(right)) and not (is_tuple(left) and is_tuple(right)):
                 raise Lift
+            if _mixes_floats(left, right) or (is_list(left) and right is str):
+                raise Lift
         case ast.Mult():
             if repeated := _repeated(unit, node, left, right):
                 return repeated
@@ -184,6 +189,12 @@ def _operation(unit: Unit, node: ast.BinOp) -> ast.expr:
     if not known or (divides and not (isinstance(node.right, ast.Constant) and node.right.value)):
         unit.risk()
     return ast.BinOp(numeric(unit, node.left), node.op, numeric(unit, node.right))
+
+
+def _mixes_floats(left: Any, right: Any) -> bool:
+    """Whether two lists are joined of which one alone is known to have floats, maybe with whole numbers for them."""
+    items = [solid(item_of(kind)) for kind in (left, right) if is_list(kind)]
+    return len(items) == 2 and items.count(float) == 1 and left is not list and right is not list
 
 
 def _is_operand(kind: Any) -> bool:
@@ -214,7 +225,15 @@ def _unary(unit: Unit, node: ast.UnaryOp) -> ast.expr:
 
 def _choice(unit: Unit, node: ast.IfExp) -> ast.expr:
     truth(unit, node.test)
-    return ast.IfExp(unit.express(node.test), unit.express(node.body), unit.express(node.orelse))
+    kind = unit.infer(node)
+    branches = [_one_of(unit, kind, branch) for branch in (node.body, node.orelse)]
+    return ast.IfExp(unit.express(node.test), *branches)
+
+
+def _one_of(unit: Unit, kind: Any, node: ast.expr) -> ast.expr:
+    """One of several values, whose type together is `kind`."""
+    expressed = unit.express(node)
+    return expressed if solid(kind) is float else among_others(unit, node, expressed)
 
 
 def _list(unit: Unit, node: ast.List | ast.Tuple) -> ast.expr:
@@ -224,13 +243,13 @@ def _list(unit: Unit, node: ast.List | ast.Tuple) -> ast.expr:
     for element in node.elts:
         if isinstance(element, ast.Starred):
             kind = unit.infer(element.value)
-            if not (is_list(kind) or is_tuple(kind)):
+            if not (is_list(kind) or is_tuple(kind)) or (item_of(kind) is float and item_of(unit.infer(node)) is not float):
                 raise Lift
             pieces += [ast.List(run, ast.Load())] if run else []
             pieces.append(unit.express(element.value))
             run = []
         else:
-            run.append(unit.express(element))
+            run.append(among_others(unit, element, unit.express(element)))
     pieces += [ast.List(run, ast.Load())] if run or not pieces else []
     whole = pieces[0]
     for piece in pieces[1:]:
@@ -254,7 +273,7 @@ def _dict(unit: Unit, node: ast.Dict) -> ast.expr:
         else:
             if unit.infer(key) is not str:
                 raise Lift
-            run.append((unit.express(key), unit.express(value)))
+            run.append((unit.express(key), among_others(unit, value, unit.express(value))))
     pieces += [_object(run)] if run or not pieces else []
     return pieces[0] if len(pieces) == 1 and None not in node.keys else ast.Call(ast.Name("merge", ast.Load()), pieces, [])
 
@@ -272,12 +291,15 @@ def _joined(unit: Unit, node: ast.JoinedStr) -> ast.expr:
             pieces.append(text(unit, piece.value))
         else:
             pieces.append(unit.express(piece))
-    if not pieces:
-        return unit.texts.quoted("")
-    whole = pieces[0]
-    for part in pieces[1:]:
-        whole = ast.BinOp(whole, ast.Add(), part)
-    return whole
+    return _concatenated(pieces) if pieces else unit.texts.quoted("")
+
+
+def _concatenated(pieces: list[ast.expr]) -> ast.expr:
+    """Texts one after the other, nested as little as possible: an f-string has any number of them."""
+    if len(pieces) == 1:
+        return pieces[0]
+    half = len(pieces) // 2 if len(pieces) > _FLAT else len(pieces) - 1
+    return ast.BinOp(_concatenated(pieces[:half]), ast.Add(), _concatenated(pieces[half:]))
 
 
 _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], ast.expr]]] = {

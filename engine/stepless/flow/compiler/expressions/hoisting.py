@@ -127,6 +127,11 @@ class Hoist:
                 self._call(unit, node)
             case ast.Subscript() if not isinstance(node.slice, ast.Slice):
                 node.value, node.slice = self._in_order(unit, [node.value, node.slice])
+            case ast.Subscript(slice=ast.Slice() as ends):
+                parts = [part for part in (node.value, ends.lower, ends.upper, ends.step) if part is not None]
+                taken = iter(self._in_order(unit, parts))
+                node.value = next(taken)
+                ends.lower, ends.upper, ends.step = (end and next(taken) for end in (ends.lower, ends.upper, ends.step))
             case ast.JoinedStr():
                 node.values = self._in_order(unit, node.values)
             case _:
@@ -142,6 +147,8 @@ class Hoist:
                 node.test = self._sure(unit, node.test)
             case ast.Subscript() | ast.Attribute() | ast.Starred() | ast.FormattedValue():
                 node.value = self._sure(unit, node.value)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                node.generators[0].iter = self._sure(unit, node.generators[0].iter)
             case ast.UnaryOp():
                 node.operand = self._sure(unit, node.operand)
 

@@ -27,6 +27,7 @@ from stepless.flow.compiler.facts.types import (
     item_of,
     list_of,
     may_be_null,
+    promised,
     solid,
     tuple_of,
     union,
@@ -154,7 +155,9 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
     if isinstance(node.op, ast.Add):
         if is_list(left) and is_list(right):
             return _joined(left, right)
-        return left if left == right and (left is str or is_tuple(left)) else UNKNOWN
+        if is_tuple(left) and is_tuple(right):
+            return tuple
+        return left if left == right and left is str else UNKNOWN
     return UNKNOWN
 
 
@@ -236,6 +239,8 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
     base = solid(infer(unit, function.value))
     if base is UNSEEN:
         return UNSEEN
+    if is_model(base) and function.attr in ("model_copy", "copy"):
+        return base
     if is_model(base):
         method = getattr(base, function.attr, None)
         return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
@@ -349,11 +354,6 @@ def _changed(unit: Unit, node: Changed) -> Any:
 
 def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
     return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
-
-
-def promised(kind: Any, given: Any) -> Any:
-    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
-    return believed(kind) if solid(kind) is float and solid(given) is not float else kind
 
 
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
-from stepless.flow.compiler.facts.types import is_plain, solid
+from stepless.flow.compiler.expressions.reading import among_others
+from stepless.flow.compiler.facts.types import UNKNOWN, is_plain, solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.texts import is_inert
 from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
 
 
-def json_value(unit: Unit, node: ast.expr) -> JSON:
-    """The template for an expression without awaits."""
+def json_value(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> JSON:
+    """The template for an expression without awaits. `kind` is what its reader takes it for."""
     match node:
         case ast.List() | ast.Tuple() if not any(isinstance(element, ast.Starred) for element in node.elts):
             return [json_value(unit, element) for element in node.elts]
@@ -24,7 +26,8 @@ def json_value(unit: Unit, node: ast.expr) -> JSON:
             plain = _plain_text(unit, node)
             if plain is not None:
                 return plain
-    return unit.texts.template(unit.value(node))
+    value = unit.value(node)
+    return unit.texts.template(value if kind is float and unit.texts.path(value) is not None else among_others(unit, node, value))
 
 
 def _plain_text(unit: Unit, node: ast.JoinedStr) -> str | None:

@@ -11,8 +11,10 @@ import ast
 import copy
 import hashlib
 import inspect
+import keyword
+import re
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
@@ -24,18 +26,21 @@ from stepless.flow.words import Answer, word_of
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 
 _DIGEST_CHARACTERS: Final = 8
+_HELPERS: Final = ("main", "__given", "__record", "__Record")
+_NUMBERED: Final = re.compile(r"_\d+_$")
+_SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
 _RECORDS: Final = """\
-class _Record(dict):
+class __Record(dict):
     def __getattr__(self, name):
         try:
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
 
-def _record(value):
+def __record(value):
     if isinstance(value, dict):
-        return _Record({name: _record(item) for name, item in value.items()})
-    return [_record(item) for item in value] if isinstance(value, list) else value
+        return __Record({name: __record(item) for name, item in value.items()})
+    return [__record(item) for item in value] if isinstance(value, list) else value
 
 """
 
@@ -56,15 +61,17 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         if name not in unit.bound:
             unit.express(ast.copy_location(ast.Name(name, ast.Load()), node))  # refuses it
     outside = _outside(unit, node, [name for name in read if name not in free and name not in inner], free)
-    kinds = {name: unit.kind_of(name) for name in sorted(free)}
-    source = ast.unparse(node)
-    arguments = {name: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
+    names = _as_written(unit, sorted(free), sorted(inner - free), read)
+    kinds = {names[name]: unit.kind_of(name) for name in sorted(free)}
+    source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copy.deepcopy(node)))
+    arguments = {names[name]: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
     about = next((name.strip("_") for name in read if name.strip("_")), "")
     made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
     id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
     in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
-        code = _RECORDS + "def main(args):\n" + "".join(f"    {name} = _record(args[{name!r}])\n" for name in kinds)
+        values = "".join(f"    {name} = __record(__given[{name!r}])\n" for name in kinds)
+        code = f"{_RECORDS}def main(args):\n    __given = args\n{values}"
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
@@ -72,6 +79,22 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         unit.emit(id, "function", {"call": name, "args": arguments})
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)
+
+
+def _as_written(unit: Unit, free: list[str], inner: list[str], read: list[str]) -> dict[str, str]:
+    """The names of the source for those of an expression: its text, which names the function, does not change with what stands
+    around it."""
+    taken = {*_HELPERS, *read} - {*free, *inner}
+    chosen: dict[str, str] = {}
+    for name in (*free, *inner):
+        base = one = unit.shown.get(name, _NUMBERED.sub("", name))
+        number = 1
+        while one in taken or keyword.iskeyword(one):
+            number += 1
+            one = f"{base}_{number}"
+        taken.add(one)
+        chosen[name] = one
+    return chosen
 
 
 def function_name(workflow: str, id: str, source: str, module: object) -> str:
@@ -91,17 +114,22 @@ class _Putting(ast.NodeTransformer):
         if not (isinstance(node.func, ast.Name) and node.func.id == PUT):
             return node
         whole, place, value = node.args
-        pattern = ast.parse("(lambda copy: (copy.__setitem__(place, value), copy)[1])(whole.copy())", mode="eval").body
+        pattern = ast.parse("(lambda __whole: (__whole.__setitem__(place, value), __whole)[1])(whole.copy())", mode="eval").body
         filled: ast.AST = _Filling({"whole": whole, "place": place, "value": value}).visit(pattern)
         return ast.copy_location(filled, node)
 
 
 class _Filling(ast.NodeTransformer):
-    def __init__(self, values: dict[str, ast.expr]) -> None:
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
         self._values = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._values.get(node.id, node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        value = self._values.get(node.arg)
+        node.arg = value.id if isinstance(value, ast.Name) else node.arg
+        return node
 
 
 def _shown(node: ast.expr) -> str:
@@ -120,6 +148,9 @@ def _check(unit: Unit, parts: list[ast.AST], inner: set[str]) -> None:
         if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
             message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
             unit.refuse(part, "not_awaited", message, "Write await before it")
+        if isinstance(part, ast.Name) and part.id in _SEES_ITS_CALLER and unit.is_builtin(part, part.id):
+            message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
+            unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
         if isinstance(part, ast.Attribute):
             _check_field(unit, part)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
@@ -131,6 +162,9 @@ def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
     root: ast.expr = method.value
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
+    if isinstance(root, ast.Name) and root.id not in inner and type(unit.static(method.value)) in (list, dict, set):
+        message = f"`.{method.attr}()` changes `{ast.unparse(method.value)}`, which belongs to the module, not to the run"
+        unit.refuse(method, "mutation", message, "Change it in a step")
     if isinstance(root, ast.Name) and root.id not in inner and unit.is_local(root.id):
         kind = solid(unit.infer(method.value))
         if not is_model(kind):

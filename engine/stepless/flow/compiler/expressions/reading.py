@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
     is_dict,
     is_failure,
     is_list,
+    is_model,
     is_number,
     is_tuple,
     item_of,
@@ -62,7 +63,39 @@ def numeric(unit: Unit, node: ast.expr) -> ast.expr:
     kind, expressed = unit.infer(node), unit.express(node)
     if kind is bool:
         return calling("int", expressed)
-    return calling("float", expressed) if kind is float and unit.texts.path(expressed) is not None else expressed
+    return calling("float", expressed) if kind is float and is_raw(unit, expressed) else expressed
+
+
+def is_raw(unit: Unit, expressed: ast.expr) -> bool:
+    """Whether JSON may hold a whole number for a value that is a float in Python: what comes from outside as it is."""
+    match expressed:
+        case ast.Name():
+            path = unit.texts.path(expressed)
+            return path is not None and path not in unit.floats and not path.startswith("workflow.")
+        case ast.IfExp():
+            return is_raw(unit, expressed.body) or is_raw(unit, expressed.orelse)
+        case ast.BoolOp():
+            return any(is_raw(unit, one) for one in expressed.values)
+        case ast.Call(func=ast.Name(id=function)):
+            return function == "need" or (function in ("min", "max") and len(expressed.args) == 1)
+    return isinstance(expressed, ast.Subscript)
+
+
+def among_others(unit: Unit, node: ast.expr, expressed: ast.expr) -> ast.expr:
+    """A value that goes where its type may be forgotten: as a float, if it is one in Python."""
+    return as_float(unit, unit.infer(node), expressed)
+
+
+def as_float(unit: Unit, kind: Any, expressed: ast.expr) -> ast.expr:
+    """An expression of this type, of which nobody needs to know that it may be a whole number in place of a float."""
+    if solid(kind) is not float or not is_raw(unit, expressed):
+        return expressed
+    if kind is float:
+        return calling("float", expressed)
+    if not unit.texts.is_simple(expressed):
+        raise Lift
+    null = ast.Name("null", ast.Load())
+    return ast.IfExp(ast.Compare(expressed, [ast.Eq()], [null]), null, calling("float", expressed))
 
 
 def text(unit: Unit, node: ast.expr) -> ast.expr:
@@ -82,9 +115,23 @@ def text(unit: Unit, node: ast.expr) -> ast.expr:
     expressed = unit.express(node)
     if kind is str:
         return expressed
-    if kind is float and unit.texts.path(expressed) is not None:
-        expressed = calling("float", expressed)
+    if kind is float:
+        _warn_of_default(unit, node)
+        expressed = calling("float", expressed) if is_raw(unit, expressed) else expressed
     return calling("text", expressed)
+
+
+def _warn_of_default(unit: Unit, node: ast.expr) -> None:
+    """The default of a float may be written as a whole number, which pydantic leaves as it is."""
+    name, default = "", None
+    if isinstance(node, ast.Attribute) and is_model(kind := solid(unit.infer(node.value))):
+        field = kind.model_fields.get(node.attr)
+        name, default = node.attr, field and field.default
+    elif isinstance(node, ast.Name) and isinstance(given := unit.origin.defaults.get(node.id), ast.Constant):
+        name, default = node.id, given.value
+    if type(default) is int:
+        message = f"`{name}` is a float whose default is {default}, which Python writes without a fraction"
+        unit.warn(node, "text_of_unknown", message, f"Write the default as {float(default)}")
 
 
 def after_await(unit: Unit, node: ast.Await) -> NoReturn:

@@ -6,7 +6,8 @@ import ast
 import typing
 from typing import TypeAlias
 
-from stepless.flow.compiler.expressions.reading import calling
+from stepless.flow.compiler.expressions.reading import as_float, calling
+from stepless.flow.compiler.facts.names import bindings
 from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_ITERATIONS
@@ -50,6 +51,16 @@ ITERATIONS = min(100_000, MAX_ITERATIONS)
 
 def turns(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
     """The parameters of the container `id` for `for target in over`, and the value of each name of the target in a turn."""
+    params, targets = _turns(unit, id, over, target)
+    turn = ast.comprehension(target, over, [], 0)
+    kinds = {name: unit.infer(value) for name, value in bindings(target, turn)}
+    return params, {
+        name: value if unit.kind_of(name) is float and not unit.names.is_variable(name) else as_float(unit, kinds[name], value)
+        for name, value in targets.items()
+    }
+
+
+def _turns(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
     match over:
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]) if unit.is_builtin(over.func, function):
             if function == "range" and isinstance(target, ast.Name) and 1 <= len(arguments) <= 3:
@@ -80,6 +91,13 @@ def _counted(unit: Unit, over: ast.expr, target: ast.expr) -> tuple[ast.Name, in
     if type(start) is not int:
         return None
     return target.elts[0], start, target.elts[1], over.args[0]
+
+
+def listed(over: ast.expr) -> ast.expr:
+    """A range as the list of its numbers: turns side by side have items."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
+        return ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [over], []), over)
+    return over
 
 
 def _range(unit: Unit, id: str, arguments: list[ast.expr], name: str) -> tuple[dict[str, JSON], Targets]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 Place: TypeAlias = tuple[int, ...]
@@ -23,6 +24,7 @@ class Names(ast.NodeVisitor):
         self.turns: dict[str, list[Place]] = {}  # the loop or handler that gives a name its value
         self.values: dict[str, list[ast.AST]] = {}  # what each name is assigned, for its type; loops stand for their items
         self._read_fully: dict[str, list[Place]] = {}  # as `read`, with the handlers around each place
+        self._changed: list[tuple[str, Place, ast.AST]] = []  # values that are changed in place: new ones of their names
         self._place: Place = ()
         self._full: Place = ()
 
@@ -93,15 +95,19 @@ class Names(ast.NodeVisitor):
             value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
             self._assigned(node.target, ast.copy_location(value, node))
         self.generic_visit(node)
+        target = node.target
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            item = ast.Subscript(ast.Name(target.value.id, ast.Load()), target.slice, ast.Load())
+            value = ast.copy_location(ast.BinOp(item, node.op, node.value), node)
+            self._changed.append((target.value.id, self._place, Changed(target.value.id, value)))
 
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in IN_PLACE and isinstance(function.value, ast.Name):
             name = function.value.id
-            self.bound.setdefault(name, []).append(self._place)
             added = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.List(node.args, ast.Load()))
-            self.values.setdefault(name, []).append(ast.copy_location(added, node))
+            self._changed.append((name, self._place, ast.copy_location(added, node)))
 
     def visit_ListComp(self, node: Comprehension) -> None:
         first = node.generators[0]
@@ -134,17 +140,21 @@ class Names(ast.NodeVisitor):
         self._read_fully |= other._read_fully
 
     def _assigned(self, target: ast.expr, value: ast.AST) -> None:
-        if isinstance(target, ast.Name):
-            self.values.setdefault(target.id, []).append(value)
-        elif isinstance(target, ast.Tuple | ast.List):
-            for place, element in enumerate(target.elts):
-                self._assigned(element, Piece(value, place))
+        for name, bound in bindings(target, value):
+            self.values.setdefault(name, []).append(bound)
 
     def _rebound(self, target: ast.expr, node: ast.Assign) -> None:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            name = target.value.id
-            self.bound.setdefault(name, []).append(self._place)
-            self.values.setdefault(name, []).append(Changed(name, node.value))
+            self._changed.append((target.value.id, self._place, Changed(target.value.id, node.value)))
+
+    def close(self, parameters: Iterable[str]) -> None:
+        """After the last statement. What is changed in place is bound again, if it is the function's own."""
+        for name in parameters:
+            self.bound.setdefault(name, []).insert(0, ())
+        for name, place, value in self._changed:
+            if name in self.bound:
+                self.bound[name].append(place)
+                self.values.setdefault(name, []).append(value)
 
     # -- what a name becomes ----------------------------------------------------------------------------------------
 
@@ -182,12 +192,22 @@ class Changed(ast.AST):
         self.value = value
 
 
+def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names of a target, and what each is bound to where the target is bound to a value."""
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple | ast.List):
+        for place, element in enumerate(target.elts):
+            yield from bindings(element, Piece(value, place))
+
+
 def _targets(target: ast.expr) -> list[str]:
     return [name.id for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
-def names_of(body: list[ast.stmt]) -> Names:
+def names_of(body: list[ast.stmt], parameters: Iterable[str] = ()) -> Names:
     names = Names()
     for statement in body:
         names.visit(statement)
+    names.close(parameters)
     return names

@@ -77,6 +77,8 @@ def union(*kinds: Any) -> Any:
     solid = [one for one in found if one is not type(None)]
     if set(solid) == {int, float} and not any({*members(kind)} - {type(None)} == {float} for kind in kinds):
         return REAL | None if len(found) > 2 else REAL
+    if len(solid) > 1 and all(map(is_tuple, solid)):
+        return tuple if len(solid) == len(found) else typing.Optional[tuple]  # noqa: UP045  # a value, not an annotation
     if len(solid) > 1 or UNKNOWN in solid:
         return UNKNOWN
     if not solid:
@@ -201,22 +203,40 @@ def is_container(kind: Any) -> bool:
     return is_list(kind) or is_dict(kind) or is_tuple(kind)
 
 
+def promised(kind: Any, given: Any) -> Any:
+    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    if solid(kind) is float and solid(given) is not float:
+        return believed(kind)
+    return kind if may_be(given, kind) else UNKNOWN
+
+
+def may_be(given: Any, kind: Any) -> bool:
+    """Whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
+    one, other = solid(given), solid(kind)
+    if is_atom(one) and is_atom(other) and one is not type(None):
+        return one == other or (other == REAL and is_number(one))
+    same = (is_list(one) and is_list(other)) or (is_dict(one) and is_dict(other))
+    return not same or may_be(item_of(one), item_of(other))
+
+
 def is_failure(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
 
 
 @lru_cache(MAX_CACHED_SIGNATURES)
-def _schema(kind: Any) -> dict[str, Any]:
-    return dict(TypeAdapter(kind).json_schema())
+def _schema(kind: Any, given: bool) -> dict[str, Any]:
+    adapter = TypeAdapter(kind)
+    return dict(adapter.json_schema() if given else adapter.json_schema(by_alias=False, mode="serialization"))
 
 
-def schema_of(kind: Any) -> dict[str, Any] | None:
-    """The JSON Schema of a type's values as they are passed in; None for a type that says nothing, or that has no schema."""
+def schema_of(kind: Any, *, given: bool = True) -> dict[str, Any] | None:
+    """The JSON Schema of a type's values as they are passed in, or as a step puts them out: under the names of their fields. None
+    for a type that says nothing, or that has no schema."""
     kind = bare(kind)
     if kind is UNKNOWN or kind is inspect.Parameter.empty:
         return None
     try:
-        found: dict[str, Any] = _copied(_schema(kind))
+        found: dict[str, Any] = _copied(_schema(kind, given))
     except Exception:  # pydantic has no schema for the type: then nothing is promised
         return None
     return found
@@ -230,13 +250,19 @@ def _copied(value: Any) -> Any:
 
 
 def needs_validation(model: Any) -> bool:
-    """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has."""
-    return _says_more(model, set())
+    """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a model with
+    defaults stands where an entry does not fill them in, which it does in fields, in lists, and beside null."""
+    return _says_more(model, set(), filled=True)
 
 
-def _says_more(kind: Any, seen: set[Any]) -> bool:
-    for one in members(kind):
-        if any(_says_more(argument, seen) for argument in typing.get_args(one) if argument is not ...):
+def _says_more(kind: Any, seen: set[Any], *, filled: bool) -> bool:
+    found = members(kind)
+    filled = filled and len([one for one in found if one is not type(None)]) == 1
+    for one in found:
+        within = filled and typing.get_origin(one) is list
+        if any(_says_more(argument, seen, filled=within) for argument in typing.get_args(one) if argument is not ...):
+            return True
+        if is_model(one) and not filled and any(not field.is_required() for field in one.model_fields.values()):
             return True
         if not is_model(one) or one in seen:
             if inspect.isclass(one) and issubclass(one, Enum):
@@ -249,6 +275,8 @@ def _says_more(kind: Any, seen: set[Any]) -> bool:
         for field in one.model_fields.values():
             if field.default_factory is not None or field.alias is not None or field.validation_alias is not None:
                 return True
-            if any(callable(getattr(rule, "func", None)) for rule in field.metadata) or _says_more(field.annotation, seen):
+            if any(callable(getattr(rule, "func", None)) for rule in field.metadata):
+                return True
+            if _says_more(field.annotation, seen, filled=True):
                 return True
     return False

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from stepless.flow.compiler.expressions.calls import PUT
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.facts.types import UNKNOWN, is_list, is_tuple
+from stepless.flow.compiler.expressions.reading import among_others, as_float
+from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.compiler.writes import NOT_CONSTANT, constant_of
@@ -26,27 +28,30 @@ class Assigning:
         self._await = await_
         self._hoist = hoist
 
-    def evaluate(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr:
-        """The value of an expression as a reference or a literal; emits the nodes that it takes."""
+    def evaluate(self, unit: Unit, node: ast.expr, hint: str, kind: Any = UNKNOWN) -> ast.expr:
+        """The value of an expression as a reference or a literal; emits the nodes that it takes. `kind` is what its readers take
+        it for."""
         if isinstance(node, ast.Await):
             return self._await(unit, node, hint)
         if isinstance(node, ast.Name):
             value = unit.value(node)
-            if unit.texts.is_settled(value):
+            if unit.texts.is_settled(value) and (kind is float or among_others(unit, node, value) is value):
                 return value
-        return self._hoist.list_of_awaits(unit, node, hint) or self._node(unit, node, hint)
+        return self._hoist.list_of_awaits(unit, node, hint) or self._node(unit, node, hint, kind)
 
-    def _node(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr:
+    def _node(self, unit: Unit, node: ast.expr, hint: str, kind: Any) -> ast.expr:
         taken = self._hoist.expression(unit, node)
         before, known = unit.risks, len(unit.level)
         unit.wanted = taken, hint
-        value = json_value(unit, taken)
+        value = json_value(unit, taken, kind)
         unit.wanted = None
         if unit.frontier and value == f"<{unit.frontier[0]}>" and unit.frontier[0] in [*unit.level][known:]:
             return unit.texts.reference(unit.frontier[0])  # Python evaluates it, in a node that has this name
         id = unit.emit(unit.new_id(hint), "transform", {"value": value})
         if unit.risks > before:
             unit.may_fail(id, pure=True)
+        if isinstance(value, str) and value.startswith("{{"):  # what is evaluated is a float, if its type is
+            unit.floats.add(id)
         return unit.texts.reference(id)
 
     def assign(self, unit: Unit, target: ast.expr, value: ast.expr) -> None:
@@ -71,7 +76,7 @@ class Assigning:
                 unit_value = json_value(unit, taken)
             self.write(unit, {name: unit_value}, risky=unit.risks > before)
         else:
-            unit.values[name] = self.evaluate(unit, value, name)
+            unit.values[name] = self.evaluate(unit, value, name, unit.kind_of(name))
         unit.bound.add(name)
 
     def write(self, unit: Unit, values: dict[str, JSON], *, risky: bool) -> None:
@@ -92,7 +97,7 @@ class Assigning:
         if isinstance(value, ast.Tuple | ast.List) and not any(isinstance(one, ast.Starred) for one in value.elts):
             if len(value.elts) != len(names):
                 unit.refuse(value, "bad_arguments", f"{len(value.elts)} values for {len(names)} names", "Make them as many")
-            parts = [unit.value(one) for one in self._hoist.expressions(unit, value.elts)]
+            parts = [among_others(unit, one, unit.value(one)) for one in self._hoist.expressions(unit, value.elts)]
         else:
             parts = self._unpacked(unit, value, len(names))
         values = dict(zip(names, parts, strict=True))
@@ -135,20 +140,34 @@ class Assigning:
             raise Lift
         checked: ast.expr = ast.IfExp(length, first, nothing)
         rest = [unit.texts.step(whole, place, strict=True) or nothing for place in range(1, count)]
-        return [checked, *rest]
+        return [as_float(unit, item_of(kind), one) for one in (checked, *rest)]
 
     # -- in place ---------------------------------------------------------------------------------------------------
 
-    def augment(self, unit: Unit, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name):
+    def _augment_item(self, unit: Unit, node: ast.AugAssign, target: ast.Subscript, name: str) -> None:
+        """`d[k] += v`, of a single value: the item is read before the value is evaluated, and written behind it."""
+        read = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), node)
+        whole = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        key = target.slice.operand if isinstance(target.slice, ast.UnaryOp) else target.slice
+        if not isinstance(key, ast.Name | ast.Constant) or not (is_scalar(unit, read) or is_scalar(unit, whole)):
             unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
-        name = node.target.id
+        self._put(unit, target, name, whole)
+
+    def augment(self, unit: Unit, node: ast.AugAssign) -> None:
+        match node.target:
+            case ast.Subscript(value=ast.Name(id=name)) as item if unit.is_local(name):
+                self._augment_item(unit, node, item, name)
+                return
+            case ast.Name(id=name):
+                pass
+            case _:
+                unit.refuse(node, "mutation", _MUTATION, "Build a new value and assign it to a name")
         read = ast.copy_location(ast.Name(name, ast.Load()), node)
         value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
         if is_scalar(unit, read) or is_scalar(unit, value):
             self._name(unit, name, value)
             return
-        if isinstance(node.op, ast.Add) and is_list(unit.infer(read)) and is_tuple(unit.infer(node.value)):
+        if isinstance(node.op, ast.Add) and is_list(unit.infer(read)) and _is_spread(unit.infer(node.value)):
             value = ast.copy_location(ast.BinOp(read, node.op, ast.Call(ast.Name("list", ast.Load()), [node.value], [])), node)
         self.change(unit, node, name, value)
 
@@ -183,3 +202,8 @@ class Assigning:
         whole = ast.copy_location(ast.Name(name, ast.Load()), target)
         put = ast.Call(ast.Name(PUT, ast.Load()), [whole, parts[1], parts[0]], [])
         self.change(unit, target, name, ast.copy_location(put, target))
+
+
+def _is_spread(kind: Any) -> bool:
+    """Whether `+=` adds the items of such a value to a list, and `+` does not."""
+    return is_tuple(kind) or is_dict(kind) or kind is str

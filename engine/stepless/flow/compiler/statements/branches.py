@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar
+from stepless.flow.compiler.expressions.reading import among_others
 from stepless.flow.compiler.facts.types import solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
@@ -103,7 +104,8 @@ def _choice(unit: Unit, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> 
     """The value of a choice; None where one of its parts must be lifted."""
     try:
         truth(unit, test)
-        return unit.texts.template(ast.IfExp(unit.express(test), unit.express(then), unit.express(otherwise)))
+        values = [among_others(unit, one, unit.express(one)) for one in (then, otherwise)]
+        return unit.texts.template(ast.IfExp(unit.express(test), *values))
     except Lift:
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.turning import ITERATIONS, Targets, check_items, turns
-from stepless.flow.compiler.frames import FinallyFrame, LoopFrame
+from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit
@@ -127,9 +127,11 @@ def _last(body: list[ast.stmt]) -> set[ast.AST]:
 
 
 def _is_stopped(unit: Unit) -> bool:
-    """Whether a jump from here may end at a `finally` inside of a loop: the loop may run on, and come here again."""
+    """Whether a jump from here ends, or may end, inside of a loop: at a `finally`, or at the end of a part. The loop may run on,
+    and come here again."""
     kinds = [type(frame) for frame in unit.frames]
-    return FinallyFrame in kinds and LoopFrame in kinds[: len(kinds) - 1 - kinds[::-1].index(FinallyFrame)]
+    stops = [place for place, kind in enumerate(kinds) if kind in (FinallyFrame, PartFrame)]
+    return bool(stops) and LoopFrame in kinds[: stops[-1]]
 
 
 def _iterated(over: ast.expr) -> list[str]:

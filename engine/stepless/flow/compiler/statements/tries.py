@@ -7,6 +7,8 @@ import builtins
 import inspect
 from typing import Any
 
+from pydantic import ValidationError
+
 from stepless.flow.compiler.awaiting.awaits import callee
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.json_values import json_value
@@ -189,7 +191,8 @@ def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) ->
 
 
 def _family(unit: Unit, kind: type[BaseException]) -> list[type[BaseException]]:
-    """The class and its subclasses: of an exception of Python's, those of Python and of the module, whatever else is imported."""
+    """The class and its subclasses: of an exception of Python's, those of Python and of the module, and that of models, whatever
+    else is imported."""
     found, stack = [kind], [kind]
     while stack:
         for one in stack.pop().__subclasses__():
@@ -200,7 +203,8 @@ def _family(unit: Unit, kind: type[BaseException]) -> list[type[BaseException]]:
 
 
 def _is_near(unit: Unit, kind: type[BaseException]) -> bool:
-    return getattr(builtins, kind.__name__, None) is kind or unit.origin.globals.get(kind.__name__) is kind
+    known = (ValidationError, getattr(builtins, kind.__name__, None), unit.origin.globals.get(kind.__name__))
+    return any(kind is one for one in known)
 
 
 # -- finally ----------------------------------------------------------------------------------------------------------
