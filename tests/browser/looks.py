@@ -79,14 +79,14 @@ def button(name: str, wait: str) -> Callable[[Any], None]:
 
 def lists(more: bool) -> Iterator[Scene]:
     some = ".rows-space .row" if more else ".runs-empty"
-    yield Scene("workflows", "/workflows", "table" if more else ".page-empty")
+    yield Scene("workflows", "/workflows", "table" if more else ".empty-page")
     yield Scene("workflows-new", "/workflows", ".page-title", button("New workflow", "dialog[open]"))
     yield Scene("runs", "/", some)
     yield Scene("runs-filtered", "/?status=failed&since=7d", ".rows-space .row, .runs-empty")
     yield Scene("runs-none", "/?search=there-is-no-such-run&status=failed", ".runs-empty")
-    yield Scene("approvals", "/approvals", ".question, .page-empty")
-    yield Scene("approvals-decided", "/approvals?show=decided", ".decisions, .page-empty")
-    yield Scene("errors", "/errors?since=30d", ".group, .page-empty")
+    yield Scene("approvals", "/approvals", ".question, .empty-page")
+    yield Scene("approvals-decided", "/approvals?show=decided", ".decisions, .empty-page")
+    yield Scene("errors", "/errors?since=30d", ".group, .empty-page")
     yield Scene("nowhere", "/there-is-no-such-page", ".notice")
     yield Scene("run-none", "/runs/run_none", ".notice")
     if more:
@@ -107,13 +107,13 @@ def opened_group(page: Any) -> None:
 
 def workflow(id_: str, version: int, name: str = "workflow") -> Iterator[Scene]:
     at = f"/workflows/{id_}"
-    yield Scene(name, at, ".figures, .page-empty")
+    yield Scene(name, at, ".figures, .empty-page")
     yield Scene(f"{name}-versions", f"{at}/versions", ".versions")
     if version > 1:
         yield Scene(f"{name}-changes", f"{at}/versions?from={version - 1}&to={version}", ".compared")
     yield Scene(f"{name}-start", f"{at}/start", ".start")
-    yield Scene(f"{name}-schedules", f"{at}/schedules", "#workflow-view > *, .schedules, .page-empty")
-    yield Scene(f"{name}-webhooks", f"{at}/webhooks", ".hooks, .page-empty")
+    yield Scene(f"{name}-schedules", f"{at}/schedules", "#workflow-view > *, .schedules, .empty-page")
+    yield Scene(f"{name}-webhooks", f"{at}/webhooks", ".hooks, .empty-page")
 
 
 def run(id_: str, name: str, node: str, other: str) -> Iterator[Scene]:
@@ -251,7 +251,7 @@ def signed_out(windows: Windows, site: DraftSite, folder: Path) -> None:
         for theme in THEMES:
             scope = windows.bare(viewport={"width": width, "height": height}, color_scheme=theme)
             for name, fragment in (("sign-in", ""), ("joining", f"#code={code}&invited"), ("code-spent", "#code=spent")):
-                page = windows.tab(scope, f"{site.url}/console/{fragment}", ".notice")
+                page = windows.tab(scope, f"{site.url}/console/{fragment}", ".gate, .notice")
                 page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
 
 

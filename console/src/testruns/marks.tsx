@@ -1,6 +1,7 @@
 /** What a block says of its test run and of its pin. Each block draws itself again, and no other. */
 import { createContext, useContext, useSyncExternalStore, type ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
+import { briefOf } from "../canvas/model/briefs.ts";
 import type { Block } from "../canvas/model/graph.ts";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { loudest, said, total } from "../runs/view/counts.ts";
@@ -22,7 +23,8 @@ const still = (): (() => void) => () => undefined;
 export function KindLine({ block }: { readonly block: Block }): ReactElement {
   const testing = useContext(TestingContext);
   const summary = useSyncExternalStore(testing?.tests.subscribe ?? still, () => testing?.tests.of(block.tail));
-  if (summary === undefined) return <span className="block-kind cut">{block.type}{block.enabled ? "" : " · disabled"}</span>;
+  const brief = useSyncExternalStore(testing?.desk.subscribe ?? still, () => briefOf(block.type, testing?.desk.view.get(`block/${block.tail}`)?.get("with")));
+  if (summary === undefined) return <span className="block-kind cut" title={brief === "" ? undefined : `${block.type}: ${brief}`}>{block.enabled ? "" : "disabled · "}{block.type}{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>;
   const status = loudest(summary.counts);
   const words = about(summary);
   return <span className={`block-kind cut status ${toneOf(status)}`} data-status={status} title={`${block.type}: ${words}`}><StatusMark status={status} /><span className="cut">{words}</span></span>;

@@ -119,9 +119,9 @@ function folding(state: EditorState, from: number): { from: number; to: number }
 }
 
 const theme = EditorView.theme({
-  ".y-key": { color: "var(--accent)" },
+  ".y-key": { color: "var(--code-text)" },
   ".y-comment": { color: "var(--text-3)", fontStyle: "italic" },
-  ".y-value": { color: "var(--held)" },
+  ".y-value": { color: "var(--code-number)" },
   ".y-sign": { color: "var(--text-3)" },
 });
 

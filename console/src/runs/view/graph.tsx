@@ -14,7 +14,7 @@ import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin } from "./counts.ts";
+import { failedWithin, isTaken } from "./counts.ts";
 import { Far, Minimap } from "./far.tsx";
 import type { NodeSummary } from "./types.ts";
 
@@ -72,7 +72,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     onChoose([...spots.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height)?.[0] ?? "");
   };
   return (
-    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
+    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : " ran-graph"}`} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
         minZoom={0.02} maxZoom={2} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
@@ -129,7 +129,7 @@ function useCards(graph: Graph, spots: Placed, nodes: ReadonlyMap<string, NodeSu
 
 function edgesOf(graph: Graph, layout: Layout, nodes: ReadonlyMap<string, NodeSummary>): WireEdge[] {
   return [...graph.wires.values()].map((wire) => ({
-    id: wire.tail, type: "wire" as const, source: wire.source, target: wire.target, sourceHandle: wire.handle, className: nodes.has(wire.source) && nodes.has(wire.target) ? "" : "untaken",
+    id: wire.tail, type: "wire" as const, source: wire.source, target: wire.target, sourceHandle: wire.handle, className: isTaken(wire, nodes) ? "" : "untaken",
     data: { way: wayOf(graph, layout, wire), label: "", handle: wire.handle }, zIndex: (graph.blocks.get(wire.source)?.parent ?? null) === null ? 0 : 1,
   }));
 }

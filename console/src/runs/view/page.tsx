@@ -6,6 +6,7 @@ import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed } from "../../ui/notices.tsx";
 import { explained } from "../../wire/api.ts";
+import { useSmall } from "../../ui/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
 import { pathOf } from "./counts.ts";
@@ -13,6 +14,7 @@ import { Events, type EventFilter } from "./events.tsx";
 import { RunGraph } from "./graph.tsx";
 import { Header } from "./header.tsx";
 import { Compare, Cost } from "./others.tsx";
+import { RunOutline } from "./outline.tsx";
 import { Panel, useFirst } from "./panel.tsx";
 import { RunStore, type RunLook } from "./store.ts";
 import { Timeline } from "./timeline.tsx";
@@ -101,6 +103,7 @@ function View({ id, look, tab, query, path, put, choose }: {
   readonly id: string; readonly look: RunLook; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
   readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void;
 }): ReactElement {
+  const isSmall = useSmall();
   switch (tab) {
     case "timeline":
       return <Timeline id={id} look={look} node={query.get("only") ?? ""} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
@@ -118,7 +121,7 @@ function View({ id, look, tab, query, path, put, choose }: {
       return <Compare id={id} look={look} other={query.get("with") ?? ""} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
       if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <p className="fault graph-fault">{explained(look.graphFault).why} The timeline and the events are there.</p>;
-      return <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
+      return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
 }
 

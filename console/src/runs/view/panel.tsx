@@ -8,10 +8,10 @@ import { Icon } from "../../ui/icons.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
+import { When } from "../../ui/times.tsx";
 import { explained, request, requestPlain } from "../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
-import { nameOf, pathOf, said, total, turnsOf } from "./counts.ts";
-import { turns } from "./card.tsx";
+import { nameOf, pathOf, said, total, turnsOf, turnsSaid } from "./counts.ts";
 import type { RunLook } from "./store.ts";
 import type { EventPage, RunEvent, TimePage } from "./types.ts";
 
@@ -37,7 +37,7 @@ export function Panel(props: PanelProps): ReactElement {
       <header className="panel-head">
         <div>
           <h2 className="cut" title={path}>{nameOf(path)}</h2>
-          <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : ` · ${said(summary.counts)}`}{summary !== undefined && summary.turns > 0 ? ` · ${turns(summary)}` : ""}</p>
+          <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : total(summary.counts) > 1 ? ` · ${said(summary.counts)}` : ""}{summary !== undefined && summary.turns > 0 ? ` · ${turnsSaid(summary)}` : ""}</p>
         </div>
         <span className="head-gap" />
         {path.includes("@") || look.head?.draft !== null ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
@@ -84,7 +84,7 @@ function Instances({ look, path, instance, onInstance, onTimeline }: PanelProps)
       <form onSubmit={(event) => { event.preventDefault(); if (typed.trim() !== "") onInstance(typed.trim()); }}>
         <label className="label" htmlFor="panel-instance">Instance</label>
         <span className="panel-pick"><input id="panel-instance" className="field" value={typed === "" ? instance : typed} spellCheck={false} onChange={(event) => { setTyped(event.target.value); }} onBlur={() => { setTyped(""); }} />
-          <button className="button" type="button" onClick={() => { onTimeline(path); }}>All by time</button></span>
+          <button className="button small" type="button" onClick={() => { onTimeline(path); }}>All by time</button></span>
       </form>
     </section>
   );
@@ -141,6 +141,7 @@ function Shown({ instance, record, found, onEvent }: { readonly instance: string
   const attempts = attemptsOf(found.events);
   const name = nameOf(instance);
   const usage = record.get("usage") ?? null;
+  const error = record.get("error") ?? null;
   return (
     <>
       <dl className="facts">
@@ -157,6 +158,7 @@ function Shown({ instance, record, found, onEvent }: { readonly instance: string
       {found.beside === null ? null : <JsonView value={found.beside.get("output") ?? null} label="Output in the other run" />}
       {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
       {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
+      {isObject(error) && error.size > 3 ? <JsonView value={error} label="Error" /> : null}
     </>
   );
 }
@@ -164,7 +166,7 @@ function Shown({ instance, record, found, onEvent }: { readonly instance: string
 function Times({ record }: { readonly record: JsonObject }): ReactElement | null {
   const [begin, end] = [textAt(record, "started_at"), textAt(record, "ended_at")];
   if (begin === "") return null;
-  return <><dt>Started</dt><dd title={begin}>{new Date(begin).toLocaleString()}</dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
+  return <><dt>Started</dt><dd><When at={begin} /><span className="quiet">· {new Date(begin).toLocaleTimeString()}</span></dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
 function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {
@@ -173,11 +175,10 @@ function Failure({ record }: { readonly record: JsonObject }): ReactElement | nu
   const exception = record.get("exception");
   const stack = isObject(exception) ? textAt(exception, "traceback") : "";
   return (
-    <section className="failure" aria-label="Error">
-      <p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p>
-      {stack === "" ? null : <pre tabIndex={0} aria-label="Stack">{stack}</pre>}
-      {error.size > 3 ? <JsonView value={error} label="Error" /> : null}
-    </section>
+    <>
+      <section className="failure" aria-label="Error"><p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p></section>
+      {stack === "" ? null : <section aria-label="Stack"><h3>Stack</h3><pre className="stack" tabIndex={0} aria-label="Stack">{stack}</pre></section>}
+    </>
   );
 }
 
