@@ -118,7 +118,7 @@ def workflow(id_: str, version: int, name: str = "workflow") -> Iterator[Scene]:
 
 def run(id_: str, name: str, node: str, other: str) -> Iterator[Scene]:
     at = f"/runs/{id_}"
-    yield Scene(name, f"{at}?tab=graph", ".react-flow__node, .far")
+    yield Scene(name, f"{at}?tab=graph", ".react-flow__node, .far, .run-outline")
     yield Scene(f"{name}-node", f"{at}?tab=graph&node={node}", ".panel-body")
     yield Scene(f"{name}-timeline", f"{at}?tab=timeline", ".run-view > *")
     yield Scene(f"{name}-events", f"{at}?tab=events", ".event-row")
