@@ -69,7 +69,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
             </select>
           </div>
         </div>
-        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
+        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint inspector-about"><Prose text={kind.summary} /></p>}
         <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} asYaml={asYaml} choose={choose} />
         <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />

@@ -24,7 +24,7 @@ export function KindLine({ block }: { readonly block: Block }): ReactElement {
   const testing = useContext(TestingContext);
   const summary = useSyncExternalStore(testing?.tests.subscribe ?? still, () => testing?.tests.of(block.tail));
   const brief = useSyncExternalStore(testing?.desk.subscribe ?? still, () => briefOf(block.type, testing?.desk.view.get(`block/${block.tail}`)?.get("with")));
-  if (summary === undefined) return <span className="block-kind cut" title={brief === "" ? undefined : `${block.type}: ${brief}`}>{block.enabled ? "" : "disabled · "}{block.type}{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>;
+  if (summary === undefined) return <span className="block-kind cut" title={brief === "" ? undefined : `${block.type}: ${brief}`}>{block.enabled ? "" : "disabled · "}<span className="block-type">{block.type}</span>{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>;
   const status = loudest(summary.counts);
   const words = about(summary);
   return <span className={`block-kind cut status ${toneOf(status)}`} data-status={status} title={`${block.type}: ${words}`}><StatusMark status={status} /><span className="cut">{words}</span></span>;

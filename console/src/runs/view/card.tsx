@@ -40,7 +40,7 @@ export const RunCard = memo(function RunCard({ data: { block, summary, choose },
       <span className="block-mark"><Icon mark={markOf(block.type)} /></span>
       <span className="block-name cut" title={block.id}>{block.id}</span>
       <span className="block-took">{tookOf(summary)}</span>
-      {summary === undefined ? <span className="block-kind cut" title={`${block.type}${brief === "" ? "" : `: ${brief}`}`}>{block.type}{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>
+      {summary === undefined ? <span className="block-kind cut" title={`${block.type}${brief === "" ? "" : `: ${brief}`}`}><span className="block-type">{block.type}</span>{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>
         : many ? <Marks counts={summary.counts} open={failed === undefined ? null : () => { choose(block.tail, failed); }} />
           : <span className={`block-kind cut status ${toneOf(status)}`} title={about(summary, block)}><StatusMark status={status} /><span className="cut">{about(summary, block)}</span></span>}
       {hasRows(block) ? <ul className="block-exits">{block.exits.map((exit) => <li key={exit}>{exit}</li>)}</ul> : null}
