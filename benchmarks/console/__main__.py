@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
-from built_console import BUILT, compressed, files, of_the_editor, shell
+from built_console import BUILT, at_any_time, at_once, compressed, files, shell
 from chromium import chromium
 from draft_client import op
 from draft_site import DraftSite, Person
@@ -28,6 +29,7 @@ from benchmarks.console import pages, runs, wire
 
 PAGE = Path(__file__).resolve().parents[2] / "build/console-figures.md"
 LARGE, LARGEST = 2_000, 5_000
+LAID, EDGES = 1_000, 4  # edges into a node
 TIMES = 3
 OPS = 40
 LIMIT_MS = 90_000
@@ -57,16 +59,17 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.1f}"
 
 
-def on_the_wire(site: DraftSite) -> Iterator[Row]:
+def on_the_wire(windows: Windows, people: tuple[Person, Person], site: DraftSite) -> Iterator[Row]:
     for editors, bar in ((10, 100.0), (50, 400.0)):
         rounds, again, count = [], 0, 0
         for _ in range(TIMES):
             site.open("wire", many("wire", LARGE))
-            heard, _ = wire.op_to_peer(site, "wire", editors)
+            with pages.typing(windows, people, "wire", 1 / wire.OPS_PER_S) as typed:
+                heard, _ = wire.op_to_peer(site, "wire", editors - len(people), meanwhile=typed)
             rounds.append(pages.p95(heard.taken_ms))
             again += heard.again
             count += len(heard.asked)
-        note = f"{count} ops, {again} answered `rate` or `busy` and sent again"
+        note = f"two of them browsers; {count} ops of the others, {again} answered `rate` or `busy` and sent again"
         what = f"op to peer, {editors} editors at 2 ops a second, {LARGE:,} blocks, p95"
         yield Row(what, median(rounds), " ms", bar, note=note)
 
@@ -116,6 +119,22 @@ def drawn(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
     ):  # fmt: skip
         yield Row(f"{what}, {LARGE:,} blocks: frames of a blank page's", measured[0] / frames, "", 0.8, least=True)
         yield Row(f"{what}: task time a frame, p95", measured[1], " ms", 12)
+
+
+def laid_out(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
+    site.open("laid", tangled("laid", LAID))
+    taken = pages.layout_ms(windows, person, "laid")
+    yield Row(f"layout of {LAID:,} nodes with {EDGES * LAID:,} edges, in a worker", taken, " ms", 400)
+
+
+def tangled(id_: str, count: int) -> dict[str, Any]:
+    """A document of nodes that each follow some of those shortly before."""
+    dice = random.Random(count)
+    nodes: dict[str, Any] = {}
+    for place in range(count):
+        before = [f"n{one}" for one in dice.sample(range(max(0, place - 60), place), min(place, EDGES))]
+        nodes[f"n{place}"] = {"type": "http", **({"after": before} if before else {}), "with": {"url": "https://example.com"}}
+    return {"id": id_, "name": "Tangled", "nodes": nodes}
 
 
 def visible(page: Any) -> str:
@@ -170,24 +189,30 @@ def listed(windows: Windows) -> Iterator[Row]:
             yield Row(f"list of {runs.RUNS:,} runs, scrolled: frames of a blank page's", frames / blank, "", 0.8, least=True)
             yield Row("list of runs, scrolled: task time a frame, p95", task, " ms", 12)
             yield Row("list of runs, scrolled: places without a row", 100 * blanks, " %", 0)
-            opened_ms, long_ms = runs.run_opened_ms(windows, site)
-            yield Row(f"run of {runs.TURNS:,} turns: graph painted", opened_ms, " ms", 1_000, note="a new browser")
-            note = f"longest {max(long_ms, default=0):.0f} ms"
-            what = f"run of {runs.TURNS:,} turns: main thread blocked over {runs.LONG_MS} ms"
-            yield Row(what, len(long_ms), " times", 0, note=note)
+            for workflow, inputs, what in (
+                ("each-line", {"lines": list(range(runs.TURNS))}, f"run of {runs.TURNS:,} turns"),
+                ("wide", {}, f"run of {runs.NODES:,} nodes"),
+            ):  # fmt: skip
+                opened_ms, long_ms = runs.run_opened_ms(windows, site, workflow, inputs)
+                yield Row(f"{what}: graph painted", opened_ms, " ms", 1_000, note="a new browser")
+                note = f"longest {max(long_ms, default=0):.0f} ms"
+                yield Row(f"{what}: main thread blocked over {runs.LONG_MS} ms", len(long_ms), " times", 0, note=note)
         finally:
             site.close()
 
 
 def sizes() -> Iterator[Row]:
     built = files(BUILT)
-    yield Row("shell, compressed", compressed([built[name] for name in shell(built)]) / 1024, " KiB", 120)
-    whole, note = compressed([built[name] for name in of_the_editor(built)]), "with forms, test runs, sources and notes"
-    yield Row("editor whole, compressed", whole / 1024, " KiB", 360, note=note)
+    for what, part, bar, note in (
+        ("shell", shell(built), 120, ""), ("run view", at_any_time(built, "runs_view"), 195, ""),
+        ("canvas to the first edit", at_once(built, "editor"), 230, "what is loaded before the editor can run, and its worker"),
+        ("editor whole", at_any_time(built, "editor"), 360, "with forms, test runs, sources and notes"),
+    ):  # fmt: skip
+        yield Row(f"{what}, compressed", compressed([built[name] for name in part]) / 1024, " KiB", bar, note=note)
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)
 
 
-PARTS = ("wire", "flood", "typed", "drawn", "opened", "runs", "sizes")
+PARTS = ("wire", "flood", "typed", "drawn", "laid", "opened", "runs", "sizes")
 
 
 def main() -> int:
@@ -200,8 +225,9 @@ def main() -> int:
         try:
             people = site.person("ada"), site.person("bo")
             parts = {
-                "wire": lambda: on_the_wire(site), "flood": lambda: flooded(site), "typed": lambda: typed(windows, people, site),
-                "drawn": lambda: drawn(windows, people[0], site), "opened": lambda: opened(windows, people[0], site),
+                "wire": lambda: on_the_wire(windows, people, site), "flood": lambda: flooded(site),
+                "typed": lambda: typed(windows, people, site), "drawn": lambda: drawn(windows, people[0], site),
+                "laid": lambda: laid_out(windows, people[0], site), "opened": lambda: opened(windows, people[0], site),
                 "runs": lambda: listed(windows), "sizes": sizes,
             }  # fmt: skip
             for name in PARTS if only is None else (only,):

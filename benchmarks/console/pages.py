@@ -38,6 +38,20 @@ addEventListener('DOMContentLoaded', () => {
     look();
 });
 """
+ASKED = """
+window.Worker = class extends Worker {
+    constructor(...made) {
+        super(...made);
+        this.addEventListener('message', event => {
+            if (event.data?.layout) window.layout_ms ??= performance.now() - this.asked;
+        });
+    }
+    postMessage(asked) {
+        this.asked = performance.now();
+        super.postMessage(asked);
+    }
+};
+"""
 
 
 def p95(values: list[float]) -> float:
@@ -58,19 +72,23 @@ class Meter:
         return monotonic(), 1_000 * metrics["TaskDuration"], self._page.evaluate("window.frames_seen")
 
     def during(self, step: Callable[[int], None], steps: int = STEPS) -> tuple[float, float]:
-        """The frames a second over all steps, and the 95th percentile of the task time a frame, read after each step. A step in
-        which the page drew no frame counts with the next one."""
+        """The frames a second over all steps, and the 95th percentile of the task time of single frames, read after each step. A
+        step in which the page drew no frame counts with the next one. One with several frames has their sum, and no mean: which
+        of them did the work is not known. So they count only where fewer than half of the steps are single frames."""
         began, _, first = self._read()
-        tasks: list[float] = []
+        single: list[float] = []
+        whole: list[float] = []
         _, task, frames = self._read()
         for number in range(steps):
             step(number)
             _, task_now, frames_now = self._read()
             if frames_now > frames:
-                tasks.append((task_now - task) / (frames_now - frames))
+                whole.append(task_now - task)
+                if frames_now == frames + 1:
+                    single.append(task_now - task)
                 task, frames = task_now, frames_now
         ended, _, last = self._read()
-        return (last - first) / (ended - began), p95(tasks)
+        return (last - first) / (ended - began), p95(single if 2 * len(single) >= len(whole) else whole)
 
 
 def panning(page: Any, steps: int = STEPS) -> tuple[float, float]:
@@ -130,18 +148,47 @@ def dragged(site: DraftSite, workflow: str, keys: list[str]) -> Iterator[None]:
         thread.join()
 
 
+@contextmanager
+def typing(windows: Windows, people: tuple[Person, Person], workflow: str, every_s: float) -> Iterator[Callable[[], None]]:
+    """Two browsers in a draft, each at a block of its own. What is given types a letter in both, and takes `every_s`."""
+    opened = [windows.open(person, person.page(workflow)) for person in people]
+    for page, name in zip(opened, ("n1", "n2"), strict=True):
+        at_parameters(page, name)
+
+    def both() -> None:
+        began = monotonic()
+        for page in opened:
+            page.keyboard.type("x")
+        opened[0].wait_for_timeout(max(0, 1_000 * (every_s - monotonic() + began)))
+
+    yield both
+    windows.close()
+
+
+def at_parameters(page: Any, name: str) -> None:
+    """Opens a block, and sets the caret at the end of its parameters as text."""
+    canvas(page)
+    page.keyboard.press("Control+f")
+    page.locator(".picker input").fill(name)
+    page.keyboard.press("Enter")
+    block(page, name).wait_for()
+    choose(page, name)
+    field(page).focus()
+    page.keyboard.press("Control+End")
+
+
+def layout_ms(windows: Windows, person: Person, workflow: str) -> float:
+    """How long the worker takes for the layout of a draft: from the question to its answer, as the page asks it."""
+    page = windows.open(person, person.page(workflow), script=ASKED)
+    until(page, "() => window.layout_ms !== undefined")
+    return float(page.evaluate("window.layout_ms"))
+
+
 def typed_to_painted(windows: Windows, people: tuple[Person, Person], workflow: str, name: str) -> list[float]:
     """From a key of one person to the painted frame in the other's window, both with the block open."""
     one, two = (windows.open(person, person.page(workflow)) for person in people)
     for page in (one, two):
-        canvas(page)
-        page.keyboard.press("Control+f")
-        page.locator(".picker input").fill(name)
-        page.keyboard.press("Enter")
-        block(page, name).wait_for()
-        choose(page, name)
-        field(page).focus()
-    one.keyboard.press("Control+End")
+        at_parameters(page, name)
     one.wait_for_selector(".person-tag")
     one.evaluate(f"""() => {{
         window.at = [];

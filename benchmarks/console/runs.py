@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from draft_site import KEY, DraftSite
-from many_runs import fill, turns
+from many_runs import fill, turns, wide
 from windows import Windows, until
 
 from benchmarks.console.pages import PAINTED, Meter
 
 RUNS = 100_000
-TURNS = 5_000
+TURNS, NODES = 5_000, 3_000
 SCROLLS = 600
 SCROLL_PX = 120  # a notch of a wheel in each frame: four rows
 FLINGS, FLING_PX = 180, 600  # as fast as a finger throws a list: a page of rows in each frame
@@ -42,9 +42,10 @@ BLANKS = """() => {
 
 
 def prepared(folder: Path) -> DraftSite:
-    """A server over a file with RUNS runs, and a workflow with TURNS turns."""
+    """A server over a file with RUNS runs, a workflow with TURNS turns, and one with NODES nodes."""
     fill(folder / "dev.db", RUNS)
     (folder / "turns.json").write_text(json.dumps(turns(TURNS)))
+    (folder / "wide.json").write_text(json.dumps(wide(NODES)))
     return DraftSite(folder)
 
 
@@ -73,10 +74,10 @@ def list_scrolled(windows: Windows, site: DraftSite) -> tuple[float, float, floa
     return frames, task, page.evaluate("window.blanks / window.looks")
 
 
-def run_opened_ms(windows: Windows, site: DraftSite) -> tuple[float, list[float]]:
+def run_opened_ms(windows: Windows, site: DraftSite, workflow: str, inputs: dict[str, Any]) -> tuple[float, list[float]]:
     """From the navigation to the run to its painted graph, and the long tasks of the main thread from then on as well, while its
     timeline is opened and scrolled."""
-    answer = site.client.post("/workflows/each-line/runs", json={"inputs": {"lines": list(range(TURNS))}}, timeout=120)
+    answer = site.client.post(f"/workflows/{workflow}/runs", json={"inputs": inputs}, timeout=120)
     run_id = answer.json()["run_id"]
     while site.client.get(f"/runs/{run_id}", headers={"prefer": "wait=20"}, timeout=60).json()["status"] == "running":
         continue

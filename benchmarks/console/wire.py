@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -162,8 +163,13 @@ async def _run(site: DraftSite, workflow: str, editors: int, flooder: str = "") 
     return heard, await flooding if flooding is not None else Flood()
 
 
-def op_to_peer(site: DraftSite, workflow: str, editors: int, flooder: str = "") -> tuple[Heard, Flood]:
-    """How long the intents of this many editors took to a peer, while `flooder`, a token, sends `FLOOD_PER_S` ops a second. The
-    draft is open already."""
+def op_to_peer(
+    site: DraftSite, workflow: str, editors: int, flooder: str = "", meanwhile: Callable[[], None] | None = None,
+) -> tuple[Heard, Flood]:  # fmt: skip
+    """How long the intents of this many editors took to a peer, while `flooder`, a token, sends `FLOOD_PER_S` ops a second, and
+    `meanwhile` is called again and again. The draft is open already."""
     with ThreadPoolExecutor(1) as beside:  # Playwright keeps an event loop in this thread
-        return beside.submit(asyncio.run, _run(site, workflow, editors, flooder)).result()
+        measured = beside.submit(asyncio.run, _run(site, workflow, editors, flooder))
+        while meanwhile is not None and not measured.done():
+            meanwhile()
+        return measured.result()

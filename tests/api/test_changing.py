@@ -53,9 +53,22 @@ async def test_a_rerun_from_a_node_takes_over_what_stands_above_it(door: Any) ->
     first = (await door.finish(STEPS, {"n": 1}))["run_id"]
     answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "last", "inputs": {"n": 2}})
     again = answer.json()["run_id"]
-    await door.end(again)
+    made = await door.end(again)
+    assert (made["rerun"], made["parent"]) == ({"of": first, "from": "last", "by": None, "reason": None}, None)
+    assert (await door.run(first))["rerun"] is None
     nodes = {node["node"]: node["output"] for node in (await door.ask.get(f"/runs/{again}/nodes")).json()["nodes"]}
     assert nodes["first"] == 1
+
+
+async def test_a_child_run_names_its_parent_and_a_rerun_who_asked_for_it_and_why(door: Any) -> None:
+    await door.finish(door.ECHO, {"a": 1})  # publishes it
+    calls = {"begin": {"type": "manual"}, "kid": {"type": "workflow", "after": "begin", "with": {"workflow": door.ECHO["id"]}}}
+    parent = (await door.finish({"id": "calls", "nodes": calls}, {}))["run_id"]
+    events = (await door.ask.get(f"/runs/{parent}/events")).json()["events"]
+    [child] = [one["payload"]["details"]["run"] for one in events if one["type"] == "node.waiting"]
+    assert (await door.run(child))["parent"] == {"run": parent, "instance": "kid"}
+    answer = await door.ask.post(f"/runs/{parent}/rerun", json={"by": "ada", "reason": "once more"})
+    assert (await door.run(answer.json()["run_id"]))["rerun"] == {"of": parent, "from": None, "by": "ada", "reason": "once more"}
 
 
 @pytest.mark.parametrize(

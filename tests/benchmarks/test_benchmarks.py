@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[2]))
-
 from benchmarks import answers, bars, cases, door, floor, footprint, growth, reload, report, round_trips, shapes, svg
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal

@@ -3,12 +3,7 @@ slowest."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks.evaluation import EXPRESSIONS, evaluated
 from stepless.expressions.functions import FUNCTIONS

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from emulators import Missing
-
-sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks import cost, monthly
 from benchmarks.cost import Account

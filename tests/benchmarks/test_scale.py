@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
-
-sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks import scale
 from benchmarks.bars import WRITE_UNITS

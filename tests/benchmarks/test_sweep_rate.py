@@ -3,7 +3,6 @@ times are assumed. The parts share no run and may be repeated."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,8 +12,6 @@ from typing import Any
 
 import pytest
 from dynamo_table import DirectClient, Table
-
-sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks import scale, sweep_rate
 from stepless.adapters.aws.dynamo.store import DynamoStore

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from built_console import BUILT, at_once, files
 from draft_site import DraftSite, Person
 from example_drafts import REFUND
 from windows import (
+    AS_FORM,
     Windows,
     block,
     canvas,
     choose,
     connect,
+    drag,
     field,
     frames_of,
     pick,
@@ -266,3 +269,38 @@ def test_a_page_without_sockets_edits_and_follows_by_long_poll(
     block(poller, "score").locator(".disabled").wait_for()
     agree(draft_site, refund, poller, bo)
     assert frames_of(poller).sockets == []
+
+
+def test_the_first_edits_need_only_what_is_loaded_with_the_editor(
+    windows: Windows, draft_site: DraftSite, people: tuple[Person, Person], refund: str,
+) -> None:  # fmt: skip
+    """What tests/console/test_build.py counts as the canvas to the first edit: every other file is refused here."""
+    served = at_once(files(BUILT), "editor")
+    page = windows.open(people[0], "about:blank", "body", script=AS_FORM)
+    refused: list[str] = []
+
+    def answer(route: Any) -> None:
+        name = route.request.url.partition("/console/")[2]
+        if name in served:
+            route.continue_()
+        else:
+            refused.append(name)
+            route.abort()
+
+    page.route("**/console/assets/*", answer)
+    page.goto(people[0].page(refund))
+    choose(page, "score")
+    page.locator(".palette").get_by_role("button", name="wait", exact=True).click()
+    block(page, "wait").wait_for()
+    choose(page, "wait")
+    page.locator("#name").fill("later")
+    page.keyboard.press("Enter")
+    block(page, "later").wait_for()
+    connect(page, "later", "pay")
+    drag(page, "later", 40, 80)
+    page.keyboard.press("Control+z")
+    saved(page)
+    assert refused, "nothing is loaded after the editor"
+    document = draft_site.document(refund)["nodes"]
+    assert document["later"]["type"] == "wait"
+    assert "later" in str(document["pay"]["after"])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_cases import CASES, FOLDER, RUNNER
+from shared_cases import CASES, RUNNER
 
 from stepless.testing import simulate
 
-UPSTREAM = Path(__file__).resolve().parents[3] / "shared" / "conformance"  # where the cases come from, beside some checkouts
 SEEDS = 3
 
 
@@ -38,11 +36,3 @@ def test_no_status_depends_on_who_finishes_first() -> None:
             _, simulation = RUNNER.run_case(simulate, case)
             problems[case["id"]] = RUNNER.run_seeds(simulate, case, simulation, SEEDS)
     assert not {identity: found for identity, found in problems.items() if found}
-
-
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="beside this checkout is no ../shared/conformance, where the cases come from")
-def test_the_cases_and_their_runner_are_those_that_they_come_from() -> None:
-    def contents(folder: Path) -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in [folder / "run.py", *(folder / "cases").glob("*.json")]}
-
-    assert contents(FOLDER) == contents(UPSTREAM)

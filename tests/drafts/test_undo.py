@@ -23,7 +23,7 @@ SESSIONS = 150
 def start() -> dict[str, Object]:
     made: dict[str, Object] = {"doc": {"id": "w", "nodes": None}}
     for number in range(6):
-        fields = {"with": {"prompt": "hello world", "url": "u"}}
+        fields = {"with": {"url": "u", "prompt": "hello world"}}
         made[f"block/{number}"] = {"id": f"n{number}", "type": "http", "parent": None, "order": f"V{number + 1}", **fields}
         made[f"place/{number}"] = {"x": 0, "y": 0}
     made["edge/0"] = {"source": "0", "handle": "source", "target": "1", "param": "input", "order": "V"}

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
+from typing import Any
 
 from program_steps import doubled, inc
 
-from stepless.compile.source_lines import source_of
+from stepless.compile.source_lines import Sources
 from stepless.flow import matched, part, workflow
+
+
+def line_of(flow: Any) -> int:
+    return inspect.getsourcelines(flow.function)[1]
 
 
 @part
@@ -43,7 +48,27 @@ def test_nodes_of_a_part_of_another_file_have_the_lines_of_its_call() -> None:
     lines = {id: node["at"] for id, node in document["nodes"].items()}
     assert lines["before"] == [first + 2, first + 2]
     assert lines["first"] == lines["after"] == [first + 3, first + 5]
-    assert source_of(document, "first") == f"{document['made_by']['file']}:{first + 3}: after = await doubled(before)"
+
+
+def test_the_line_of_a_node_is_that_of_its_part_with_the_place_of_the_call() -> None:
+    document = called.document()
+    file, first, elsewhere = document["made_by"]["file"], line_of(called), line_of(doubled)
+    sources = Sources(document)
+    assert sources.line("before") == f"{file}:{first + 2}: before = await inc(n)"
+    assert sources.line("first") == f"program_steps.py:{elsewhere + 3}: first = await mul(n) (called at {file}:{first + 3})"
+    assert sources.line("m") == f"{file}:{line_of(near) + 2}: m = await inc(n)"
+    assert sources.line("none") is None
+
+
+def test_a_source_that_cannot_be_read_leaves_the_place() -> None:
+    document = called.document()
+    made_by = document["made_by"]
+    number = document["nodes"]["before"]["at"][0]
+    newer = {**document, "made_by": {**made_by, "source": "await = 1"}}
+    assert Sources(newer).line("before") == f"{made_by['file']}:{number}"
+    without = {**document, "made_by": {"language": "python", "function": "called"}}
+    assert Sources(without).line("before") == f"called:{number}"
+    assert Sources({**document, "made_by": None}).line("before") is None
 
 
 def test_nodes_of_a_part_of_the_same_file_have_its_own_lines() -> None:

@@ -117,6 +117,7 @@ function see(desk: Desk, action: Action): boolean {
     case "search":
     case "commands":
     case "keys":
+    case "about":
       desk.change({ question: { is: action } });
       return true;
     default:

@@ -40,7 +40,7 @@ export type Question =
   | { readonly is: "connect"; readonly from: string; readonly handle: string | null }
   | { readonly is: "test"; readonly stop: string; readonly from: string } | { readonly is: "pin"; readonly tail: string }
   | { readonly is: "menu"; readonly x: number; readonly y: number; readonly at: Point | null }
-  | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" };
+  | { readonly is: "search" } | { readonly is: "commands" } | { readonly is: "keys" } | { readonly is: "about" };
 
 /**
  * `edges`, `chosen`: the edges and the notes that are selected. `renaming`: the block whose name is being typed, `writing`: the note whose

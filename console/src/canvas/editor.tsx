@@ -30,7 +30,8 @@ import { Tied } from "./view/tied.tsx";
 const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
 const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
 const Kinds = memo(Palette);
-const Panes = lazy(async () => ({ default: (await import("../panes/panes.tsx")).Panes }));
+const About = lazy(async () => ({ default: (await import("./view/aside.ts")).About }));
+const Panes = lazy(async () => ({ default: (await import("./view/aside.ts")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
 
@@ -99,12 +100,18 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
       {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
       <Findings desk={desk} look={look} />
       <Questions desk={desk} look={look} draft={room.draft} />
+      <AboutAsked desk={desk} look={look} room={room} />
       <TestQuestions desk={desk} look={look} room={room} tests={tests} />
       <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
     </div>
     </TestingContext>
   );
+}
+
+function AboutAsked({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Opened["room"] }): ReactElement | null {
+  if (look.question?.is !== "about") return null;
+  return <Suspense fallback={null}><About room={room} canEdit={look.draft.canEdit} close={() => { desk.change({ question: null }); }} /></Suspense>;
 }
 
 function classOf({ draft, made }: Look, inGraph: boolean): string {

@@ -9,6 +9,7 @@ import { kindsRead } from "./model/kinds.ts";
 
 const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
+const AGAIN_MS = 5_000; // after the server did not answer
 const FRAME_LOST_MS = 100; // a page in the background has no frames
 
 export interface Opened {
@@ -22,10 +23,7 @@ export async function openDraft(id: string): Promise<Opened> {
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
   const entered = startRoom(id);
-  const [kinds, room] = await Promise.all([
-    request("GET", "/kinds"), entered,
-    import("../inspector/forms/form.tsx"), import("../testruns/node.tsx"), // what a node shows is there when the network is not
-  ]).catch((error: unknown) => {
+  const [kinds, room] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
     layouts.close();
     entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
@@ -43,8 +41,7 @@ export async function openDraft(id: string): Promise<Opened> {
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
-  const beside = [import("./view/aside.ts"), import("../inspector/forms/settings.tsx")]; // so that it is there when the network is not
-  void Promise.allSettled(beside);
+  import("./view/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used
   return {
     room, desk, tests,
     close() {
@@ -90,9 +87,10 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (!asked && !gone) desk.found(found);
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
+      else if (!gone) changed(AGAIN_MS); // what is listed is of the draft as it was
     }
   };
-  const changed = (): void => {
+  const changed = (delay = FINDINGS_MS): void => {
     if (gone) return;
     asked = true;
     clearTimeout(timer);
@@ -100,9 +98,9 @@ function watchFindings(room: Room, desk: Desk): () => void {
       if (desk.draft.snapshot().status.is !== "saved") return;
       asked = false;
       void read();
-    }, FINDINGS_MS);
+    }, delay);
   };
-  const leave = room.session.subscribe(changed);
+  const leave = room.session.subscribe(() => { changed(); });
   changed();
   return () => {
     gone = true;

@@ -3,6 +3,7 @@
 export const MAX_DOCUMENT_DEPTH = 96;
 export const MAX_ID_CHARACTERS = 64;
 export const MAX_DRAFT_BLOCKS = 5_000;
+export const MAX_DRAFT_DEPTH = 24; // containers around a block
 export const MAX_INTENT_WRITES = 20_000;
 export const MAX_INTENT_BYTES = 4_000_000;
 export const MAX_KEY_CHARACTERS = 64;

@@ -48,8 +48,14 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
       ...(decidingAs !== null || by.trim() === "" ? [] : [["by", by.trim()] as const]),
     ]);
     requestWritten("POST", new URL(asked.resume, location.origin).pathname, jsonOf(body)).then(
-      () => { onDecided(`${asked.workflow}: ${exit.replaceAll("_", " ")}`); },
-      (error: unknown) => { setBusy(""); setFault(said(error, fields)); },
+      () => { onDecided(`${asked.workflow}: ${exit.replaceAll("_", " ")}.`); },
+      (error: unknown) => {
+        if (isOver(error)) onDecided(`${asked.workflow}: ${explained(error).why}`);
+        else {
+          setBusy("");
+          setFault(said(error, fields));
+        }
+      },
     );
   };
   const submit = (event: SyntheticEvent): void => { event.preventDefault(); };
@@ -81,6 +87,11 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
       </form>
     </article>
   );
+}
+
+/** Whether there is nothing to answer any more: another person was faster, the deadline has passed, or the run has ended. */
+function isOver(error: unknown): boolean {
+  return error instanceof Refusal && [404, 409, 410].includes(error.status);
 }
 
 function said(error: unknown, fields: readonly Field[]): Fault {

@@ -70,7 +70,7 @@ function Questions(): ReactElement {
         <div className="empty-page"><h2>No question is open</h2>
           <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>
           <pre tabIndex={0} aria-label="An approval node"><code>{EXAMPLE}</code></pre></div>
-      ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(`${text}.`); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
+      ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
       {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")} after these.</p> : null}
       {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
     </>

@@ -10,7 +10,7 @@ import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/times.tsx";
 import { explained } from "../wire/api.ts";
 import { readTally } from "../wire/tallies.ts";
-import { barsOf, SPANS, spanOf } from "./groups.ts";
+import { barsOf, SPANS, spanOf, type Span } from "./groups.ts";
 import { usePolled } from "./polling.ts";
 
 interface Group {
@@ -69,19 +69,20 @@ export default function Errors(): ReactElement {
             {found.errors.length === 0 ? <div className="empty-page"><h2>No failure is open</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list once a rerun of its run succeeds.</p></div> : (
               <>
                 <div className="group-heads" aria-hidden="true"><span>Error</span><span>Workflow</span><span>{SAID[span]}</span><span>Last seen</span><span>First seen</span><span /></div>
-                <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>
+                <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>
               </>
             )}
           </>
         )}
       </main>
-      {asked === null ? null : <Bulk action="rerun" scope={{ ids: asked.runs }} said={`${counted(asked.count, "failed run")} of ${asked.workflow}: ${asked.message}`} onClose={() => { setAsked(null); again(); }} />}
+      {asked === null ? null : <Bulk action="rerun" scope={{ ids: asked.runs, known: new Map(asked.runs.map((id) => [id, { status: "failed", held: false }])) }} said={`${counted(asked.count, "failed run")} of ${asked.workflow}: ${asked.message}`} onClose={() => { setAsked(null); again(); }} />}
     </div>
   );
 }
 
-function Line({ group, rerun, only }: { readonly group: Group; readonly rerun: () => void; readonly only: () => void }): ReactElement {
+function Line({ group, since, rerun, only }: { readonly group: Group; readonly since: Span; readonly rerun: () => void; readonly only: () => void }): ReactElement {
   const [open, setOpen] = useState(false);
+  const all = `/?${new URLSearchParams({ workflow: group.workflow, status: "failed", error: group.code, since }).toString()}`;
   const rest = group.runs.length - SHOWN_RUNS;
   return (
     <li className="group">
@@ -102,7 +103,7 @@ function Line({ group, rerun, only }: { readonly group: Group; readonly rerun: (
       </div>
       {open ? (
         <ul className="group-runs">{group.runs.slice(0, SHOWN_RUNS).map((id) => <li key={id}><a href={hrefOf(runPath(id))} onClick={follow(runPath(id))} title={id}><code>{shortId(id)}</code></a></li>)}
-          {rest > 0 ? <li className="quiet">and {rest.toLocaleString("en")} more</li> : null}</ul>
+          {rest > 0 ? <li><a href={hrefOf(all)} onClick={follow(all)}>and {rest.toLocaleString("en")} more</a></li> : null}</ul>
       ) : null}
     </li>
   );

@@ -10,6 +10,7 @@ import { keyNames } from "../canvas/view/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
+import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
 import { ago } from "../ui/times.tsx";
@@ -19,7 +20,6 @@ import { Prose } from "../ui/prose.tsx";
 import { Settings } from "./settings.tsx";
 
 const Aligning = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Aligning }));
-const NodeTests = lazy(() => import("../testruns/node.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
@@ -81,7 +81,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
 
 function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: Block }): ReactElement | null {
   const testing = useContext(TestingContext);
-  return testing === null ? null : <Suspense fallback={null}><NodeTests {...of} tests={testing.tests} /></Suspense>;
+  return testing === null ? null : <NodeTests {...of} tests={testing.tests} />;
 }
 
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */

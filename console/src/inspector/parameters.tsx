@@ -7,13 +7,13 @@ import { isObject, type Json } from "../editing/values.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/notices.tsx";
 import type { Finding, Room } from "../wire/room.ts";
+import Form from "./forms/form.tsx";
 import { within } from "./forms/placing.ts";
 import { Mend } from "./mending.tsx";
 import { Prose } from "../ui/prose.tsx";
 import type { Place } from "./typing.ts";
 
 const YamlField = lazy(() => import("./field.tsx"));
-const Form = lazy(() => import("./forms/form.tsx"));
 const AS = "stepless.parameters"; // whether a person edits them in a form, kept by the browser
 
 /** Whether a person edits nodes as YAML text, and how they choose so. */
@@ -48,9 +48,7 @@ export function Parameters({ desk, look, block, kind, value, place, room, asYaml
       <Findings desk={desk} canEdit={look.draft.canEdit} findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
       <section className="parameters" aria-label="Parameters">
         <As asForm choose={choose} />
-        <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
-          <Form key={`${place.key} ${kind.name}`} desk={desk} look={look} room={room} block={block} kind={kind} value={value} at={place} hidden={place.hidden} asYaml={() => { choose(true); }} />
-        </Suspense>
+        <Form key={`${place.key} ${kind.name}`} desk={desk} look={look} room={room} block={block} kind={kind} value={value} at={place} hidden={place.hidden} asYaml={() => { choose(true); }} />
       </section>
     </>
   );

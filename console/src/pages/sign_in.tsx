@@ -2,13 +2,15 @@
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";
-import { hasToken, keepToken } from "../wire/api.ts";
+import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
+import { sentence } from "../ui/sentences.ts";
 import { begin } from "../wire/login.ts";
 import { settings, type Login, type Settings } from "../wire/settings.ts";
 
 const MOST = 4_000;
 
-export function SignIn({ enter }: { readonly enter: () => void }): ReactElement | null {
+/** `why`: what the server said when it refused the token of this tab. */
+export function SignIn({ enter, why }: { readonly enter: () => void; readonly why: string }): ReactElement | null {
   const [found, setFound] = useState<Settings | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
@@ -20,10 +22,13 @@ export function SignIn({ enter }: { readonly enter: () => void }): ReactElement 
   useEffect(() => { document.title = "Sign in · Stepless"; }, []);
   if (error !== null) return <Failed what="You cannot sign in now." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return null;
+  const isRefused = hasToken() && !wasTaken();
+  const what = found.login === null ? "key" : "sign-in";
   return (
     <main className="gate">
       <Brand size={32} />
-      <h1>{hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
+      <h1>{isRefused ? `The server does not take this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
+      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped, was revoked, or belongs to another server." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
       {hasToken() ? <p className="hint">Edits that were not sent yet are kept in this tab, and are sent once you have signed in.</p> : null}
     </main>

@@ -1,13 +1,13 @@
-/** The views of a draft besides its canvas and its outline. Each is a chunk of its own, loaded when it is opened. */
+/** The views of a draft besides its canvas and its outline. */
 import "./panes.css";
 import { lazy, Suspense, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { Bones } from "../ui/notices.tsx";
 import type { Room } from "../wire/room.ts";
+import DiffPane from "./diff.tsx";
+import HistoryPane from "./history.tsx";
 
-const TextPane = lazy(() => import("./text/pane.tsx"));
-const DiffPane = lazy(() => import("./diff.tsx"));
-const HistoryPane = lazy(() => import("./history.tsx"));
+const TextPane = lazy(async () => ({ default: (await import("./text/texts.ts")).TextPane }));
 
 export type Pane = "yaml" | "diff" | "history";
 

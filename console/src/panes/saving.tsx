@@ -5,9 +5,9 @@ import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import { settled } from "./settled.ts";
 
-const Publish = lazy(() => import("./publish.tsx"));
-const Conflicts = lazy(() => import("./conflicts.tsx"));
-const Files = lazy(() => import("./files.tsx"));
+const Publish = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Publish }));
+const Conflicts = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Conflicts }));
+const Files = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Files }));
 
 type Asked = { readonly is: "publish" } | { readonly is: "conflicts" } | { readonly is: "files"; readonly files: readonly string[] } | null;
 

@@ -2,10 +2,10 @@
  * CodeMirror for a source that is read and not written. It stands in a shadow tree, as the editor of a draft's text does. Its cursor
  * goes by the keyboard too, and says which line it is on.
  */
-import { defaultKeymap } from "@codemirror/commands";
 import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { keys } from "../panes/text/keymap.ts";
 import { theme } from "../panes/text/theme.ts";
 import type { Lines, Span } from "./made.ts";
 import { tokens, type Token } from "./python.ts";
@@ -71,7 +71,7 @@ export class Viewer {
         EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: number }), drawSelection(), highlightActiveLine(),
         search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : [],
         EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false" }),
-        keymap.of([...searchKeymap, ...defaultKeymap]),
+        keymap.of([...searchKeymap, ...keys]),
         EditorView.updateListener.of((update) => {
           if (update.selectionSet && !update.transactions.some((one) => one.annotation(shown) === true)) went(update.state.doc.lineAt(update.state.selection.main.head).number);
         }),

@@ -4,6 +4,7 @@ import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { lasting } from "../ui/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
+import { inOwnZone } from "../ui/instants.ts";
 import { Status, wordOf } from "../ui/status.tsx";
 import type { Room } from "../wire/room.ts";
 import type { TestRuns } from "./store.ts";
@@ -17,7 +18,7 @@ export function TestBar({ room, tests }: { readonly room: Room; readonly tests: 
   const by = nameOf(tested.by);
   return (
     <section className="testbar" aria-label="The last test run">
-      <span role="status" className="testbar-status">{head === null ? <span className="quiet">Test run</span> : <Status status={head.status}>{`Test run ${head.status === "paused" ? head.summary : wordOf(head.status)}`}</Status>}</span>
+      <span role="status" className="testbar-status">{head === null ? <span className="quiet">Test run</span> : <Status status={head.status}>{`Test run ${head.status === "paused" ? inOwnZone(head.summary) : wordOf(head.status)}`}</Status>}</span>
       <span className="quiet cut">{[by === "" ? "" : `by ${by}`, head !== null && look?.ended === true ? lasting(look.lasted) : "", seq > tested.seq ? "edited since" : ""].filter(Boolean).join(" · ")}</span>
       <a href={hrefOf(path)} onClick={follow(path)}>Open run</a>
       <button className="tool" type="button" aria-label="Hide the test run" title="Hide the test run" onClick={() => { tests.hide(); }}><Icon mark="close" size={14} /></button>

@@ -1,8 +1,8 @@
 /** What a block says of its test run and of its pin. Each block draws itself again, and no other. */
 import { createContext, useContext, useSyncExternalStore, type ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
-import { briefOf } from "../canvas/model/briefs.ts";
 import type { Block } from "../canvas/model/graph.ts";
+import { FITS, lineOf } from "../canvas/view/cheap.ts";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { loudest, said, total } from "../runs/view/counts.ts";
 import { lasting } from "../ui/formats.ts";
@@ -23,8 +23,10 @@ const still = (): (() => void) => () => undefined;
 export function KindLine({ block }: { readonly block: Block }): ReactElement {
   const testing = useContext(TestingContext);
   const summary = useSyncExternalStore(testing?.tests.subscribe ?? still, () => testing?.tests.of(block.tail));
-  const brief = useSyncExternalStore(testing?.desk.subscribe ?? still, () => briefOf(block.type, testing?.desk.view.get(`block/${block.tail}`)?.get("with")));
-  if (summary === undefined) return <span className="block-kind cut" title={brief === "" ? undefined : `${block.type}: ${brief}`}>{block.enabled ? "" : "disabled · "}<span className="block-type">{block.type}</span>{brief === "" ? null : <span className="block-brief"> {brief}</span>}</span>;
+  if (summary === undefined) {
+    const kind = `${block.type}${block.enabled ? "" : " · disabled"}`;
+    return <span className={`block-kind ${lineOf(kind, FITS)}`}>{kind}</span>;
+  }
   const status = loudest(summary.counts);
   const words = about(summary);
   return <span className={`block-kind cut status ${toneOf(status)}`} data-status={status} title={`${block.type}: ${words}`}><StatusMark status={status} /><span className="cut">{words}</span></span>;

@@ -1,11 +1,11 @@
-/** The questions about test runs that the desk asks, each in a chunk that is loaded when it is asked. */
+/** The questions about test runs that the desk asks, whose dialogs are loaded once a draft is open. */
 import { lazy, Suspense, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Room } from "../wire/room.ts";
 import type { TestRuns } from "./store.ts";
 
-const TestDialog = lazy(() => import("./dialog.tsx"));
-const PinDialog = lazy(() => import("./pinning.tsx"));
+const TestDialog = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).TestDialog }));
+const PinDialog = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).PinDialog }));
 
 export function TestQuestions({ desk, look, room, tests }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns }): ReactElement | null {
   const { question } = look;

@@ -84,7 +84,7 @@ export class TestRuns {
 
   /** After something was asked of the run. */
   again(): void {
-    this.run?.again().catch(() => undefined); // the next look at the run says why
+    this.run?.again();
   }
 
   /** How a block stands in the test run; undefined where nothing has happened to it. */

@@ -17,6 +17,17 @@ export function Failed({ what, error, again, children }: { readonly what: string
   );
 }
 
+/** An error beside what is shown, or in place of a part of it. `children`: what is shown nevertheless. */
+export function Fault({ error, again, children }: { readonly error: unknown; readonly again?: () => void; readonly children?: ReactNode }): ReactElement {
+  const { why, mend } = explained(error);
+  return (
+    <p className="fault" role="alert">
+      <Prose text={`${why} ${mend}`.trim()} />{children}
+      {again === undefined ? null : <> <button className="button small" type="button" onClick={again}>Try again</button></>}
+    </p>
+  );
+}
+
 export function Bones({ lines = 6, label }: { readonly lines?: number; readonly label: string }): ReactElement {
   return (
     <div className="bones" role="status" aria-label={label}>

@@ -30,15 +30,23 @@ export class Refusal extends Error {
   }
 }
 
-/** Called when the server wants another login. */
-let signedOut: () => void = () => undefined;
+/** Called when the server wants another login, with its answer. */
+let signedOut: (why: Refusal) => void = () => undefined;
 
-export function onSignedOut(run: () => void): void {
+export function onSignedOut(run: (why: Refusal) => void): void {
   signedOut = run;
+}
+
+/** Whether the server has taken the token of this tab since the page was loaded, or the token was kept. */
+let isTaken = false;
+
+export function wasTaken(): boolean {
+  return isTaken;
 }
 
 /** Keeps a key or a token for this tab. */
 export function keepToken(token: string): void {
+  isTaken = false;
   sessionStorage.setItem(TOKEN, token);
 }
 
@@ -83,9 +91,11 @@ async function send(method: Method, path: string, body: string | undefined, sign
   });
   const text = await answer.text();
   if (!answer.ok) {
-    if (answer.status === 401) signedOut();
-    throw refusal(answer.status, text);
+    const why = refusal(answer.status, text);
+    if (answer.status === 401) signedOut(why);
+    throw why;
   }
+  isTaken ||= token !== null;
   return text;
 }
 
@@ -105,7 +115,15 @@ function refusal(status: number, text: string): Refusal {
   const inner = isObject(given) ? given.get("error") : null;
   const problem = isObject(inner) ? inner : isObject(given) ? given : new Map<string, Json>();
   const said = textAt(problem, "message") || textAt(problem, "detail") || textAt(problem, "title");
-  return new Refusal(status, textAt(problem, "code") || `http_${status}`, said || `The server answered ${status}.`, textAt(problem, "mend"), problem);
+  return new Refusal(status, textAt(problem, "code") || `http_${status}`, said || `The server answered ${status}.`, textAt(problem, "mend") || mendOf(status), problem);
+}
+
+const BUSY = "The server, or what stands before it, is busy or restarts. Wait a moment, then try again.";
+const MENDS: Readonly<Record<number, string>> = { 429: BUSY, 500: "The log of the server says more.", 502: BUSY, 503: BUSY, 504: BUSY };
+
+/** What to do about an answer that does not say it itself. */
+function mendOf(status: number): string {
+  return MENDS[status] ?? "";
 }
 
 /** The code in the fragment of the address, which it leaves at once; `invited` where its holder is yet to say who they are. */

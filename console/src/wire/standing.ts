@@ -11,9 +11,11 @@ export interface Standing {
   readonly fileDiffers: boolean;
   readonly canSave: boolean;
   readonly conflicts: number;
+  readonly by: string; // who opened it
+  readonly at: string;
 }
 
-export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0 };
+export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0, by: "", at: "" };
 
 /** Reads it from the state of a draft. */
 export function standingRead(draft: JsonObject): Standing {
@@ -23,7 +25,7 @@ export function standingRead(draft: JsonObject): Standing {
   const saving = isObject(save) ? save : EMPTY;
   return {
     base: [file, version === null ? "" : `v${version}`].filter(Boolean).join(", "), origin: originOf(draft.get("origin")), version, newest: newestOf(draft), file: textAt(saving, "file") || file || null,
-    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0,
+    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0, by: textAt(draft, "created_by"), at: textAt(draft, "created_at"),
   };
 }
 

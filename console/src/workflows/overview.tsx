@@ -8,6 +8,7 @@ import { Commands } from "../ui/commands.tsx";
 import { dollars, lasting, shortId } from "../ui/formats.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
+import { inOwnZone } from "../ui/instants.ts";
 import { When } from "../ui/times.tsx";
 import { explained } from "../wire/api.ts";
 import { percent, WINDOWS, windowOf, type Health, type Window } from "./health.ts";
@@ -99,7 +100,7 @@ function LastRuns({ runs }: { readonly runs: readonly Head[] }): ReactElement {
           <tr key={run.id}>
             <td><Status status={shownStatus(run)} /></td>
             <td><a href={hrefOf(runPath(run.id))} onClick={follow(runPath(run.id))} title={run.id}><code>{shortId(run.id)}</code></a>{run.version === null ? null : <span className="quiet"> v{run.version}</span>}</td>
-            <td className="last-details"><span className="cut" title={run.error?.message}>{run.error === null ? <span className="quiet">{run.summary === run.status ? "" : run.summary}</span> : <><b>{run.error.node ?? "run"}</b> <code>{run.error.code}</code> {run.error.message}</>}</span></td>
+            <td className="last-details"><span className="cut" title={run.error?.message}>{run.error === null ? <span className="quiet">{run.summary === run.status ? "" : inOwnZone(run.summary)}</span> : <><b>{run.error.node ?? "run"}</b> <code>{run.error.code}</code> {run.error.message}</>}</span></td>
             <td className="number">{lasting(run.duration_ms)}</td>
             <td className="number"><When at={run.created_at} /></td>
           </tr>

@@ -15,9 +15,10 @@ from pydantic import TypeAdapter
 from stepless.api import problems, reference, viewing
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
-from stepless.api.examples import add_examples
+from stepless.api.examples.refund import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
+from stepless.api.responses.general import Problem
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
@@ -47,7 +48,6 @@ from stepless.api.routes.drafts import running as draft_running
 from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
-from stepless.api.schemas import Problem
 from stepless.api.site import LOCAL, Site
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from stepless.api.schemas import RunLinks, ScheduleLinks, WorkflowLinks
+from stepless.api.responses.general import RunLinks, ScheduleLinks, WorkflowLinks
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepless.api.replies import decision_out, finding_out
-from stepless.api.schemas import Problem
+from stepless.api.responses.general import Problem
 from stepless.errors import (
     AuthorError,
     CallerError,

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from stepless.api.schemas import DecisionOut, DraftOfRunOut, FindingOut
+from stepless.api.responses.general import DecisionOut, DraftOfRunOut, FindingOut, ParentOut, RerunOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
@@ -101,3 +101,15 @@ def draft_out(kept: Mapping[str, Any] | None) -> DraftOfRunOut | None:
         "epoch": kept["epoch"], "seq": kept["seq"], "by": kept["by"], "pins": list(kept["pins"]),
         "stop_after": kept.get("stop_after"), "of": kept.get("of"), "from": kept.get("from"),
     }  # fmt: skip
+
+
+def parent_out(kept: Any) -> ParentOut | None:
+    """What the header of a child run says of its parent."""
+    return {"run": kept["run"], "instance": kept["instance"]} if isinstance(kept, dict) else None
+
+
+def rerun_out(kept: Any) -> RerunOut | None:
+    """What the header of a rerun says of the run that it repeats."""
+    if not isinstance(kept, dict):
+        return None
+    return {"of": kept["of"], "from": kept.get("from"), "by": kept.get("by"), "reason": kept.get("reason")}

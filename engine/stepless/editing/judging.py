@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from stepless.editing.budget import Budget
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
 from stepless.editing.fold import after, apply
 from stepless.editing.orders import spread
@@ -15,7 +16,7 @@ from stepless.editing.references import readers, renaming, rewritten
 from stepless.editing.shapes import fits
 from stepless.editing.state import Layer, State, children_of, ends_at, mentions, named_in, room_of, tail_of, tie_of
 from stepless.editing.values import Object, at, same
-from stepless.limits import MAX_DRAFT_BLOCKS, MAX_ID_CHARACTERS, MAX_ORDER_CHARACTERS
+from stepless.limits import MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ID_CHARACTERS, MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 
 _REPLACED = frozenset({"place", "pin", "text"})
@@ -35,15 +36,16 @@ class Trial:
     """`effects` and `layer` are what the gesture does; `dropped` are its writes that do nothing, by code and the key that
     decides; `withdrawn` are edges that were put and taken back."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, budget: Budget) -> None:
         self.layer = Layer(state)
+        self._budget = budget
         self.effects: list[Effect] = []
         self.dropped: dict[tuple[str, str], set[int]] = {}
         self.withdrawn: list[Write] = []
         self._unforeseen: list[Write] = []
         self._edges: dict[str, int] = {}  # those put, with their place in the gesture
         self._added: list[str] = []
-        self._moved: list[str] = []
+        self._moved: dict[str, None] = {}
         self._called: dict[str, str] = {}  # blocks that could not keep the name that the gesture gave them, with that name
         self._renamed: dict[str, tuple[str, set[str]]] = {}  # block: its former name, and the entities whose texts meant it
 
@@ -84,10 +86,9 @@ class Trial:
 
     def _weigh_pins(self) -> None:
         changed = dict.fromkeys(effect.key for effect in self.effects if room_of(effect.key) == "pin")
-        for key in changed:
-            code = pin_fault(self.layer, key) if key in self.layer else None
-            if code is not None:
-                raise Refused(code, key)
+        fault = pin_fault(self.layer, [key for key in changed if key in self.layer])
+        if fault is not None:
+            raise Refused(*fault)
 
     # -- additions ---------------------------------------------------------------------------------------------------
 
@@ -120,6 +121,8 @@ class Trial:
             return False
         if self.layer.blocks >= MAX_DRAFT_BLOCKS:
             raise Refused("too_many_blocks", write.key)
+        if self._depth(parent) > MAX_DRAFT_DEPTH:
+            raise Refused("too_deep", write.key)
         asked = write.entity["id"]
         free = self._free_name(parent, asked)
         if free != asked:
@@ -274,12 +277,31 @@ class Trial:
             if f"block/{above}" == write.key:
                 raise Refused("parent_cycle", write.key)
             above = (self.layer.get(f"block/{above}") or {}).get("parent")
+        if write.value is not None and self._depth(write.value) + self._levels(write.key) > MAX_DRAFT_DEPTH:
+            raise Refused("too_deep", write.key)
         free = self._free_name(write.value, block["id"])
         if free != block["id"]:
             self._take(Set(write.key, ("id",), free))
         self._take(write)
-        self._moved.append(write.key)
+        self._moved[write.key] = None
         return True
+
+    def _depth(self, body: JSON) -> int:
+        """How many containers are around what is in a body."""
+        depth = 0
+        while body is not None:
+            depth += 1
+            body = (self.layer.get(f"block/{body}") or {}).get("parent")
+        return depth
+
+    def _levels(self, block: str) -> int:
+        """How many levels of blocks are below a block."""
+        levels, row = -1, [block]
+        while row:
+            levels += 1
+            self._budget.looked_at(len(row), row[0])
+            row = [child for one in row for child in self.layer.found(children_of(tail_of(one)))]
+        return levels
 
     def _reorder(self, body: JSON) -> None:
         """Gives the blocks of a body short orders, in the order that they have."""
@@ -316,6 +338,7 @@ class Trial:
         return tie_of(made) != tie_of(edge) and bool(self.layer.found(tie_of(made)))
 
     def _take(self, effect: Effect) -> None:
+        self._budget.took(effect, self.layer.get(effect.key))
         self.effects.append(effect)
         apply(self.layer, (effect,))
 

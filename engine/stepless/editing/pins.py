@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from stepless.editing.state import PINS, State
 from stepless.limits import MAX_PIN_BYTES, MAX_PINS_BYTES
@@ -24,12 +25,18 @@ def pin_bytes(value: JSON) -> int:
     return _plain(value)
 
 
-def pin_fault(state: State, key: str) -> str | None:
-    """The code for which a pin cannot be kept as it is in a state: it is too large, or all pins together are."""
-    if pin_bytes((state.get(key) or {}).get("output")) > MAX_PIN_BYTES:
-        return "pin_too_large"
-    total = sum(pin_bytes((state.get(one) or {}).get("output")) for one in state.found(PINS))
-    return "pins_too_large" if total > MAX_PINS_BYTES else None
+def pin_fault(state: State, keys: Iterable[str]) -> tuple[str, str] | None:
+    """The first of these pins that cannot be kept as it is in a state, after the code for which: it is too large, or all pins
+    together are."""
+    are_too_large: bool | None = None
+    for key in keys:
+        if pin_bytes((state.get(key) or {}).get("output")) > MAX_PIN_BYTES:
+            return "pin_too_large", key
+        if are_too_large is None:
+            are_too_large = sum(pin_bytes((state.get(one) or {}).get("output")) for one in state.found(PINS)) > MAX_PINS_BYTES
+        if are_too_large:
+            return "pins_too_large", key
+    return None
 
 
 def _enclosed(parts: list[int]) -> int:

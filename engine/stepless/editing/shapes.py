@@ -72,7 +72,7 @@ _REQUIRED: Final[Mapping[str, Mapping[str, Shape]]] = {
     "text": {"yaml": _text},
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Shape]]] = {
-    "doc": {},
+    "doc": {"rest": _object},
     "block": {
         "id": _text, "type": _text, "parent": _tail_or_null, "order": is_order, "after": _one_of("one", "list"), "rest": _object,
     },
@@ -80,7 +80,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Shape]]] = {
         "source": _tail, "target": _tail, "order": is_order, "handle": _text, "param": _text, "key": _text,
         "home": _one_of("after", "edges"), "form": _one_of("text"),
     },
-    "subflow": {"body": _object},
+    "subflow": {"body": _object, "rest": _object},
     "place": {"x": _number, "y": _number},
     "note": {"x": _number, "y": _number, "w": _number, "h": _number, "text": _text, "colour": _text, "by": _text},
     "pin": {},

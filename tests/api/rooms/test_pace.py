@@ -66,6 +66,20 @@ async def test_everyone_together_has_a_pace_too(make_room: MakeRoom) -> None:
     assert answers[3]["answer"]["code"] == "rate"
 
 
+async def test_one_person_with_many_clients_leaves_room_for_the_others(make_room: MakeRoom) -> None:
+    room = await make_room(ops_per_s=2, room_ops_per_s=10)
+    made = (await room.ask.post("/keys", json={"name": "eve", "roles": ["edit"]})).json()
+    eve = {"authorization": f"Bearer {made['secret']}"}
+    for n in (1, 2):
+        mine = (await room.ask.put("/drafts/w/ops", json=op(1, n, renames(f"ada {n}"), client="ada", base=(n - 1) * 9))).json()
+        assert "item" in mine, "an edit of another person is committed beside the flood"
+        if n == 1:
+            flood = [op(1, 1, renames("eve"), client=f"eve-{one}") for one in range(40)]
+            answers = [(await room.stranger.put("/drafts/w/ops", json=one, headers=eve)).json() for one in flood]
+            codes = {answer["answer"]["code"] for answer in answers if "answer" in answer}
+            assert codes == {"rate"} and sum("item" in answer for answer in answers) >= 8
+
+
 async def test_presence_beyond_its_pace_or_size_is_left_out(room: Any) -> None:
     async with await socket(room) as ada, await socket(room) as bo:
         await ada.enter(ADA)

@@ -1,4 +1,4 @@
-"""The files of the built console, and which of them the editor loads."""
+"""The files of the built console, and which of them a page loads."""
 
 from __future__ import annotations
 
@@ -24,10 +24,27 @@ def shell(built: dict[str, bytes]) -> set[str]:
     return {"index.html", *named}
 
 
-def of_the_editor(built: dict[str, bytes]) -> set[str]:
-    """The shell, and all that the editor loads at any time: not the other pages, which the shell names too."""
+def at_once(built: dict[str, bytes], page: str) -> set[str]:
+    """The shell, and what is loaded with the chunk of a page before it can run: what it imports at once, styles, its worker."""
+    loading = re.compile(rb"import\(\W?\./(%b-[\w-]+\.js)\W?\).{0,200}?__vite__mapDeps\(\[([\d,]*)\]" % page.encode())
     found = shell(built)
-    waiting = [name for name in built if Path(name).name.startswith("editor-")]
+    asked = [(name, one) for name in found if name.endswith(".js") for one in loading.finditer(built[name])]
+    assert len(asked) == 1, f"the shell loads the page {page} in {len(asked)} places"
+    (name, one), = asked
+    listed = re.search(rb"m\.f=\[(.*?)\]", built[name])
+    assert listed is not None
+    names = re.findall(r'"(assets/[^"]+)"', listed[1].decode())
+    found.update(names[int(place)] for place in one[2].split(b","))
+    assert f"assets/{one[1].decode()}" in found
+    workers = {found_in.decode() for each in found for found_in in re.findall(rb"assets/worker-[\w-]+\.js", built[each])}
+    return found | workers
+
+
+def at_any_time(built: dict[str, bytes], page: str) -> set[str]:
+    """The shell, and all that a page loads at any time: not the other pages, which the shell names too."""
+    first = shell(built)
+    found = set(first)
+    waiting = list(at_once(built, page) - first)
     while waiting:
         name = waiting.pop()
         if name not in found:

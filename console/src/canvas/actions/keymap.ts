@@ -6,7 +6,7 @@ export type Action =
   | "next" | "previous" | "forward" | "back" | "up" | "down"
   | "open" | "add" | "note" | "connect" | "rename" | "disable" | "delete" | "duplicate" | "tidy"
   | "copy" | "cut" | "paste" | "undo" | "redo" | "selectAll" | "clear" | "save"
-  | "test" | "testTo" | "testFrom" | "pin" | "search" | "commands" | "fit" | "reset" | "keys" | "menu" | "zoomIn" | "zoomOut";
+  | "test" | "testTo" | "testFrom" | "pin" | "search" | "commands" | "about" | "fit" | "reset" | "keys" | "menu" | "zoomIn" | "zoomOut";
 
 /** The parts of a keyboard event that decide. */
 export interface Key {

@@ -21,7 +21,7 @@ export function itemsFor(look: Pick<Look, "selected" | "edges" | "chosen" | "gra
   return made.map((section) => section.map((item) => (READS.has(item.key) ? item : { ...item, disabled: true })));
 }
 
-const READS: ReadonlySet<Choice> = new Set(["open", "copy", "link", "selectAll", "fit"]);
+const READS: ReadonlySet<Choice> = new Set(["open", "copy", "link", "selectAll", "fit", "about"]);
 
 const COPIES: readonly Item[] = [
   { key: "copy", title: "Copy", keys: "⌘ C" }, { key: "cut", title: "Cut", keys: "⌘ X" }, { key: "duplicate", title: "Duplicate", keys: "⌘ D" },
@@ -66,5 +66,6 @@ function ofCanvas({ graph, notes }: Pick<Look, "graph" | "notes">): readonly (re
   return [
     [{ key: "add", title: "Add a node", keys: "A" }, { key: "note", title: "Add a note", keys: "N" }, { key: "paste", title: "Paste", keys: "⌘ V" }],
     empty ? [] : [{ key: "selectAll", title: "Select all", keys: "⌘ A" }, ...placed ? [{ key: "tidy", title: "Tidy all", keys: "T" }] as const : [], { key: "fit", title: "Fit all", keys: "1" }],
+    [{ key: "about", title: "About this draft, duplicate…" }],
   ];
 }

@@ -6,6 +6,7 @@ import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Person } from "../../wire/people.ts";
 import { ERROR, SOURCE, type Block } from "../model/graph.ts";
 import { entryOf, hasRows, portsOf } from "../model/sizes.ts";
+import { FITS, FITS_BESIDE, lineOf } from "./cheap.ts";
 
 export interface BlockData extends Record<string, unknown> {
   readonly block: Block;
@@ -23,7 +24,7 @@ export const BlockCard = memo(function BlockCard({ data, selected }: NodeProps<B
     <div className={classes(data, selected, "block")} data-person={colour(data)}>
       <Entry block={block} />
       <span className="block-mark"><Icon mark={markOf(block.type)} /></span>
-      <span className="block-name cut" title={block.id}>{block.id}</span>
+      <span className={`block-name ${lineOf(block.id, data.severity === null ? FITS : FITS_BESIDE)}`} title={block.id}>{block.id}</span>
       <KindLine block={block} />
       <PinMark tail={block.tail} />
       <Wrong data={data} />

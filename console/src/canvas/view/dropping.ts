@@ -4,7 +4,7 @@ import { between, fitsBetween, isLoose } from "../actions/adding.ts";
 import { move, reparent, type Move } from "../actions/changing.ts";
 import { addKind, addAt } from "../commands.ts";
 import type { Desk } from "../desk.ts";
-import { frameAt } from "../layout/placing.ts";
+import { frameAt, type Spot } from "../layout/placing.ts";
 import { WIDTH } from "../model/sizes.ts";
 import { noteOfNode } from "../notes/nodes.ts";
 import { noteWrites } from "../notes/notes.ts";
@@ -56,8 +56,9 @@ interface Corner {
 }
 
 /** What the end of a drag writes: a block alone goes into the edge under it; else all go into the frame under the first, or move. */
-export function writesOfDrop(desk: Desk, event: unknown, all: readonly Dropped[], seen: (id: string) => Corner | undefined): Write[] {
-  const { notes } = desk.snapshot();
+export function writesOfDrop(desk: Desk, event: unknown, all: readonly Dropped[]): Write[] {
+  const { notes, placed } = desk.snapshot();
+  const seen = (id: string): Corner | undefined => cornerOf(placed.spots.get(id), all.find((node) => node.id === id)?.position);
   const blocks = all.filter((node) => noteOfNode(node.id) === null);
   const moved = all.flatMap((node) => noteWrites(notes, noteOfNode(node.id) ?? "", node.position));
   const [first] = blocks;
@@ -71,6 +72,11 @@ function ofBetween(desk: Desk, tail: string, at: Corner, wire: string): readonly
   const { graph, placed } = desk.snapshot();
   const frame = placed.spots.get(graph.blocks.get(graph.wires.get(wire)?.target ?? "")?.parent ?? "");
   return between(desk.view, graph, wire, tail, [at.x - (frame?.left ?? 0), at.y - (frame?.top ?? 0)], desk.fresh)?.writes ?? [];
+}
+
+/** The corner on the canvas of a block that was dragged from its spot, to a position from the corner of the frame around it. */
+function cornerOf(spot: Spot | undefined, position: Corner | undefined): Corner | undefined {
+  return spot === undefined || position === undefined ? undefined : { x: spot.left + position.x - spot.x, y: spot.top + position.y - spot.y };
 }
 
 const HEAD = 56; // px of a container at whose middle it is held

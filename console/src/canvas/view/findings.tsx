@@ -87,6 +87,7 @@ const CODES: Readonly<Record<string, string>> = {
   name_taken: "Another node here has this name.", already_there: "This is there already.", other_body: "An edge joins two nodes of one body only.",
   pin_too_large: "The output is too large for a pin.", pins_too_large: "The pins of this draft hold as much as they can.",
   parent_cycle: "A container cannot be inside itself.", not_allowed: "This cannot be changed.", too_many_blocks: "The draft has as many nodes as it can have.",
+  too_deep: "Containers cannot be nested deeper.",
   gesture_too_large: "This is too much for one step.", too_large: "This is too much for one step.", gone: "What this would change is gone.",
   superseded: "The text was replaced meanwhile.", changed_since: "It was changed since: this would overwrite it.", taken_along: "An edge of yours went with a node that was deleted.",
 };

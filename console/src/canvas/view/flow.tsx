@@ -19,13 +19,15 @@ import { NoteNodes, noteOfNode } from "../notes/nodes.ts";
 import { around } from "../notes/notes.ts";
 import { useArea } from "./area.ts";
 import { dropKind, markWire, pointerOf, wireFor, wireUnder, writesOfDrop } from "./dropping.ts";
+import { doubled } from "./doubling.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
+import { cover, isHeld } from "./cheap.ts";
 import { Far, Minimap } from "./far.tsx";
 import { Following, useFollowing } from "./following.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
-import { WireLine, type WireEdge } from "./wire.tsx";
+import { MovingWires, WireLine, type WireEdge } from "./wire.tsx";
 import { KIND_TYPE } from "./palette.tsx";
 
 const NODE_TYPES = { block: BlockCard, frame: FrameCard, note: NoteCard };
@@ -34,6 +36,7 @@ type AnyNode = BlockNode | NoteNode;
 
 const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
+const ZOOMS = [0.02, 2] as const;
 const FAR_ZOOM = 0.35;
 const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
 const MANY_SELECTED = 100; // more are not mounted beyond what is shown
@@ -44,7 +47,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const flow = useReactFlow<AnyNode, WireEdge>();
   const box = useRef<HTMLDivElement>(null);
   const people = usePeople(room);
-  const [own, setOwn] = useState<Drags>(STILL);
+  const [own, setOwn] = useState<Drags>(STILL); // what this person drags: notes where they are, blocks where they began
+  const carried = useRef<Drags>(STILL); // these blocks, where they are
   const nodes = useRef<Nodes>(null);
   nodes.current ??= new Nodes();
   const made = nodes.current;
@@ -54,7 +58,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
   const covered = useArea();
   const area = isFar ? null : covered;
-  const arrived = useMoving(room, desk, box, own, area);
+  const { arrived, play } = useMoving(room, desk, box, carried, area);
   const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
   const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
   const noted = useRef<NoteNodes>(null);
@@ -87,12 +91,15 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     if (selects) desk.select(chosen, false, notes);
     if (moved === null) return;
     const next = moved;
-    setOwn((held) => new Map([...held, ...next]));
-    dragged.current = startsOf(next.keys(), dragged.current, desk.snapshot().placed.spots);
+    const { spots } = desk.snapshot().placed;
+    carried.current = new Map([...carried.current, ...[...next].filter(([id]) => noteOfNode(id) === null)]);
+    setOwn((held) => begun(held, next, spots));
+    play("next frame");
+    dragged.current = startsOf(next.keys(), dragged.current, spots);
     const [first] = dragged.current;
     const to = next.get(first?.[0] ?? "");
     if (first !== undefined && to !== undefined) room.line.dragged({ from: dragged.current, x: to.x - first[1], y: to.y - first[2] });
-  }, [desk, room]);
+  }, [desk, room, play]);
 
   const onEdgesChange = useCallback((changes: EdgeChange<WireEdge>[]) => {
     const chosen = new Set(desk.snapshot().edges);
@@ -105,17 +112,21 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   }, [desk]);
 
   const dropped = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
-    const writes = writesOfDrop(desk, event, all, (id) => flow.getInternalNode(id)?.internals.positionAbsolute);
+    const writes = writesOfDrop(desk, event, all);
     if (writes.length > 0) desk.edit(gesture(writes));
+    carried.current = STILL;
+    play("at once");
     markWire(box.current, null);
+    cover(box.current, false);
     taking.current = null;
     setOwn(STILL);
     dragged.current = [];
     room.line.dragged(null);
-  }, [desk, flow, room]);
+  }, [desk, room, play]);
 
   const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const [only] = all;
+    cover(box.current, true);
     if (only === undefined || all.length > 1) return;
     const wire = wireFor(desk, only.id, pointerOf(event));
     if (wire !== taking.current) markWire(box.current, wire);
@@ -171,11 +182,15 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const onMoveStart = useCallback((event: unknown) => { // null where the page moves the view itself
     if (event !== null && desk.snapshot().following !== null) desk.change({ following: null });
   }, [desk]);
+  const onMove = useCallback((event: unknown) => { if (isHeld(event)) cover(box.current, true); }, []);
+  const onMoveEnd = useCallback(() => { cover(box.current, false); }, []);
   const onNodeDoubleClick = useCallback((_: unknown, node: AnyNode) => {
     const note = noteOfNode(node.id);
     if (note === null) desk.change({ open: true });
     else desk.change({ writing: note });
   }, [desk]);
+
+  const onDoubleClick = useCallback((event: MouseEvent) => { if (isFar) doubled(flow, event, ZOOMS); }, [flow, isFar]);
 
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
@@ -189,13 +204,14 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         onNodesChange={onNodesChange} onEdgesChange={onEdgesChange} onNodeDrag={onNodeDrag} onNodeDragStop={dropped} onSelectionDragStop={onSelectionDropped}
         onConnect={onConnect} onConnectEnd={onConnectEnd} onReconnect={onReconnect} isValidConnection={isValid}
         onNodeClick={onNodeClick} onNodeDoubleClick={onNodeDoubleClick}
-        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onDrop={onDrop} onDragOver={onDragOver}
+        onPaneClick={onPaneClick} onMoveStart={onMoveStart} onMove={onMove} onMoveEnd={onMoveEnd} onDrop={onDrop} onDragOver={onDragOver}
         nodesDraggable={canEdit} nodesConnectable={canEdit} edgesReconnectable={canEdit} onlyRenderVisibleElements={look.selected.size > MANY_SELECTED}
         nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y deleteKeyCode={null} selectionMode={SelectionMode.Partial}
-        minZoom={0.02} maxZoom={2} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={isFar} connectionRadius={28}
+        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} snapToGrid snapGrid={GRID} elevateNodesOnSelect={false} zoomOnDoubleClick={false} onDoubleClick={onDoubleClick} connectionRadius={28}
         multiSelectionKeyCode={MULTIPLE} attributionPosition="bottom-left">
         {isFar ? null : <Background gap={20} size={1} />}
         {isFar ? <Far look={look} /> : null}
+        <MovingWires />
         <Cursors room={room} />
       </ReactFlow>
       </NoteDesk>
@@ -248,6 +264,12 @@ function selectOnly(desk: Desk, id: string): void {
   const { selected, chosen } = desk.snapshot();
   const note = noteOfNode(id);
   if (selected.size + chosen.size > 1) desk.select(note === null ? [id] : [], false, note === null ? [] : [note]);
+}
+
+/** What is dragged, with what has moved: the same map as long as no note moves and no block joins them. */
+function begun(held: Drags, moved: Drags, spots: ReadonlyMap<string, { readonly x: number; readonly y: number }>): Drags {
+  const fresh = [...moved].filter(([id]) => noteOfNode(id) !== null || !held.has(id));
+  return fresh.length === 0 ? held : new Map([...held, ...fresh.map(([id, at]) => [id, spots.get(id) ?? at] as const)]);
 }
 
 /** Where the blocks of a drag stood when it began: the same list as long as it is the same blocks. */

@@ -4,6 +4,7 @@ import { words, type Status } from "../../editing/client/status.ts";
 import { textAt } from "../../editing/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
 import { draftPath, follow, go, hrefOf, WORKFLOWS } from "../../ui/addresses.ts";
+import { counted } from "../../ui/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/switching.ts";
 import type { Person } from "../../wire/people.ts";
@@ -32,11 +33,12 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
   const theme = useShownTheme();
   const people = usePeople(room);
   const standing = useSyncExternalStore(room.subscribe, () => room.standing);
+  const edits = useSyncExternalStore(room.session.subscribe, () => room.session.replica.seq);
   return (
     <header className="head">
       <a className="head-home" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)} aria-label="All workflows"><Icon mark="back" /></a>
       <h1 className="cut" title={name}>{name || room.draft}</h1>
-      <span className="head-base quiet cut">{standing.base === "" ? "draft" : `draft of ${standing.base}`}</span>
+      <button type="button" className="head-base quiet cut" title="About this draft" aria-haspopup="dialog" onClick={() => { run(desk, "about"); }}>{standing.base === "" ? "draft" : `draft of ${standing.base}`} · {counted(edits, "edit")}</button>
       <Saved status={draft.status} retry={() => { room.session.tryNow(); }} />
       <Tabs room={room} tab={tab} tabs={tabs} />
       <span className="head-gap" />

@@ -106,12 +106,14 @@ function nodeOf(
   };
 }
 
+const ABOVE = 5; // the blocks and their ports: the ends of an edge that is selected can be taken
+
 function edgeOf(graph: Graph, look: Look, wire: Wire): WireEdge {
   const way = look.layout === null ? null : wayOf(graph, look.layout, wire);
   const inner = (graph.blocks.get(wire.source)?.parent ?? null) !== null;
   return {
     id: wire.tail, type: "wire", source: wire.source, target: wire.target, sourceHandle: wire.handle, selected: look.edges.has(wire.tail),
-    data: { way, label: wire.param, handle: wire.handle }, zIndex: inner ? 1 : 0,
+    data: { way, label: wire.param, handle: wire.handle }, zIndex: look.edges.has(wire.tail) ? ABOVE : inner ? 1 : 0,
     ariaLabel: `${graph.blocks.get(wire.source)?.id ?? ""}${wire.handle === SOURCE ? "" : `.${wire.handle}`} to ${graph.blocks.get(wire.target)?.id ?? ""}`,
   };
 }

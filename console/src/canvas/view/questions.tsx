@@ -42,9 +42,10 @@ export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly
       return <Suspense fallback={null}><CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} /></Suspense>;
     case "keys":
       return <Suspense fallback={null}><Keys close={close} /></Suspense>;
+    case "about":
     case "test":
     case "pin":
-      return null; // of the test runs
+      return null; // of the page, and of the test runs
   }
 }
 
@@ -101,5 +102,5 @@ const COMMANDS: readonly Choice[] = ([
   ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
   ["test", "Test run", "⌘ Enter"], ["testTo", "Run to the selected node", "R"], ["testFrom", "Run from the selected node", "⇧ R"], ["pin", "Pin the output of the selected node", "P"],
   ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
-  ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
+  ["about", "About this draft: who opened it, the published version, duplicate", ""], ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
 ] as const).map(([action, title, keys]) => ({ key: `run ${action}`, title, more: "", mark: null, keys: keyNames(keys) }));

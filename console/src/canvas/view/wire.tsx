@@ -1,5 +1,5 @@
 /** An edge: a curve from exit to block, by the layout's bends while both ends are where the layout put them. */
-import { BaseEdge, getBezierPath, Position, type Edge, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, getBezierPath, Position, ViewportPortal, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo, type ReactElement } from "react";
 import type { Way } from "../layout/placing.ts";
 import { ERROR } from "../model/graph.ts";
@@ -23,6 +23,15 @@ export const WireLine = memo(function WireLine(props: EdgeProps<WireEdge>): Reac
       <BaseEdge id={props.id} path={path} className={selected === true ? `${kind} selected` : kind} interactionWidth={16} />
       {data !== undefined && data.label !== "" ? <text className="wire-label" x={labelX} y={labelY - 6} textAnchor="middle">{data.label}</text> : null}
     </>
+  );
+});
+
+/** One drawing for all edges at blocks that others move: `moving.ts` draws them here in each frame, below all that stands still. */
+export const MovingWires = memo(function MovingWires(): ReactElement {
+  return (
+    <ViewportPortal>
+      <svg className="moving-wires" aria-hidden="true"><path className="react-flow__edge-path wire" /><path className="react-flow__edge-path wire error" /></svg>
+    </ViewportPortal>
   );
 });
 

@@ -15,6 +15,22 @@ export function freeName(state: State, body: Json, asked: string): string {
   }
 }
 
+/** How many containers are around what is in a body. */
+export function depthOf(state: State, body: Json): number {
+  let depth = 0;
+  for (let around = body; around !== null; around = bodyOf(state, around)) depth += 1;
+  return depth;
+}
+
+/** How many levels of blocks are below a block. */
+export function levelsOf(state: State, key: string): number {
+  let levels = 0;
+  for (let row = state.found(childrenOf(tailOf(key))); row.length > 0; levels += 1) {
+    row = row.flatMap((one) => state.found(childrenOf(tailOf(one))));
+  }
+  return levels;
+}
+
 /** Whether the texts of an entity are in a body or below it. */
 export function sees(state: State, reader: string, body: Json): boolean {
   for (let inside = bodyOf(state, tailOf(reader)); inside !== body; inside = bodyOf(state, inside)) {

@@ -5,11 +5,11 @@
  */
 import type { Effect, Entity, PutEffect, RenameWrite, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
 import { after } from "../fold.ts";
-import { MAX_DRAFT_BLOCKS, MAX_ORDER_CHARACTERS } from "../limits.ts";
+import { MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ORDER_CHARACTERS } from "../limits.ts";
 import { spread } from "../orders.ts";
 import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
 import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
-import { freeName, hanging, sees, untied } from "./bodies.ts";
+import { depthOf, freeName, hanging, levelsOf, sees, untied } from "./bodies.ts";
 import { bodyOf, readers, renaming, rewritten } from "./references.ts";
 import { pinFault } from "./pins.ts";
 import { Refused } from "./refused.ts";
@@ -56,9 +56,7 @@ export class Trial {
 
   /** The splices, since the last call, that the client did not ask for. */
   unforeseen(): Write[] {
-    const made = this.notForeseen;
-    this.notForeseen = [];
-    return made;
+    return this.notForeseen.splice(0);
   }
 
   /** Does a write or drops it; whether it was done. `cause` is the write that it was derived from. Throws `Refused`. */
@@ -125,6 +123,7 @@ export class Trial {
       return false;
     }
     if (this.layer.blocks >= MAX_DRAFT_BLOCKS) throw new Refused("too_many_blocks", key);
+    if (depthOf(this.layer, parent) > MAX_DRAFT_DEPTH) throw new Refused("too_deep", key);
     const asked = textAt(entity, "id");
     const free = freeName(this.layer, parent, asked);
     if (free !== asked) this.called.set(key, asked);
@@ -235,6 +234,7 @@ export class Trial {
     for (let above = into; typeof above === "string"; above = bodyOf(this.layer, above)) {
       if (above === tailOf(key)) throw new Refused("parent_cycle", key);
     }
+    if (into !== null && depthOf(this.layer, into) + levelsOf(this.layer, key) > MAX_DRAFT_DEPTH) throw new Refused("too_deep", key);
     const name = textAt(block, "id");
     const free = freeName(this.layer, into, name);
     if (free !== name) this.take(["set", key, ["id"], free]);

@@ -46,13 +46,13 @@ const REQUIRED: ReadonlyMap<string, Fields> = new Map([
   ["text", fields({ yaml: isText })],
 ]);
 const WHOLE: ReadonlyMap<string, Fields> = new Map([
-  ["doc", fields({})],
+  ["doc", fields({ rest: isAnObject })],
   ["block", fields({ id: isText, type: isText, parent: isTailOrNull, order: isOrder, after: oneOf("one", "list"), rest: isAnObject })],
   ["edge", fields({
     source: isTail, target: isTail, order: isOrder, handle: isText, param: isText, key: isText,
     home: oneOf("after", "edges"), form: oneOf("text"),
   })],
-  ["subflow", fields({ body: isAnObject })],
+  ["subflow", fields({ body: isAnObject, rest: isAnObject })],
   ["place", fields({ x: isNumber, y: isNumber })],
   ["note", fields({ x: isNumber, y: isNumber, w: isNumber, h: isNumber, text: isText, colour: isText, by: isText })],
   ["pin", fields({})],

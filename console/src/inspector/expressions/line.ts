@@ -2,9 +2,10 @@
  * An expression as it is typed: CodeMirror in a shadow tree, where its styles are sheets of the page's own script, with a list of what
  * could be meant below it.
  */
-import { defaultKeymap, insertNewline } from "@codemirror/commands";
+import { insertNewline } from "@codemirror/commands";
 import { Annotation, Compartment, EditorState, Prec, RangeSetBuilder, type Range } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, placeholder, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
+import { keys } from "../../panes/text/keymap.ts";
 import { middle } from "../differences.ts";
 import { slicePoints, points } from "../../editing/values.ts";
 import { Choices } from "./choices.ts";
@@ -92,7 +93,7 @@ export class ExpressionLine {
           },
           blur: () => { this.offer(null); },
         })),
-        keymap.of(defaultKeymap),
+        keymap.of(keys),
         EditorView.updateListener.of((update) => { this.updated(update); }),
       ],
     });

@@ -12,7 +12,7 @@ import { inside, type Placed } from "./placing.ts";
 import { Rows } from "./rows.tsx";
 import { Check, Choice, NumberInput, Scalar, Several, Text, Texts } from "./simple.tsx";
 
-const Expression = lazy(() => import("./expression.tsx"));
+const Expression = lazy(async () => ({ default: (await import("../../panes/text/texts.ts")).Expression }));
 const YamlField = lazy(() => import("../field.tsx"));
 const NONE: ReadonlySet<string> = new Set();
 

@@ -2,7 +2,6 @@
  * The colours of YAML and JSON, and what of it folds: by lines, without a parser of the language, which would be as large as the rest
  * of the pane. Only what is in sight is looked at, and some lines above it.
  */
-import { foldService } from "@codemirror/language";
 import { RangeSetBuilder, type EditorState, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
 
@@ -103,7 +102,7 @@ const colouring = ViewPlugin.fromClass(class {
 }, { decorations: (plugin) => plugin.decorations });
 
 /** What folds behind a line: the deeper lines after it. */
-function folding(state: EditorState, from: number): { from: number; to: number } | null {
+export function foldable(state: EditorState, from: number): { from: number; to: number } | null {
   const { doc } = state;
   const line = doc.lineAt(from);
   const indent = indentOf(line.text);
@@ -125,4 +124,4 @@ const theme = EditorView.theme({
   ".y-sign": { color: "var(--text-3)" },
 });
 
-export const colours: Extension = [colouring, foldService.of((state, from) => folding(state, from)), theme];
+export const colours: Extension = [colouring, theme];

@@ -2,12 +2,14 @@
  * CodeMirror for the text of a draft. It stands in a shadow tree: there its styles are style sheets of the page's own script, which
  * the content security policy allows, and not elements.
  */
-import { defaultKeymap, history, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
-import { bracketMatching, foldGutter, foldKeymap, indentUnit } from "@codemirror/language";
+import { history, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Prec, StateEffect, StateField, Transaction, type ChangeSet, type Text } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
-import { colours } from "./colours.ts";
+import { brackets } from "./brackets.ts";
+import { colours, foldable } from "./colours.ts";
+import { folding } from "./folding.ts";
+import { keys } from "./keymap.ts";
 import { newline } from "./newline.ts";
 import { theme } from "./theme.ts";
 
@@ -68,14 +70,14 @@ export class TextEditor {
       doc: asked.text,
       extensions: [
         EditorState.lineSeparator.of("\n"), this.writable.of(EditorState.readOnly.of(!asked.canEdit)), this.past.of(history()),
-        lineNumbers(), foldGutter(), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), bracketMatching(), highlightSelectionMatches(),
-        search({ top: true }), indentUnit.of("  "), colours, theme, faulty,
+        lineNumbers(), folding(foldable), drawSelection(), highlightActiveLine(), highlightActiveLineGutter(), brackets, highlightSelectionMatches(),
+        search({ top: true }), colours, theme, faulty,
         EditorView.contentAttributes.of({ "aria-label": asked.label, spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(EditorView.domEventHandlers({ keydown: pressed })),
         keymap.of([
-          { key: "Enter", run: newline },
+          { key: "Enter", run: newline, shift: newline },
           { key: "Mod-s", run: () => { asked.save(); return true; } },
-          ...searchKeymap, ...foldKeymap, ...defaultKeymap,
+          ...searchKeymap, ...keys,
         ]),
         EditorView.domEventHandlers({ focus: () => { asked.focused(true); }, blur: () => { asked.focused(false); } }),
         EditorView.updateListener.of((update) => {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } f
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { counted, shortId } from "../../ui/formats.ts";
+import { Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { explained } from "../../wire/api.ts";
 import { carryOut, survey, type Action, type Progress, type Scope, type Survey } from "./changing.ts";
@@ -20,6 +21,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
   const stop = useRef(false);
   const [found, setFound] = useState<Survey | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [attempt, setAttempt] = useState(0);
   const [reason, setReason] = useState("");
   const [progress, setProgress] = useState<Progress | null>(null);
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
@@ -27,10 +29,9 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
     let left = false;
     survey(action, scope).then((made) => { if (!left) setFound(made); }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
-  }, [action, scope]);
+  }, [action, scope, attempt]);
   useEffect(() => () => { stop.current = true; }, []);
   const [verb, done, effect] = VERBS[action];
-  const { why, mend } = explained(error);
   const go = (event: SyntheticEvent): void => {
     event.preventDefault();
     if (found === null || reason.trim() === "") return;
@@ -43,8 +44,8 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
       <form onSubmit={go}>
         <h2 id="bulk-title">{verb} runs</h2>
         <p className="quiet">{said}</p>
-        {error === null ? null : <p className="fault" role="alert">{why} {mend}</p>}
-        {progress === null ? <Counted found={found} verb={verb} effect={effect} failed={error !== null} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
+        {error === null ? null : <Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />}
+        {progress === null ? <Counted found={found} verb={verb} effect={effect} chosen={"ids" in scope} failed={error !== null} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
         {progress === null ? (
           <label className="ask-reason"><span className="label">Reason, kept in the log of each run and in the audit log</span>
             <textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} />
@@ -65,13 +66,13 @@ function Submit({ action, found, ready }: { readonly action: Action; readonly fo
   return <button className={action === "cancel" ? "button danger" : "button first"} type="submit" disabled={found === null || found.applies === 0 || !ready}>{VERBS[action][0]} {runs}</button>;
 }
 
-function Counted({ found, verb, effect, failed }: { readonly found: Survey | null; readonly verb: string; readonly effect: string; readonly failed: boolean }): ReactElement | null {
+function Counted({ found, verb, effect, chosen, failed }: { readonly found: Survey | null; readonly verb: string; readonly effect: string; readonly chosen: boolean; readonly failed: boolean }): ReactElement | null {
   if (failed) return null;
   if (found === null) return <p role="status">Counting…</p>;
   const rest = found.matched - found.applies;
   return (
     <div className="ask-counts" role="status">
-      <p><b>{found.more ? "At least " : ""}{counted(found.applies, "run")}</b> of {counted(found.matched, "match", "matches")} would change. {effect}</p>
+      <p><b>{found.more ? "At least " : ""}{chosen ? found.applies.toLocaleString("en") : counted(found.applies, "run")}</b> of {chosen ? counted(found.matched, "run") : counted(found.matched, "match", "matches")} would change. {effect}</p>
       <ul>{Object.entries(found.statuses).map(([status, count]) => <li key={status}><Status status={status} /> {count.toLocaleString("en")}</li>)}</ul>
       {rest > 0 && verb !== "Rerun" ? <p className="quiet">{counted(rest, "run")} will refuse, because {rest === 1 ? "it has" : "they have"} ended or need no change.</p> : null}
     </div>

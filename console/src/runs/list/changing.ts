@@ -5,11 +5,18 @@
  */
 import { Refusal, explained, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
+import { ENDED } from "./merging.ts";
 
 export type Action = "rerun" | "cancel" | "hold" | "release";
 
-/** By filter, or by ids. */
-export type Scope = { readonly filter: Readonly<Record<string, unknown>> } | { readonly ids: readonly string[] };
+/** How a run stands, as a list shows it. */
+export interface Standing {
+  readonly status: string;
+  readonly held: boolean;
+}
+
+/** By filter, or by ids; `known` says how those runs stand. */
+export type Scope = { readonly filter: Readonly<Record<string, unknown>> } | { readonly ids: readonly string[]; readonly known: ReadonlyMap<string, Standing> };
 
 export interface Survey {
   readonly matched: number;
@@ -49,7 +56,7 @@ const AT_ONCE = 50;
 export const BULK = "/runs/bulk";
 
 export async function survey(action: Action, scope: Scope): Promise<Survey> {
-  if ("ids" in scope) return { matched: scope.ids.length, applies: scope.ids.length, more: false, statuses: {}, until: null };
+  if ("ids" in scope) return surveyed(action, scope.ids, scope.known);
   let found: Survey = { matched: 0, applies: 0, more: true, statuses: {}, until: null };
   let cursor: string | null = null;
   for (let round = 0; round < MAX_COUNTS && found.more; round += 1) {
@@ -62,6 +69,18 @@ export async function survey(action: Action, scope: Scope): Promise<Survey> {
     cursor = answer.cursor;
   }
   return found;
+}
+
+/** What the server counts of a filter, of runs that are chosen: cancel and hold change those that have not ended, release those that are held. */
+export function surveyed(action: Action, ids: readonly string[], known: ReadonlyMap<string, Standing>): Survey {
+  const statuses = new Map<string, number>();
+  let applies = 0;
+  for (const id of ids) {
+    const run = known.get(id);
+    if (run !== undefined) statuses.set(run.status, (statuses.get(run.status) ?? 0) + 1);
+    if (action === "rerun" || run === undefined || (action === "release" ? run.held : !ENDED.has(run.status))) applies += 1;
+  }
+  return { matched: ids.length, applies, more: false, statuses: Object.fromEntries(statuses), until: null };
 }
 
 export function summed(left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): Readonly<Record<string, number>> {

@@ -23,7 +23,7 @@ interface Asked {
   readonly said: string;
 }
 
-export function Runs(): ReactElement {
+export default function Runs(): ReactElement {
   const { query } = useAddress();
   const text = query.toString();
   const filters = useMemo(() => fromAddress(new URLSearchParams(text)), [text]);
@@ -62,7 +62,8 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
   useListKeys(seen, active, setActive, choose, asked !== null);
   const canFilter = isFiltered(filters) && faultsOf(filters).size === 0;
   const ask = (action: Action): void => {
-    setAsked(chosen.size > 0 ? { action, scope: { ids: [...chosen] }, said: `The ${counted(chosen.size, "chosen run")}.` }
+    const known = new Map(seen.rows.filter(({ id }) => chosen.has(id)).map(({ id, status, waiting }) => [id, { status, held: waiting.includes("held") }]));
+    setAsked(chosen.size > 0 ? { action, scope: { ids: [...chosen], known }, said: `The ${counted(chosen.size, "chosen run")}.` }
       : { action, scope: { filter: toBody(filters, Date.now()) }, said: "Every run that matches the filter, on all pages." });
   };
   return (

@@ -4,6 +4,7 @@ import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { dollars, lasting, shortId } from "../../ui/formats.ts";
 import { Status } from "../../ui/status.tsx";
+import { inOwnZone } from "../../ui/instants.ts";
 import { When } from "../../ui/times.tsx";
 import { useRows } from "../virtual.ts";
 import type { Head } from "./merging.ts";
@@ -86,7 +87,7 @@ const Row = memo(function Row({ head, top, index, active, chosen, small, onChoos
       <span role="gridcell" className="tick">
         <label><input type="checkbox" checked={chosen} onChange={() => { onChoose(head.id); }} aria-label={`Choose ${head.id}`} tabIndex={-1} /></label>
       </span>
-      <span role="gridcell" className="state" title={head.summary}><Status status={status} /></span>
+      <span role="gridcell" className="state" title={inOwnZone(head.summary)}><Status status={status} /></span>
       <span role="gridcell" className="name cut"><a href={hrefOf(path)} onClick={follow(path)} tabIndex={-1}>{head.workflow}</a>{head.version === null ? null : <span className="quiet"> v{head.version}</span>}{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</span>
       <span role="gridcell" className="details cut"><Details head={head} /></span>
       <span role="gridcell" className="id"><code title={head.id}>{shortId(head.id)}</code>{small ? null : <CopyButton text={head.id} what="the id" />}</span>
@@ -105,5 +106,5 @@ function Details({ head }: { readonly head: Head }): ReactElement {
   }
   const [asked, ...rest] = head.pauses;
   if (asked !== undefined) return <>{words}<span title={asked.message}><b>{asked.node}</b> {asked.message}{rest.length > 0 ? <span className="quiet"> +{rest.length}</span> : null}</span></>;
-  return <>{words}<span className="quiet">{head.status === "failed" ? head.failed_node ?? "" : head.status === "paused" || head.waiting.length > 0 ? head.summary : ""}</span></>;
+  return <>{words}<span className="quiet">{head.status === "failed" ? head.failed_node ?? "" : head.status === "paused" || head.waiting.length > 0 ? inOwnZone(head.summary) : ""}</span></>;
 }

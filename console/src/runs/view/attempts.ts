@@ -31,7 +31,7 @@ export function attemptsOf(events: readonly RunEvent[]): readonly Attempt[] {
     } else if (last === undefined) {
       continue;
     } else if (type === "node.log") {
-      last.logs.push({ event, at: timestamp, text: text(payload["text"]) || text(payload["message"]) });
+      last.logs.push({ event, at: timestamp, text: said(payload) });
     } else if (type === "node.waiting") {
       [last.outcome, last.said] = ["waiting", text(payload["reason"]).replaceAll("_", " ")];
     } else if (type === "node.resumed") {
@@ -43,6 +43,14 @@ export function attemptsOf(events: readonly RunEvent[]): readonly Attempt[] {
     }
   }
   return found;
+}
+
+/** A line that the node wrote, or what the engine notes of it by a code. */
+function said(payload: Readonly<Record<string, unknown>>): string {
+  const line = text(payload["text"]);
+  if (line !== "") return line;
+  const of = text(payload["name"]) || text(payload["from"]);
+  return `${text(payload["code"]).replaceAll("_", " ")}${of === "" ? "" : `: ${of}`}`;
 }
 
 function messageOf(payload: Readonly<Record<string, unknown>>): string {

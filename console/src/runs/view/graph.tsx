@@ -4,22 +4,27 @@ import "../../canvas/view/canvas.css";
 import "./view.css";
 
 import { getViewportForBounds, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type MouseEvent, type ReactElement } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement } from "react";
 import type { Layout } from "../../canvas/layout/layout.ts";
 import { Layouts } from "../../canvas/layout/layouts.ts";
 import { asked, placed, UNPLACED, wayOf, type Placed } from "../../canvas/layout/placing.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
 import { entryOf, portsOf } from "../../canvas/model/sizes.ts";
+import { cover, isHeld } from "../../canvas/view/cheap.ts";
+import { doubled } from "../../canvas/view/doubling.ts";
 import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
+import { counted } from "../../ui/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin, isTaken } from "./counts.ts";
+import { failedWithin, isTaken, nameOf, said } from "./counts.ts";
 import { Far, Minimap } from "./far.tsx";
+import { stepped } from "./walking.ts";
 import type { NodeSummary } from "./types.ts";
 
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };
+const ZOOMS = [0.02, 2] as const;
 const FAR_ZOOM = 0.35;
 const FAR_BLOCKS = 150;
 const NO_NODES: CardNode[] = [];
@@ -45,9 +50,10 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   const [fitted, setFitted] = useState<Graph | null>(null); // before it is, React Flow would mount every node to measure what is in view
   const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && graph.blocks.size > FAR_BLOCKS;
   const bare = isFar || fitted !== graph;
-  const cards = useCards(graph, spots, nodes, chosen, onChoose);
+  const { current, walkedTo, step } = useWalk(graph, chosen, onChoose);
+  const cards = useCards(graph, spots, nodes, current, onChoose);
   const edges = useMemo(() => layout === null ? NO_EDGES : edgesOf(graph, layout, nodes), [graph, layout, nodes]);
-  const picture = useMemo(() => ({ graph, placed: spots, nodes, chosen }), [graph, spots, nodes, chosen]);
+  const picture = useMemo(() => ({ graph, placed: spots, nodes, chosen: current }), [graph, spots, nodes, current]);
   const fit = useCallback(() => {
     const [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
     if (spots.bounds.width === 0 || width === 0) return;
@@ -56,13 +62,15 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   }, [flow, spots, graph]);
   useEffect(fit, [fit]);
   useEffect(() => {
-    const spot = spots.spots.get(chosen);
+    const spot = spots.spots.get(current);
     if (spot === undefined || box.current === null) return;
     const { x, y, zoom } = flow.getViewport();
     const [left, top] = [spot.left * zoom + x, spot.top * zoom + y];
     const inside = left >= 0 && top >= 0 && left + Math.min(spot.width * zoom, 200) <= box.current.clientWidth && top + 40 * zoom <= box.current.clientHeight;
     if (!inside || zoom < FAR_ZOOM) void flow.setCenter(spot.left + Math.min(spot.width, 600) / 2, spot.top + Math.min(spot.height, 300) / 2, { zoom: Math.max(zoom, 0.6) });
-  }, [flow, spots, chosen]);
+  }, [flow, spots, current]);
+  const onMove = useCallback((event: unknown) => { if (isHeld(event)) cover(box.current, true); }, []);
+  const onMoveEnd = useCallback(() => { cover(box.current, false); }, []);
   const onPane = (event: MouseEvent): void => {
     if (!isFar) {
       onChoose("");
@@ -72,10 +80,14 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     onChoose([...spots.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height)?.[0] ?? "");
   };
   return (
-    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : " ran-graph"}`} role="group" aria-label={`Graph of ${graph.blocks.size} nodes`}>
+    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : " ran-graph"}`} role="application" tabIndex={0} onKeyDown={(event) => { step(event, fit); }}
+      aria-label={`Graph of ${counted(graph.blocks.size, "node")}`} aria-describedby="graph-keys">
+      <span id="graph-keys" className="hidden">Arrow keys walk the nodes, Enter opens one, 1 fits all, + and - zoom.</span>
+      <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${nodes.has(walkedTo) ? said(nodes.get(walkedTo)?.counts ?? {}) : graph.blocks.get(walkedTo)?.type ?? ""}`}</p>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y
-        minZoom={0.02} maxZoom={2} onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
+        minZoom={ZOOMS[0]} maxZoom={ZOOMS[1]} zoomOnDoubleClick={false} onDoubleClick={(event) => { doubled(flow, event, ZOOMS); }} onMove={onMove} onMoveEnd={onMoveEnd}
+        onNodeClick={(_, node) => { onChoose(node.id); }} onPaneClick={onPane} attributionPosition="bottom-left">
         {isFar ? <Far picture={picture} /> : null}
       </ReactFlow>
       <div className="tools" role="toolbar" aria-label="Graph">
@@ -88,6 +100,26 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
       {layout === null ? <Bones lines={6} label="The graph is being laid out" /> : null}
     </div>
   );
+}
+
+/** Where the keys have walked to, from the node that is chosen; empty until they walk. */
+function useWalk(graph: Graph, chosen: string, onChoose: (path: string) => void): { readonly current: string; readonly walkedTo: string; readonly step: (event: KeyboardEvent, fit: () => void) => void } {
+  const flow = useReactFlow();
+  const [walkedTo, walkTo] = useState("");
+  useEffect(() => { walkTo(""); }, [chosen, graph]);
+  const current = walkedTo === "" ? chosen : walkedTo;
+  const step = (event: KeyboardEvent, fit: () => void): void => {
+    if (event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return;
+    const next = stepped(graph, current, event.key);
+    if (next !== null) walkTo(next);
+    else if (event.key === "Enter" && current !== "") onChoose(current);
+    else if (event.key === "1") fit();
+    else if (event.key === "+") void flow.zoomIn();
+    else if (event.key === "-") void flow.zoomOut();
+    else return;
+    event.preventDefault();
+  };
+  return { current, walkedTo, step };
 }
 
 function useLayout(graph: Graph): { readonly layout: Layout | null; readonly spots: Placed } {

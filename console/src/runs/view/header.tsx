@@ -1,9 +1,11 @@
 /** The head of a run: what it is, how it stands, and what can be done with it. */
 import { useEffect, useState, type ReactElement } from "react";
-import { draftPath, follow, hrefOf, versionPath } from "../../ui/addresses.ts";
+import { draftPath, follow, hrefOf, runPath, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { counted, lasting, shortId } from "../../ui/formats.ts";
+import { nameOf } from "../../ui/names.ts";
 import { Status } from "../../ui/status.tsx";
+import { inOwnZone } from "../../ui/instants.ts";
 import { When } from "../../ui/times.tsx";
 import { explained } from "../../wire/api.ts";
 import type { Question } from "./asking.tsx";
@@ -20,17 +22,37 @@ export function Header({ id, look, head, onAsk }: { readonly id: string; readonl
     <header className="run-head">
       <div className="run-title">
         <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
-        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : head.summary}</Status></span>
+        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : inOwnZone(head.summary)}</Status></span>
         <Actions id={id} look={look} head={head} onAsk={onAsk} />
       </div>
       <p className="run-facts quiet">
         <span><code title={id}>{shortId(id)}</code><CopyButton text={id} what="the id" /></span>
         <Facts look={look} head={head} />
+        <Lineage id={id} head={head} />
       </p>
-      {head.error === null ? null : <p className="run-error"><code>{head.error.code}</code> {head.error.node === undefined ? "" : `${head.error.node}: `}{head.error.message}</p>}
+      {head.error === null ? null : <Failure id={id} error={head.error} />}
       {head.held === null || look.ended ? null : <p className="run-held">Held{head.held.by === null ? "" : ` by ${head.held.by}`} <When at={head.held.at} />{head.held.reason === null ? "" : `: ${head.held.reason}`}</p>}
       {look.ended ? null : head.pauses.filter((pause) => pause.resume_at === null).slice(0, MAX_PAUSES).map((pause) => <Question key={pause.pause} pause={pause} />)}
     </header>
+  );
+}
+
+/** What made the run fail, with the way to the node. */
+function Failure({ id, error }: { readonly id: string; readonly error: NonNullable<Overview["error"]> }): ReactElement {
+  const { node = "" } = error;
+  const path = `${runPath(id)}?${new URLSearchParams({ instance: node }).toString()}`;
+  return <p className="run-error"><code>{error.code}</code> {node === "" ? null : <><a href={hrefOf(path)} onClick={follow(path)} title="What is known of this node">{node}</a>: </>}{error.message}</p>;
+}
+
+/** Where the run comes from: the run that called it, the run that it repeats. */
+function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonly head: Overview }): ReactElement | null {
+  const link = (run: string, query: string, what: string): ReactElement => <a href={hrefOf(runPath(run) + query)} onClick={follow(runPath(run) + query)} title={`${run}${what}`}><code>{shortId(run)}</code></a>;
+  return (
+    <>
+      {parent === null ? null : <span>child of {link(parent.run, `?${new URLSearchParams({ instance: parent.instance }).toString()}`, `, ${parent.instance}`)}</span>}
+      {rerun === null ? null : <span title={rerun.reason ?? undefined}>rerun of {link(rerun.of, "", "")}{rerun.from === null ? "" : ` from ${rerun.from}`}{rerun.by === null ? "" : ` by ${nameOf(rerun.by)}`}{" "}
+        <a href={hrefOf(`${runPath(id)}?tab=compare&with=${rerun.of}`)} onClick={follow(`${runPath(id)}?tab=compare&with=${rerun.of}`)}>compare</a></span>}
+    </>
   );
 }
 

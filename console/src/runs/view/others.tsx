@@ -2,9 +2,9 @@
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { dollars, lasting, shortId } from "../../ui/formats.ts";
-import { Bones } from "../../ui/notices.tsx";
+import { Bones, Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
-import { explained, requestPlain } from "../../wire/api.ts";
+import { requestPlain } from "../../wire/api.ts";
 import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
 import { RunStore, type RunLook } from "./store.ts";
 import type { NodeSummary } from "./types.ts";
@@ -27,12 +27,13 @@ interface Bill extends Sheet {
 export function Cost({ id, sequence }: { readonly id: string; readonly sequence: number }): ReactElement {
   const [bill, setBill] = useState<Bill | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let left = false;
-    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) setBill(made as Bill); }, (failed: unknown) => { if (!left) setError(failed); });
+    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) { setBill(made as Bill); setError(null); } }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
-  }, [id, sequence]);
-  if (error !== null) return <p className="fault">{explained(error).why}</p>;
+  }, [id, sequence, attempt]);
+  if (error !== null && bill === null) return <div className="scrolled"><Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} /></div>;
   if (bill === null) return <Bones label="The cost is loading" />;
   return (
     <div className="scrolled sheet">
@@ -73,7 +74,7 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
     return () => { store.close(); };
   }, [store]);
   const beside = useSyncExternalStore(store.subscribe, store.snapshot);
-  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <p className="fault" role="alert">{explained(beside.error).why}</p>;
+  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <Fault error={beside.error} again={() => { store.open(); }} />;
   const rows = compared(look.nodes, beside.nodes);
   const differing = rows.filter(({ differs }) => differs);
   return (

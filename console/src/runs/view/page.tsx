@@ -4,7 +4,8 @@ import { useCallback, useEffect, useState, useSyncExternalStore, type ReactEleme
 import { go, runPath, useAddress } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
-import { Bones, Failed } from "../../ui/notices.tsx";
+import { Bones, Failed, Fault } from "../../ui/notices.tsx";
+import { inOwnZone } from "../../ui/instants.ts";
 import { explained } from "../../wire/api.ts";
 import { useSmall } from "../../ui/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
@@ -16,8 +17,9 @@ import { Header } from "./header.tsx";
 import { Compare, Cost } from "./others.tsx";
 import { RunOutline } from "./outline.tsx";
 import { Panel, useFirst } from "./panel.tsx";
-import { RunStore, type RunLook } from "./store.ts";
+import { isGone, RunStore, type RunLook } from "./store.ts";
 import { Timeline } from "./timeline.tsx";
+import { nextBegun } from "./walking.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
 
@@ -29,7 +31,7 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
   }, [store]);
   const look = useSyncExternalStore(store.subscribe, store.snapshot);
   const [question, setQuestion] = useState<Question | null>(null);
-  useEffect(() => { document.title = look.head === null ? "Run · Stepless" : `${look.head.summary} · ${look.head.workflow} · Stepless`; }, [look.head]);
+  useEffect(() => { document.title = look.head === null ? "Run · Stepless" : `${inOwnZone(look.head.summary)} · ${look.head.workflow} · Stepless`; }, [look.head]);
   const status = look.head?.status;
   useEffect(() => { if (status !== undefined) readTallies(); }, [status]); // a question was asked or answered, or the run failed
   if (look.head === null) {
@@ -41,9 +43,9 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
       <Bar at="runs" />
       <main className="run">
         <Header id={id} look={look} head={look.head} onAsk={setQuestion} />
-        <Views id={id} look={look} onRerun={(from) => { setQuestion({ is: "rerun", from }); }} />
+        <Views id={id} look={look} store={store} onRerun={(from) => { setQuestion({ is: "rerun", from }); }} />
       </main>
-      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} onDone={(changed) => { setQuestion(null); if (changed) void store.again().catch(() => undefined); }} />}
+      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} onDone={(changed) => { setQuestion(null); if (changed) store.again(); }} />}
     </div>
   );
 }
@@ -55,7 +57,7 @@ function narrow(): boolean {
 
 type Change = Readonly<Record<string, string | number | null>>;
 
-function Views({ id, look, onRerun }: { readonly id: string; readonly look: RunLook; readonly onRerun: (node: string) => void }): ReactElement {
+function Views({ id, look, store, onRerun }: { readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly onRerun: (node: string) => void }): ReactElement {
   const { query } = useAddress();
   const text = query.toString();
   const tab = query.get("tab") ?? (narrow() ? "timeline" : "graph");
@@ -72,12 +74,7 @@ function Views({ id, look, onRerun }: { readonly id: string; readonly look: RunL
   const named = query.get("instance") ?? "";
   const path = named === "" ? query.get("node") ?? "" : pathOf(named);
   const first = useFirst(id, named === "" ? path : "", look);
-  useEffect(() => {
-    if (path === "") return;
-    const press = (event: KeyboardEvent): void => { if (event.key === "Escape" && document.querySelector("dialog[open]") === null) put({ node: null, instance: null }); };
-    window.addEventListener("keydown", press);
-    return () => { window.removeEventListener("keydown", press); };
-  }, [path, put]);
+  useRunKeys(look, path, put);
   return (
     <>
       <div className="run-tabs" role="tablist" aria-label="Views">
@@ -85,10 +82,10 @@ function Views({ id, look, onRerun }: { readonly id: string; readonly look: RunL
           <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}>{name}</button>
         ))}
       </div>
-      {look.error === null ? null : <p className="stale" role="alert">{explained(look.error).why} It is tried again.</p>}
+      {look.error === null ? null : <Stale error={look.error} again={store.retry} />}
       <div className="run-body">
         <div id="run-view" className="run-view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-          <View id={id} look={look} tab={tab} query={query} path={path} put={put} choose={choose} />
+          <View id={id} look={look} store={store} tab={tab} query={query} path={path} put={put} choose={choose} />
         </div>
         {path === "" ? null : (
           <Panel id={id} look={look} path={path} instance={named === "" ? first : named} beside={query.get("with") ?? ""} onInstance={(instance) => { put({ instance, node: null }); }}
@@ -99,8 +96,25 @@ function Views({ id, look, onRerun }: { readonly id: string; readonly look: RunL
   );
 }
 
-function View({ id, look, tab, query, path, put, choose }: {
-  readonly id: string; readonly look: RunLook; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
+/** `[` and `]` go through the nodes in the order in which they began, Escape closes the panel. */
+function useRunKeys({ nodes }: RunLook, path: string, put: (change: Change) => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (document.querySelector("dialog[open]") !== null || event.metaKey || event.ctrlKey) return;
+      if (event.key === "Escape") {
+        if (path !== "") put({ node: null, instance: null });
+      } else if ((event.key === "[" || event.key === "]") && !(event.target instanceof HTMLElement && event.target.matches("input, textarea, select"))) {
+        const next = nextBegun(nodes.values(), path, event.key === "]" ? 1 : -1);
+        if (next !== null) put({ node: next, instance: null });
+      }
+    };
+    window.addEventListener("keydown", press);
+    return () => { window.removeEventListener("keydown", press); };
+  }, [nodes, path, put]);
+}
+
+function View({ id, look, store, tab, query, path, put, choose }: {
+  readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
   readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void;
 }): ReactElement {
   const isSmall = useSmall();
@@ -120,9 +134,14 @@ function View({ id, look, tab, query, path, put, choose }: {
     case "compare":
       return <Compare id={id} look={look} other={query.get("with") ?? ""} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
-      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <p className="fault graph-fault">{explained(look.graphFault).why} The timeline and the events are there.</p>;
+      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> The graph is not shown; the timeline and the events are.</Fault></div>;
       return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
+}
+
+function Stale({ error, again }: { readonly error: unknown; readonly again: () => void }): ReactElement {
+  if (isGone(error)) return <p className="stale" role="alert">{explained(error).why} What is shown was read before.</p>;
+  return <p className="stale" role="alert">{explained(error).why} What is shown may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>;
 }
 
 function Values({ look: { values, head, ended } }: { readonly look: RunLook }): ReactElement {

@@ -1,19 +1,13 @@
-/** What is known of a node: its instances, and of one of them what it was called with, input, output, error, attempts and logs. */
+/** The panel of a node: how its instances stand, and all that is known of one of them. */
 import { useEffect, useState, type ReactElement } from "react";
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { runPath } from "../../ui/addresses.ts";
-import { CopyButton } from "../../ui/copying.tsx";
-import { lasting } from "../../ui/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { JsonView } from "../../ui/json.tsx";
-import { Bones } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
-import { When } from "../../ui/times.tsx";
-import { explained, request, requestPlain } from "../../wire/api.ts";
-import { attemptsOf, type Attempt } from "./attempts.ts";
-import { nameOf, pathOf, said, total, turnsOf, turnsSaid } from "./counts.ts";
+import { requestPlain } from "../../wire/api.ts";
+import { nameOf, said, total, turnsOf, turnsSaid } from "./counts.ts";
+import { Instance } from "./instance.tsx";
 import type { RunLook } from "./store.ts";
-import type { EventPage, RunEvent, TimePage } from "./types.ts";
+import type { TimePage } from "./types.ts";
 
 export interface PanelProps {
   readonly id: string;
@@ -63,7 +57,7 @@ export function useFirst(id: string, path: string, look: RunLook): string {
     requestPlain("GET", `${runPath(id)}/timeline?node=${encodeURIComponent(path)}&limit=1`).then((page) => {
       const first = (page as TimePage).rows.find((row) => row.path === path);
       if (!left) setFound([path, first?.instance ?? ""]);
-    }, () => { if (!left) setFound([path, ""]); });
+    }, () => { if (!left) setFound([path, path.includes("@") ? "" : path]); }); // the reading of the instance says why
     return () => { left = true; };
   }, [id, path, wanted]);
   if (failed !== "") return failed;
@@ -88,124 +82,4 @@ function Instances({ look, path, instance, onInstance, onTimeline }: PanelProps)
       </form>
     </section>
   );
-}
-
-interface Read {
-  readonly record: JsonObject | null;
-  readonly events: readonly RunEvent[];
-  readonly beside: JsonObject | null;
-}
-
-async function read(id: string, instance: string, beside: string): Promise<Read> {
-  const name = encodeURIComponent(instance);
-  const one = async (run: string): Promise<JsonObject | null> => {
-    const found = await request("GET", `${runPath(run)}/nodes?limit=1&instance=${name}`);
-    const nodes = isObject(found) ? found.get("nodes") : null;
-    const first = isList(nodes) ? nodes[0] : undefined;
-    return isObject(first) ? first : null;
-  };
-  const [record, events, other] = await Promise.all([one(id), eventsOf(id, name), beside === "" ? null : one(beside)]);
-  return { record, events, beside: other };
-}
-
-const MAX_PAGES = 10;
-
-async function eventsOf(id: string, name: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
-  let after = 0;
-  for (let round = 0; round < MAX_PAGES; round += 1) {
-    const page = await requestPlain("GET", `${runPath(id)}/events?instance=${name}&limit=500&afterEventId=${after}`) as EventPage;
-    events.push(...page.events);
-    if (page.ended || page.cursor === after || page.events.some(({ type }) => /^node\.(completed|failed|timed_out|cancelled|skipped|blocked)$/.test(type))) break;
-    after = page.cursor;
-  }
-  return events;
-}
-
-function Instance({ id, look, instance, beside, onEvent }: PanelProps): ReactElement {
-  const [found, setFound] = useState<Read | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const stands = JSON.stringify(look.nodes.get(pathOf(instance))?.counts ?? {});
-  useEffect(() => {
-    let left = false;
-    read(id, instance, beside).then((made) => { if (!left) { setFound(made); setError(null); } }, (failed: unknown) => { if (!left) setError(failed); });
-    return () => { left = true; };
-  }, [id, instance, beside, stands]);
-  if (error !== null) return <p className="fault" role="alert">{explained(error).why} {explained(error).mend}</p>;
-  if (found === null) return <Bones lines={8} label="The node is loading" />;
-  if (found.record === null) return <p className="quiet">There is no instance <code>{instance}</code> in this run.</p>;
-  return <Shown instance={instance} record={found.record} found={found} onEvent={onEvent} />;
-}
-
-function Shown({ instance, record, found, onEvent }: { readonly instance: string; readonly record: JsonObject; readonly found: Read; readonly onEvent: (event: number) => void }): ReactElement {
-  const attempts = attemptsOf(found.events);
-  const name = nameOf(instance);
-  const usage = record.get("usage") ?? null;
-  const error = record.get("error") ?? null;
-  return (
-    <>
-      <dl className="facts">
-        <dt>Status</dt><dd><Status status={textAt(record, "status")} />{textAt(record, "reason") === "" ? null : <span className="quiet"> {textAt(record, "reason")}</span>}</dd>
-        {turnsOf(instance) === "" ? null : <><dt>Where</dt><dd>{turnsOf(instance)}</dd></>}
-        <dt>Instance</dt><dd><code className="cut" title={instance}>{instance}</code><CopyButton text={location.href} what="a link to it" /></dd>
-        <Times record={record} />
-      </dl>
-      <Failure record={record} />
-      <Attempts attempts={attempts} onEvent={onEvent} />
-      <Calls record={record} />
-      <JsonView value={record.get("inputs") ?? null} label="Input" />
-      {record.get("status") === "completed" ? <JsonView value={record.get("output") ?? null} label="Output" reference={name} /> : null}
-      {found.beside === null ? null : <JsonView value={found.beside.get("output") ?? null} label="Output in the other run" />}
-      {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
-      {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
-      {isObject(error) && error.size > 3 ? <JsonView value={error} label="Error" /> : null}
-    </>
-  );
-}
-
-function Times({ record }: { readonly record: JsonObject }): ReactElement | null {
-  const [begin, end] = [textAt(record, "started_at"), textAt(record, "ended_at")];
-  if (begin === "") return null;
-  return <><dt>Started</dt><dd><When at={begin} /><span className="quiet">· {new Date(begin).toLocaleTimeString()}</span></dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
-}
-
-function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {
-  const error = record.get("error");
-  if (!isObject(error)) return null;
-  const exception = record.get("exception");
-  const stack = isObject(exception) ? textAt(exception, "traceback") : "";
-  return (
-    <>
-      <section className="failure" aria-label="Error"><p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p></section>
-      {stack === "" ? null : <section aria-label="Stack"><h3>Stack</h3><pre className="stack" tabIndex={0} aria-label="Stack">{stack}</pre></section>}
-    </>
-  );
-}
-
-function Attempts({ attempts, onEvent }: { readonly attempts: readonly Attempt[]; readonly onEvent: (event: number) => void }): ReactElement | null {
-  const logs = attempts.some((attempt) => attempt.logs.length > 0);
-  if (attempts.length < 2 && !logs) return null;
-  return (
-    <section aria-label="Attempts">
-      <h3>Attempts</h3>
-      <ol className="attempts">
-        {attempts.map((attempt) => (
-          <li key={attempt.event} id={`attempt-${attempt.number}`}>
-            <p><b>{attempt.number}</b> <Status status={attempt.outcome} /> <span className="quiet">{new Date(attempt.began).toLocaleTimeString()}{attempt.ended === null ? "" : ` · ${lasting(Date.parse(attempt.ended) - Date.parse(attempt.began))}`}</span>
-              <button type="button" className="link" onClick={() => { onEvent(attempt.event); }}>event {attempt.event}</button></p>
-            {attempt.said === "" ? null : <p className="said">{attempt.said}</p>}
-            {attempt.logs.length === 0 ? null : <pre className="logs" tabIndex={0} aria-label={`Logs of attempt ${attempt.number}`}>{attempt.logs.map((log) => `${log.at.slice(11, 23)}  ${log.text}`).join("\n")}</pre>}
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function Calls({ record }: { readonly record: JsonObject }): ReactElement | null {
-  const calls = record.get("calls");
-  const last: Json | undefined = isList(calls) ? calls.at(-1) : undefined;
-  if (!isObject(last)) return null;
-  const params = last.get("params") ?? null;
-  return <JsonView value={params} label="Called with" />;
 }

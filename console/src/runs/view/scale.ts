@@ -59,6 +59,20 @@ export function scaled(busy: readonly Span[], from: number, to: number): Scale {
   return { from, to: end, folds, at, back };
 }
 
+export type Step = "in" | "out" | "earlier" | "later";
+
+const LEAST_RANGE_MS = 4;
+
+/** The range of a time of `whole` milliseconds after a step: half of it around a point, twice as much, or half a range to a side; null: all of it. */
+export function moved([from, to]: Span, whole: number, step: Step, around: number | null): Span | null {
+  const length = step === "in" ? Math.max(LEAST_RANGE_MS, Math.ceil((to - from) / 2)) : step === "out" ? (to - from) * 2 : to - from;
+  if (length >= whole) return null;
+  const middle = (step === "in" ? around : null) ?? (from + to) / 2;
+  const shift = step === "earlier" ? -length / 2 : step === "later" ? length / 2 : 0;
+  const begin = Math.min(Math.max(0, Math.floor(middle - length / 2 + shift)), whole - length);
+  return [begin, begin + length];
+}
+
 function gapsOf(busy: readonly Span[], from: number, to: number): Span[] {
   const gaps: Span[] = [];
   let last = from;

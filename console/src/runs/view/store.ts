@@ -1,6 +1,6 @@
 /** One run as an external store: its head, its graph and the counts of its nodes, kept live by waiting for the next event. */
 import { isObject, type JsonObject } from "../../editing/values.ts";
-import { request, requestPlain } from "../../wire/api.ts";
+import { Refusal, request, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
 import { graphOfDocument } from "./graphing.ts";
@@ -9,6 +9,7 @@ import type { NodeSummary, Overview, Span, Summary } from "./types.ts";
 export interface RunLook {
   readonly head: Overview | null;
   readonly values: JsonObject | null; // the run as the server answers it, with keys in their order
+  readonly document: JsonObject | null;
   readonly graph: Graph | null;
   readonly graphFault: unknown;
   readonly nodes: ReadonlyMap<string, NodeSummary>;
@@ -24,7 +25,7 @@ export interface RunLook {
 }
 
 const NOTHING: RunLook = {
-  head: null, values: null, graph: null, graphFault: null, nodes: new Map(), busy: [], lasted: 0, began: null, instances: 0, leftOut: 0, sequence: 0, ended: false,
+  head: null, values: null, document: null, graph: null, graphFault: null, nodes: new Map(), busy: [], lasted: 0, began: null, instances: 0, leftOut: 0, sequence: 0, ended: false,
   error: null, live: false,
 };
 const WAIT_S = 20;
@@ -49,18 +50,33 @@ export class RunStore {
   open(): void {
     this.leaving = new AbortController();
     this.set({ error: null });
+    window.addEventListener("online", this.retry);
     void this.start();
   }
 
   close(): void {
     this.leaving.abort();
     clearTimeout(this.timer);
+    window.removeEventListener("online", this.retry);
   }
 
   /** After something was asked of the run. */
-  async again(): Promise<void> {
-    await this.readHead();
+  again(): void {
+    this.readHead().catch((error: unknown) => { this.failed(error, () => { this.follow(); }); });
   }
+
+  /** Looks at once, where an error has interrupted it. */
+  readonly retry = (): void => {
+    if (this.now.error === null || isGone(this.now.error)) return;
+    clearTimeout(this.timer);
+    void this.start();
+  };
+
+  /** Reads the graph again that could not be read. */
+  readonly retryGraph = (): void => {
+    this.set({ graphFault: null });
+    void this.readGraph();
+  };
 
   private async start(): Promise<void> {
     try {
@@ -85,7 +101,7 @@ export class RunStore {
     try {
       const found = await request("GET", `${runPath(this.id)}/document`, undefined, this.leaving.signal);
       const document = isObject(found) ? found.get("document") : null;
-      if (isObject(document)) this.set({ graph: graphOfDocument(document), graphFault: null });
+      if (isObject(document)) this.set({ document, graph: graphOfDocument(document), graphFault: null });
     } catch (error) {
       this.set({ graphFault: error });
     }
@@ -107,7 +123,7 @@ export class RunStore {
     if (this.now.ended || this.leaving.signal.aborted) return;
     this.timer = setTimeout(() => {
       const before = this.now.sequence;
-      this.readSummary(before, true).then(async (found) => {
+      this.readSummary(before, this.now.error === null).then(async (found) => {
         if (found.sequence !== before || found.ended) await this.readHead();
         this.follow();
       }).catch((error: unknown) => { this.failed(error, () => { this.follow(); }); });
@@ -117,7 +133,8 @@ export class RunStore {
   private failed(error: unknown, again: () => void): void {
     if (this.leaving.signal.aborted) return;
     this.set({ error, live: false });
-    if (this.now.head !== null) this.timer = setTimeout(again, AGAIN_MS);
+    clearTimeout(this.timer);
+    if (this.now.head !== null && !isGone(error)) this.timer = setTimeout(again, AGAIN_MS);
   }
 
   private set(change: Partial<RunLook>): void {
@@ -125,6 +142,11 @@ export class RunStore {
     this.now = { ...this.now, ...change };
     for (const listener of this.listeners) listener();
   }
+}
+
+/** Whether there is no such run any more: it was erased, or its time is over. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Refusal && (error.status === 404 || error.status === 410);
 }
 
 /** A value with ordered objects as plain ones: for facts whose keys are known. */

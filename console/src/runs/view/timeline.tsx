@@ -1,12 +1,13 @@
 /** The waterfall: a row for each instance, read page by page as it comes into view; work and waiting apart, idle time folded. */
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from "react";
 import { lasting } from "../../ui/formats.ts";
+import { Icon, type Mark } from "../../ui/icons.tsx";
 import { Bones, Failed } from "../../ui/notices.tsx";
 import { StatusMark, toneOf } from "../../ui/status.tsx";
 import { useRows } from "../virtual.ts";
 import { nameOf, turnsOf } from "./counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
-import { scaled, ticksOf, type Scale } from "./scale.ts";
+import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
 import type { RunLook } from "./store.ts";
 import type { TimeRow } from "./types.ts";
 
@@ -23,6 +24,13 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
   const { box, from: first, to: last } = useRows(pages.total, ROW);
   useEffect(() => { pages.source.look(first, last); }, [pages.source, first, last]);
   const rows = Array.from({ length: Math.max(0, last - first) }, (_, place) => pages.source.row(first + place));
+  const go = (step: Step): void => {
+    const row = rows.find((one) => one?.instance === chosen);
+    const around = row === undefined || row.begin_ms === null ? null : (row.begin_ms + (row.end_ms ?? look.lasted)) / 2;
+    const range = moved([from ?? 0, to ?? look.lasted], look.lasted, step, around);
+    onRange(range?.[0] ?? null, range?.[1] ?? null);
+  };
+  const isWhole = from === null && to === null;
   return (
     <div className="timeline">
       <div className="timeline-tools">
@@ -30,7 +38,12 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
         <select className={status === "" ? "field choice" : "field choice set"} aria-label="Status of the instances" value={status} onChange={(event) => { setStatus(event.target.value); }}>
           <option value="">Any status</option>{["running", "waiting", "queued", "failed", "completed", "skipped", "cancelled"].map((one) => <option key={one}>{one}</option>)}
         </select>
-        {from === null && to === null ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Show the whole time</button>}
+        <div className="timeline-zoom" role="group" aria-label="Range of time">
+          {STEPS.map(([step, name, mark]) => (
+            <button key={step} className="tool" type="button" title={name} aria-label={name} disabled={step === "in" ? look.lasted < 2 : isWhole} onClick={() => { go(step); }}><Icon mark={mark} size={14} /></button>
+          ))}
+        </div>
+        {isWhole ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Show the whole time</button>}
         <span className="head-gap" />
         <span className="legend"><i className="work" />work<i className="wait" />waiting</span>
       </div>
@@ -47,6 +60,8 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
     </div>
   );
 }
+
+const STEPS: readonly (readonly [Step, string, Mark])[] = [["earlier", "Earlier", "back"], ["later", "Later", "chevron"], ["out", "Zoom out", "minus"], ["in", "Zoom in", "plus"]];
 
 function Bar({ row, top, index, scale, lasted, chosen, onChoose }: {
   readonly row: TimeRow; readonly top: number; readonly index: number; readonly scale: Scale; readonly lasted: number; readonly chosen: boolean; readonly onChoose: (instance: string) => void;

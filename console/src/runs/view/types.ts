@@ -6,6 +6,8 @@ export interface Overview extends NamedRun {
   readonly exception: { readonly type: string; readonly message: string; readonly traceback: string } | null;
   readonly keywords: readonly string[];
   readonly draft: { readonly seq: number; readonly pins: readonly string[]; readonly stop_after: string | null; readonly of: string | null; readonly from: string | null } | null;
+  readonly parent: { readonly run: string; readonly instance: string } | null;
+  readonly rerun: { readonly of: string; readonly from: string | null; readonly by: string | null; readonly reason: string | null } | null;
   readonly steps: number;
   readonly sequence: number;
   readonly held: { readonly by: string | null; readonly reason: string | null; readonly at: string } | null;

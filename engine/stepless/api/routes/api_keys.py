@@ -13,7 +13,7 @@ from stepless.api.bodies import documented_body, read_model
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import KeyBody
-from stepless.api.schemas import KeyOut, KeysOut, NewKeyOut
+from stepless.api.responses.general import KeyOut, KeysOut, NewKeyOut
 from stepless.runtime.access.api_keys import ApiKey, ApiKeys
 
 _TAGS: Final[list[str | Enum]] = ["keys"]

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from stepless.api.admin_schemas import AuditOut, AuditPageOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import AuditQuery
+from stepless.api.responses.admin import AuditOut, AuditPageOut
 from stepless.api.routes.listing import instant_ms
 from stepless.runtime.access.audit import Audited, AuditLog
 

@@ -18,10 +18,10 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
+from stepless.api.responses.general import CancelOut, HoldOut, StartedOut
+from stepless.api.responses.runs import BulkOut
 from stepless.api.routes.listing import run_filter, wanted
 from stepless.api.routes.runs import reply_started
-from stepless.api.run_schemas import BulkOut
-from stepless.api.schemas import CancelOut, HoldOut, StartedOut
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 from stepless.ports import RunHead

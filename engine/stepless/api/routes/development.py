@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import reply
+from stepless.api.responses.general import RunLinks, StartedOut
 from stepless.api.routes.runs import reply_started
-from stepless.api.schemas import RunLinks, StartedOut
 from stepless.runtime.service import Service
 
 _TAGS: Final[list[str | Enum]] = ["development"]

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from stepless.api.admin_schemas import EraseOut
 from stepless.api.problems import documented
 from stepless.api.replies import reply
 from stepless.api.requests import EraseQuery
+from stepless.api.responses.admin import EraseOut
 from stepless.runtime.service import Service
 
 _TAGS: Final[list[str | Enum]] = ["runs"]

@@ -22,7 +22,7 @@ from stepless.api import requests
 from stepless.api.negotiation import preferred, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, page
-from stepless.api.schemas import EventsOut
+from stepless.api.responses.general import EventsOut
 from stepless.api.waiting import wait_for
 from stepless.core.history.digest import path_of
 from stepless.errors import InvalidRequest

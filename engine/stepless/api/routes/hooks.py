@@ -16,8 +16,8 @@ from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
+from stepless.api.responses.general import StartedOut
 from stepless.api.routes.runs import idempotency_key, reply_started
-from stepless.api.schemas import StartedOut
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS

@@ -14,7 +14,7 @@ from stepless.api.bodies import documented_body, read_model
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, reply
 from stepless.api.requests import Body
-from stepless.api.schemas import FindingOut
+from stepless.api.responses.general import FindingOut
 from stepless.imports import TOOLS
 from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON

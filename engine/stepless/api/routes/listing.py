@@ -13,7 +13,7 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import draft_out, instant, reply
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
-from stepless.api.run_schemas import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
+from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON

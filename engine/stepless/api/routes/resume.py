@@ -20,7 +20,7 @@ from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, instant, reply
 from stepless.api.requests import ResumeBody
-from stepless.api.schemas import DecisionOut, QuestionOut
+from stepless.api.responses.general import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import partial
@@ -19,9 +20,9 @@ from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import draft_out, fitting, instant, page, reply, value_reply
+from stepless.api.replies import draft_out, fitting, instant, page, parent_out, reply, rerun_out, value_reply
 from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
-from stepless.api.schemas import (
+from stepless.api.responses.general import (
     CallOut,
     ExceptionOut,
     HeldOut,
@@ -215,6 +216,7 @@ def _version(service: Service, head: RunHead) -> int | None:
 
 
 def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
+    meta = json.loads(view.head.meta)
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,
@@ -234,6 +236,8 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
         "non_entries": list(non_entries_of(view.head)),
         "draft": draft_out(draft_of(view.head)),
+        "parent": parent_out(meta.get("parent")),
+        "rerun": rerun_out(meta.get("rerun")),
         "steps": view.steps,
         "usage": dict(view.usage),
         "sequence": view.sequence,

@@ -16,9 +16,9 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
+from stepless.api.responses.general import ScheduleLinks, StartedOut
 from stepless.api.routes.overviews.approvals import person_of
 from stepless.api.routes.runs import idempotency_key, reply_started
-from stepless.api.schemas import ScheduleLinks, StartedOut
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.schedule_records import LastFiring, Pause
 from stepless.runtime.triggers.schedule_verbs import Schedule

@@ -17,7 +17,7 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, instant, reply
 from stepless.api.requests import Body, ListQuery
-from stepless.api.schemas import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
+from stepless.api.responses.general import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
 from stepless.compile import parse
 from stepless.compile.reading.read import Syntax
 from stepless.compile.reading.write_yaml import write_yaml

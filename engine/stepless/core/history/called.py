@@ -18,8 +18,9 @@ from stepless.core.reading import Reading
 from stepless.core.state import Instance, State
 from stepless.errors import SteplessError
 from stepless.limits import PREVIEW_CHARACTERS, SHOWN_PARAMS_CHARACTERS
+from stepless.model.graph import Node
 from stepless.model.json import JSON
-from stepless.model.kind import Nature
+from stepless.model.kind import Nature, Part
 
 _UNCALLED: Final = frozenset({Nature.ENTRY, Nature.CONTAINER})
 _COMPUTED: Final = re.compile(r"\{\{(?:(?!\}\}).)*?\$\{", re.DOTALL)  # an expression over a secret
@@ -36,9 +37,9 @@ class Called(NamedTuple):
 
 
 def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON] | None:
-    """The parameters of an attempt that begins at this instant: the rendered fields of `with`, then the literal ones. None for a
-    node that is not called (an entry, a container, a disabled node, one with a reused or pinned output) and for one whose
-    parameters raise an error."""
+    """The parameters of an attempt that begins at this instant: the rendered fields of `with`, the values of its cases, then the
+    literal fields. None for a node that is not called (an entry, a container, a disabled node, one with a reused or pinned
+    output) and for one whose parameters raise an error."""
     node = instance.node
     if not node.enabled or node.pinned or node.kind.nature in _UNCALLED or instance.id in state.reused:
         return None
@@ -51,7 +52,24 @@ def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON
         return None
     if any(reference.env for reference in config.template.references):
         filled = veiled(config.template.value, filled)
-    return {**filled, **config.literals}
+    return {**filled, **_judged(node, reading), **config.literals}
+
+
+def _judged(node: Node, reading: Reading) -> Mapping[str, JSON]:
+    """The value of each case that was evaluated: those up to the first true one, or to the one that raises an error. `else` is
+    evaluated by nothing and true."""
+    values: dict[str, JSON] = {}
+    for case in node.config.cases:
+        if case.expression is not None and any(reference.env for reference in case.expression.references):
+            values[case.name] = HIDDEN  # it is not known what it was with the secret, nor whether the next one was evaluated
+            break
+        try:
+            values[case.name] = value = True if case.expression is None else case.expression.evaluate(reading)
+        except SteplessError:
+            break
+        if value:
+            break
+    return dict.fromkeys((name for name, part in node.kind.parts.items() if part is Part.CASES), values)
 
 
 def called(state: State, instance: Instance, at_ms: int) -> Called | None:

@@ -17,7 +17,7 @@ from stepless.editing.document.reading import IsContainer, from_document
 from stepless.editing.document.values import Encoder, decoded, ordered
 from stepless.editing.document.writing import entry_of
 from stepless.editing.state import Entities, State, children_of, ends_at, room_of, tail_of, tie_of
-from stepless.editing.values import Object, key_after, with_key
+from stepless.editing.values import Object, at, key_after, with_key
 from stepless.model.json import JSON
 
 _OWN: Final = frozenset({"id", "parent", "order"})
@@ -124,8 +124,7 @@ class _Aligner:
             ends = {str(edge.get(end)): str(edge.get(end)) for end in ("source", "target")}
             content = canonical([edge.get("form"), entry_of(edge, ends)])
             made.append(_Entry(key, str(edge.get("order", "")), content, edge, None))
-        rest = (holder.get("rest") or {}).get(home)
-        for key, item in ordered(rest) if isinstance(rest, dict) else ():
+        for key, item in ordered(_entries_kept(holder, home)):
             made.append(_Entry(key, str(item.get("order", "")), canonical([home, decoded(item.get("is"))]), None, item))
         return sorted(made, key=lambda one: (one.order, tail_of(one.key) or one.key))
 
@@ -193,7 +192,7 @@ class _Aligner:
             home, parent = ("edges", target["parent"]) if edge.get("home") == "edges" else ("after", None)
             holder = f"block/{edge['target']}" if home == "after" else "doc" if parent is None else f"subflow/{parent}"
             written = Encoder(self._salt, holder).value(entry_of(edge, self._ids), ("rest", home, tail_of(key)))
-            kept = (self._made[holder].get("rest") or {}).get(home, {})
+            kept = _entries_kept(self._made[holder], home)
             self._rest(holder, home, {**kept, tail_of(key): {"order": edge["order"], "is": written}})
             del self._made[key]
 
@@ -211,3 +210,8 @@ def _unsaid(former: Object, made: Object, incoming: int) -> Object:
         return with_key(made, "after", "one", before)
     return made
 
+
+def _entries_kept(holder: Object, home: str) -> Object:
+    """The entries of a list of edges that are no edges, by key."""
+    kept = at(holder, ("rest", home))
+    return kept if isinstance(kept, dict) else {}

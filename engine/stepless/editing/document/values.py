@@ -10,18 +10,24 @@ Entities escape the names of their own fields in the same way, where a document 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
+from math import isfinite
 from typing import Final
 
 from stepless.editing.document.keys import derived_key
 from stepless.editing.orders import spread
 from stepless.editing.values import Object, Path
+from stepless.limits import MAX_INTEGER_BITS
 from stepless.model.json import JSON
 
 LIST: Final = "[]"
 NUMBER: Final = "#"
 _RESERVED: Final = frozenset({LIST, NUMBER})
 _MAX_SAFE_INTEGER: Final = 2**53 - 1
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
+_FRACTION: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_MAX_DIGITS: Final = MAX_INTEGER_BITS // 3
 
 
 class Encoder:
@@ -100,7 +106,11 @@ def unescaped(key: str, reserved: Collection[str] = ()) -> str:
 
 
 def _number(digits: str) -> JSON:
-    try:
-        return int(digits) if digits.lstrip("-").isdecimal() else float(digits)
-    except ValueError:
-        return {NUMBER: digits}
+    """The number that `number` keeps as digits. Other digits, which no client of ours writes, are no number."""
+    if _INTEGER.fullmatch(digits) and len(digits) <= _MAX_DIGITS:
+        whole = int(digits)
+        if whole.bit_length() <= MAX_INTEGER_BITS:
+            return whole
+    elif _FRACTION.fullmatch(digits) and isfinite(held := float(digits)):
+        return held
+    return {NUMBER: digits}

@@ -76,7 +76,8 @@ class _Writer:
         subflow = self._state.get(f"subflow/{tail}")
         rest = block.get("rest")
         after = _placed(self._after.get(tail, []), rest, "after")
-        if isinstance(rest, dict) and "node" in rest and not after and set(block) <= _ENTITY_ONLY:
+        is_bare = subflow is None and tail not in self._children and not after and set(block) <= _ENTITY_ONLY
+        if is_bare and isinstance(rest, dict) and "node" in rest:
             return decoded(rest["node"])
         made: Object = {}
         for field, value in block.items():

@@ -7,7 +7,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from secrets import token_hex
+from threading import Lock
 
 from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
 from stepless.model.json import JSON
@@ -31,21 +33,32 @@ class Audited:
 
 
 class AuditLog:
-    """The audit log of a store. Each entry costs one write, one that is refused or gets details two."""
+    """The audit log of a store. Each entry costs one write, one that is refused or gets details two. The entries of one log
+    object are listed in the order in which they began, also those of one millisecond."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self._lock = Lock()
+        self._instant_ms, self._numbers = -1, count()
 
     def begin(
         self, who: str, verb: str, target: str = "", source: str = "", details: Mapping[str, JSON] | None = None
     ) -> Audited:
         """Stores an entry before the request is carried out. Raises `StoreUnavailable`: then the request must not be."""
         who, verb, target, source = (text[:MAX_AUDIT_FACT_CHARACTERS] for text in (who, verb, target, source))
-        name, now_ms = f"audit_{token_hex(8)}", self._clock.now_ms()
-        entry = Audited(name, now_ms, who, verb, target, source, details=_bounded(details))
+        now_ms, number = self._place()
+        entry = Audited(f"audit_{number:04x}{token_hex(6)}", now_ms, who, verb, target, source, details=_bounded(details))
         self.store(entry)
         return entry
+
+    def _place(self) -> tuple[int, int]:
+        """The time of an entry, and its number among those of the same millisecond: stores list by the time, then by the id."""
+        with self._lock:
+            now_ms = self._clock.now_ms()
+            if now_ms != self._instant_ms:
+                self._instant_ms, self._numbers = now_ms, count()
+            return now_ms, next(self._numbers)
 
     def store(self, entry: Audited) -> None:
         """Stores an entry, in place of its former state."""

@@ -20,6 +20,15 @@ class Decided(NamedTuple):
     outcomes: Sequence[JSON] = ()
 
 
+class Undecided(Exception):
+    """An intent is not decided, because that would take too long; `code` is its answer: `too_large`, or `stale` where its client
+    has to cross it with what others committed."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class Editing(Protocol[S]):
     """The rules of editing, over states of the type `S`. All of it is pure, but that `fold` changes the state that it is
     given."""
@@ -51,5 +60,5 @@ class Editing(Protocol[S]):
 
     def resolve(self, state: S, intent: Intent, since: Sequence[Item]) -> Decided:
         """What follows from an intent over a state, which it leaves as it is. `since` are the items of other clients between the
-        intent's base and the state, in order."""
+        intent's base and the state, in order. Raises `Undecided`."""
         ...

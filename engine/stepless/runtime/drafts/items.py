@@ -44,8 +44,8 @@ class Last(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Why an intent is not in the log: `stale`, `forked`, `replaced` or `busy`, and before it reaches the log `rate` or
-    `forbidden`. Its `n` stays free, so the client may send it again, after `retry_after_ms` if that is given."""
+    """Why an intent is not in the log: `stale`, `forked`, `too_large`, `replaced` or `busy`, and before it reaches the log
+    `rate` or `forbidden`. Its `n` stays free, so the client may send it again, after `retry_after_ms` if that is given."""
 
     code: str
     retry_after_ms: int | None = None

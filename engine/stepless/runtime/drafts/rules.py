@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from stepless.editing import messages
+from stepless.editing.budget import Budget, Exhausted
 from stepless.editing.document import from_document
 from stepless.editing.document.layout import entities_of
 from stepless.editing.document.reading import IsContainer
@@ -16,7 +17,7 @@ from stepless.editing.resolve import Change, resolve
 from stepless.editing.state import TEXT, Entities
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.editing import Decided
+from stepless.runtime.drafts.editing import Decided, Undecided
 from stepless.runtime.drafts.items import Intent, Item
 
 
@@ -61,7 +62,12 @@ class Rules:
 
     def resolve(self, state: Entities, intent: Intent, since: Sequence[Item]) -> Decided:
         changes = [Change(item.by, messages.effects_read(item.effects)) for item in since]
-        decided = resolve(state, intent.gestures, changes)
+        try:
+            decided = resolve(state, intent.gestures, changes, Budget())
+        except Exhausted as exhausted:
+            touched = {self.touched(effect) for item in since for effect in item.effects}
+            is_behind = exhausted.by == "crossing" and exhausted.key in touched
+            raise Undecided("stale" if is_behind else "too_large") from exhausted
         return Decided(all_written(decided.effects), [messages.outcome_written(outcome) for outcome in decided.outcomes])
 
 

@@ -10,7 +10,7 @@ from stepless.errors import InvalidRequest
 from stepless.limits import BUSY_RETRY_MS, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import Clock
-from stepless.runtime.drafts.editing import S
+from stepless.runtime.drafts.editing import S, Undecided
 from stepless.runtime.drafts.items import Answer, Intent, Item, Last
 from stepless.runtime.drafts.records import Records
 from stepless.runtime.drafts.room import Room
@@ -24,7 +24,9 @@ def submit(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answe
 
     * `forked`: the client has sent another intent with this `n`, or a later one, or it is another person's; it goes on as a new
       client;
-    * `stale`: intents before this one are missing, or its base is out of the window; the client pulls and rebases;
+    * `stale`: intents before this one are missing, or its base is out of the window, or more was typed since into the same texts
+      than is crossed here; the client pulls and rebases;
+    * `too_large`: to decide its gestures together takes too long; the client sends fewer at once;
     * `replaced`: the epoch is closed;
     * `busy`: other processes committed first, SEQUENCING_TRIES times.
     """
@@ -77,7 +79,10 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
     for item in since:
         if item.tag == intent.tag:  # sent by the same tab under its former name
             return item
-    decided = room.editing.resolve(room.state, intent, since)
+    try:
+        decided = room.editing.resolve(room.state, intent, since)
+    except Undecided as undecided:
+        return Answer(undecided.code)
     at_ms = max(clock.now_ms(), room.at_ms + 1)
     return Item(
         room.seq + 1, intent.client, intent.n, intent.tag, by, at_ms, tuple(decided.effects), tuple(decided.outcomes)

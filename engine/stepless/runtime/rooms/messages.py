@@ -53,7 +53,7 @@ def read(text: str | None) -> Mapping[str, Any]:
 def read_hello(message: Mapping[str, Any]) -> Hello:
     """The first message of a client. Raises `Closing` for any other."""
     client, after, epoch = message.get("client"), count(message.get("after")), count(message.get("epoch"))
-    named = isinstance(client, str) and 0 < len(client) <= MAX_KEY_CHARACTERS
+    named = isinstance(client, str) and 0 < len(client) <= MAX_KEY_CHARACTERS and client.isascii() and client.isprintable()
     if message.get("t") != "hello" or after is None or epoch is None or not named:
         raise Closing(MALFORMED, "the first message is `hello`: the client, the epoch, and `after`, the last item it has")
     assert isinstance(client, str)

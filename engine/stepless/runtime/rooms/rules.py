@@ -3,10 +3,12 @@ one machine and for the functions on AWS. Loads no web framework."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from time import monotonic
 
 from stepless.errors import InvalidRequest, TransientError
-from stepless.limits import BUSY_RETRY_MS
+from stepless.limits import BUSY_RETRY_MS, MAX_PACED_CLIENTS, OTHERS_HEARD_S
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
@@ -50,14 +52,36 @@ def not_committed(error: Exception) -> Answer:
 
 
 class Intake:
-    """How often people may edit, in one process."""
+    """How often people may edit, in one process. While others edit a draft too, one person leaves them a part of what all may do
+    there, whatever number of clients that person has."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._of_client = Paces(bounds.ops_per_s)
+        self._of_person = Paces(max(bounds.ops_per_s, bounds.room_ops_per_s - bounds.ops_per_s))
         self._of_draft = Paces(bounds.room_ops_per_s)
+        self._heard: OrderedDict[str, dict[str, float]] = OrderedDict()
 
     def too_soon(self, draft: Draft, by: str, message: Mapping[str, object]) -> Answer | None:
-        """`rate` if the client, or everyone in the draft, has sent too much in this second."""
-        client = str(message.get("client"))
-        wait_ms = self._of_client.wait_ms(draft.workflow_id, by, client) or self._of_draft.wait_ms(draft.workflow_id)
+        """`rate` if the client, the person, or everyone in the draft, has sent too much in this second."""
+        client, workflow_id = str(message.get("client")), draft.workflow_id
+        others = self._others(workflow_id, by)
+        wait_ms = (
+            self._of_client.wait_ms(workflow_id, by, client)
+            or (self._of_person.wait_ms(workflow_id, by) if others else 0)
+            or self._of_draft.wait_ms(workflow_id)
+        )
         return Answer("rate", wait_ms) if wait_ms else None
+
+    def _others(self, workflow_id: str, by: str) -> bool:
+        """Whether another person has edited lately. Of each draft the last two people are remembered."""
+        heard = self._heard.setdefault(workflow_id, {})
+        self._heard.move_to_end(workflow_id)
+        if len(self._heard) > MAX_PACED_CLIENTS:
+            self._heard.popitem(last=False)
+        now = monotonic()
+        heard.pop(by, None)
+        others = any(now - at < OTHERS_HEARD_S for at in heard.values())
+        heard[by] = now
+        if len(heard) > 2:
+            del heard[next(iter(heard))]
+        return others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from stepless.compile.source_lines import source_of
+from stepless.compile.source_lines import Sources
 from stepless.core.history.trace import NodeRecord
 from stepless.errors import EngineBug
 from stepless.model.json import JSON
@@ -22,7 +22,7 @@ class SourceLines:
 
     world: World
     head: RunHead
-    _documents: dict[str, Mapping[str, JSON] | None] = field(default_factory=dict)
+    _sources: dict[str, Sources | None] = field(default_factory=dict)
     _known: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def error(self, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
@@ -44,16 +44,16 @@ class SourceLines:
     def _source(self, run_id: str, node: str) -> str | None:
         key = run_id, node
         if key not in self._known:
-            document = self._document(run_id)
-            self._known[key] = None if document is None else source_of(document, node)
+            sources = self._read(run_id)
+            self._known[key] = None if sources is None else sources.line(node)
         return self._known[key]
 
-    def _document(self, run_id: str) -> Mapping[str, JSON] | None:
-        if run_id not in self._documents:
+    def _read(self, run_id: str) -> Sources | None:
+        if run_id not in self._sources:
             head = self.head if run_id == self.head.run_id else self.world.store.get_run(run_id)
             try:
                 found = None if head is None else self.world.versions.document(head.workflow_id, head.version)
             except EngineBug:  # an erased child run names no version
                 found = None
-            self._documents[run_id] = found
-        return self._documents[run_id]
+            self._sources[run_id] = None if found is None else Sources(found)
+        return self._sources[run_id]

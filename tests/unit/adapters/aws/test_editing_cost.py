@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[4]))
 
 from benchmarks import editing_cost
 from stepless.adapters.aws.capacity import CapacityMeter

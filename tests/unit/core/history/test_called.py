@@ -117,6 +117,19 @@ def test_pauses_tell_what_they_were_asked_with(play: Make) -> None:
     assert [call.params["message"] for call in calls(run, "w")] == ["Pay 3?"]
 
 
+def test_a_condition_tells_what_its_cases_were_up_to_the_one_that_it_took(play: Make) -> None:
+    cases = {"large": "<start.n> > 9", "odd": "<start.n> % 2", "never": "<start.n> / 0", "rest": "else"}
+    run = play({"start": {"type": "manual"}, "pick": {"type": "condition", "after": "start", "with": {"cases": cases}}})
+    run.begin({"n": 7})
+    assert [call.params for call in calls(run, "pick")] == [{"cases": {"large": False, "odd": 1}}]
+    other = play({"start": {"type": "manual"}, "pick": {"type": "condition", "after": "start", "with": {"cases": cases}}})
+    other.begin({"n": 6})  # fails at the third case
+    assert [call.params for call in calls(other, "pick")] == [{"cases": {"large": False, "odd": 0}}]
+    last = play({"pick": {"type": "condition", "with": {"cases": {"no": "<input.n> > 9", "rest": "else"}}}})
+    last.begin({"n": 1})
+    assert [call.params for call in calls(last, "pick")] == [{"cases": {"no": False, "rest": True}}]
+
+
 def test_only_the_wanted_records_are_worked_out(play: Make) -> None:
     run = play({f"n{number}": calling({"n": number}) for number in range(4)})
     run.begin()

@@ -18,8 +18,8 @@ from stepless.api.bodies import documented_body, is_json, media_type, read_body,
 from stepless.api.problems import documented
 from stepless.api.replies import finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
+from stepless.api.responses.general import FindingOut
 from stepless.api.rooms.following import Rooms, person_of
-from stepless.api.schemas import FindingOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import (

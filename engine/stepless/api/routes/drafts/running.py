@@ -19,10 +19,10 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
+from stepless.api.responses.general import RunLinks
 from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.routes.drafts.schemas import Seq
 from stepless.api.routes.drafts.texts import refusal_of
-from stepless.api.schemas import RunLinks
 from stepless.errors import Forbidden
 from stepless.limits import DEFAULT_PAGE_ITEMS, MAX_INSTANCE_CHARACTERS, MAX_PINS, MAX_PINS_BYTES, MAX_REQUEST_BYTES
 from stepless.model.draft_run import Pin

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from stepless.api.links import Links
-from stepless.api.overview_schemas import ApprovalOut, ApprovalsOut, DecisionsOut, MadeDecisionOut
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import ApprovalsQuery, DecisionsQuery
+from stepless.api.responses.overviews import ApprovalOut, ApprovalsOut, DecisionsOut, MadeDecisionOut
 from stepless.model.json import JSON
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.audit import Audited, AuditLog

@@ -8,10 +8,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from stepless.api.overview_schemas import ErrorGroupOut, ErrorsOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import ErrorsQuery
+from stepless.api.responses.overviews import ErrorGroupOut, ErrorsOut
 from stepless.api.routes.listing import instant_ms
 from stepless.limits import DEFAULT_ERRORS_MS
 from stepless.runtime.service import Service

@@ -9,10 +9,10 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from stepless.api.overview_schemas import AllStatsOut, StatsOut, WorkflowStatsOut
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import AllStatsQuery, StatsQuery
+from stepless.api.responses.overviews import AllStatsOut, StatsOut, WorkflowStatsOut
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_STATS_MS
 from stepless.model.durations import parse_duration_ms

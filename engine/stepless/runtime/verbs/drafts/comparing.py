@@ -103,18 +103,23 @@ def _written(state: Entities) -> dict[str, JSON]:
         for key in state.found(children_of(parent)):
             node = nodes.get((state.get(key) or {}).get("id")) if isinstance(nodes, dict) else None
             given = node.get("with") if isinstance(node, dict) else None
-            if f"subflow/{tail_of(key)}" in state and isinstance(node, dict) and isinstance(given, dict):
-                waiting.append((tail_of(key), given.get("body")))
-                body_fields = {name: value for name, value in given.get("body", {}).items() if name != "nodes"}
+            if _is_container(state, key) and isinstance(node, dict) and isinstance(given, dict):
+                inner = given.get("body", {})
+                waiting.append((tail_of(key), inner))
+                body_fields = {name: value for name, value in inner.items() if name != "nodes"}
                 node = {**node, "with": {**given, "body": body_fields}}
             made[key] = node
     return made
 
 
+def _is_container(state: Entities, key: str) -> bool:
+    return f"subflow/{tail_of(key)}" in state or bool(state.found(children_of(tail_of(key))))
+
+
 def _reordered(before: Entities, after: Entities) -> set[str]:
     """Blocks that stand elsewhere among the others of their body."""
     made: set[str] = set()
-    for parent in {None, *(tail_of(key) for key in after if room_of(key) == "subflow")}:
+    for parent in {None, *((after.get(key) or {}).get("parent") for key in after if room_of(key) == "block")}:
         known = {key: place for place, key in enumerate(_in_order(before, parent))}
         both = [key for key in _in_order(after, parent) if key in known]
         stay = {both[index] for index in rising([known[key] for key in both])}

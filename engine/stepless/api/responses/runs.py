@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from stepless.api.schemas import DraftOfRunOut, RunLinks
+from stepless.api.responses.general import DraftOfRunOut, RunLinks
 
 
 class NotedErrorOut(TypedDict):

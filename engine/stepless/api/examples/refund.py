@@ -6,13 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stepless.api import draft_examples, overview_examples
-from stepless.api.admin_schemas import AuditOut, EraseOut
+from stepless.api.examples import drafts, overviews
 from stepless.api.links import Links
-from stepless.api.routes.kinds import KindOut
-from stepless.api.routes.schedules import ScheduleOut
-from stepless.api.run_schemas import BulkOut, RunHeadOut
-from stepless.api.schemas import (
+from stepless.api.responses.admin import AuditOut, EraseOut
+from stepless.api.responses.general import (
     CancelOut,
     DecisionOut,
     DocumentOut,
@@ -31,6 +28,9 @@ from stepless.api.schemas import (
     TagOut,
     VersionOut,
 )
+from stepless.api.responses.runs import BulkOut, RunHeadOut
+from stepless.api.routes.kinds import KindOut
+from stepless.api.routes.schedules import ScheduleOut
 
 _JSON: Final = "application/json"
 _LINKS: Final = Links("https://flows.example.com")
@@ -82,7 +82,7 @@ _INSPECTED: Final[RunOut] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
     "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
-    "non_entries": [], "draft": None, "steps": 2,
+    "non_entries": [], "draft": None, "parent": None, "rerun": None, "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
     "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
     "links": _LINKS.run(_RUN),
@@ -165,7 +165,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
     },
-    **draft_examples.REQUESTS,
+    **drafts.REQUESTS,
     **{f"trigger_{method}": {_JSON: _INPUTS} for method in ("post", "put", "patch", "delete")},
 }
 """Request examples by the name of the route and the media type of the body."""
@@ -174,11 +174,11 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _PUBLISHED},
     "list_workflows": {_JSON: {"workflows": [_VERSION], "cursor": None}},
     "read_workflow": {_JSON: _READ},
-    "read_version": {_JSON: _READ, "application/yaml": draft_examples.TEXT},
+    "read_version": {_JSON: _READ, "application/yaml": drafts.TEXT},
     "start_run": {_JSON: _STARTED},
     "list_runs": {_JSON: {"runs": [_HEAD], "cursor": None}},
     "read_run": {_JSON: _INSPECTED},
-    "read_run_document": {_JSON: draft_examples.RUN_DOCUMENT},
+    "read_run_document": {_JSON: drafts.RUN_DOCUMENT},
     "read_value": {_JSON: {"rows": [1, 2, 3]}},
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
     "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
@@ -198,13 +198,13 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "pause_schedule": {_JSON: _SUSPENDED},
     "resume_schedule": {_JSON: {**_SCHEDULE, "started": [_AGAIN]}},
     "fire_schedule": {_JSON: _STARTED_AGAIN},
-    "list_approvals": {_JSON: overview_examples.APPROVALS},
-    "list_decisions": {_JSON: {"decisions": [overview_examples.DECISION], "cursor": None}},
-    "list_errors": {_JSON: overview_examples.ERRORS},
-    "read_stats": {_JSON: overview_examples.STATS},
-    "list_stats": {_JSON: overview_examples.ALL_STATS},
-    "list_versions": {_JSON: overview_examples.VERSIONS},
-    "compare_versions": {_JSON: overview_examples.VERSIONS_DIFF},
+    "list_approvals": {_JSON: overviews.APPROVALS},
+    "list_decisions": {_JSON: {"decisions": [overviews.DECISION], "cursor": None}},
+    "list_errors": {_JSON: overviews.ERRORS},
+    "read_stats": {_JSON: overviews.STATS},
+    "list_stats": {_JSON: overviews.ALL_STATS},
+    "list_versions": {_JSON: overviews.VERSIONS},
+    "compare_versions": {_JSON: overviews.VERSIONS_DIFF},
     "list_keys": {_JSON: {"keys": [_KEPT]}},
     "make_key": {_JSON: _NEW},
     "rotate_key": {_JSON: {**_NEW, "former_until": "2026-11-23T09:30:00.000Z"}},
@@ -224,7 +224,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "health": {_JSON: {"status": "ok"}},
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
-    **draft_examples.ANSWERS,
+    **drafts.ANSWERS,
     **{f"trigger_{method}": {_JSON: _STARTED} for method in ("get", "post", "put", "patch", "delete")},
 }
 """Response examples by the name of the route and the media type of a successful response."""

@@ -1,10 +1,10 @@
-"""Examples for /openapi.json: the questions, failures and health of the refund of `api/examples.py`."""
+"""Examples for /openapi.json: the questions, failures and health of the refund of `api/examples/refund.py`."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stepless.api.overview_schemas import (
+from stepless.api.responses.overviews import (
     AllStatsOut,
     ApprovalOut,
     ApprovalsOut,

@@ -162,15 +162,26 @@ DraftOfRunOut.__doc__ = """A test run is of the draft as it was after item `seq`
 the draft, by path; with `of` and `from`, the nodes that do not come after `from` have their outputs from that run."""
 
 
+class ParentOut(TypedDict):
+    """The run, and its instance of the kind `workflow`, that started a child run."""
+
+    run: str
+    instance: str
+
+
+# What a rerun repeats: the run, from which node on (null: from the start), who asked for it and why.
+RerunOut = TypedDict("RerunOut", {"of": str, "from": str | None, "by": str | None, "reason": str | None})
+
+
 class RunOut(TypedDict):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
     workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit);
     `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is
     `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has them too, and
     `partial_success`. `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is
-    the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number. A value that is
-    too large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts
-    pauses that did not fit."""
+    the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number; `parent` is
+    null but for child runs, and `rerun` but for reruns. A value that is too large for the response is replaced by
+    `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
 
     id: str
     workflow: str
@@ -190,6 +201,8 @@ class RunOut(TypedDict):
     tags: list[str]
     non_entries: list[str]
     draft: DraftOfRunOut | None
+    parent: ParentOut | None
+    rerun: RerunOut | None
     steps: int
     usage: dict[str, int]
     sequence: int

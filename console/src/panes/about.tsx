@@ -1,0 +1,65 @@
+/** What a draft is: shared by everyone who opens it. Who wants to try something alone duplicates it; what is published is a click away. */
+import { useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
+import { usePeople } from "../canvas/view/others.tsx";
+import { begin, given, idFault } from "../pages/beginning.ts";
+import { draftPath, follow, go, hrefOf, versionPath } from "../ui/addresses.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { counted } from "../ui/formats.ts";
+import { nameOf } from "../ui/names.ts";
+import { When } from "../ui/times.tsx";
+import { explained } from "../wire/api.ts";
+import type { Room } from "../wire/room.ts";
+import { settled } from "./settled.ts";
+
+export default function About({ room, canEdit, close }: { readonly room: Room; readonly canEdit: boolean; readonly close: () => void }): ReactElement {
+  const { newest, origin, by, at } = useSyncExternalStore(room.subscribe, () => room.standing);
+  const edits = useSyncExternalStore(room.session.subscribe, () => room.session.replica.seq);
+  const others = usePeople(room);
+  const history = `${draftPath(room.draft)}?view=history`;
+  const link = (path: string, text: string): ReactElement => <a className="button small" href={hrefOf(path)} onClick={(event) => { close(); follow(path)(event); }}>{text}</a>;
+  return (
+    <Dialog title="About this draft" close={close}>
+      <div className="dialog-body about">
+        <p>{nameOf(by) || "Someone"} opened it{at === "" ? "" : <> <When at={at} /></>}{origin === "" ? "" : `, from ${origin}`}. It has {counted(edits, "edit")} since.
+          {" "}{others.length === 0 ? "Nobody else is here now." : `Also here: ${others.map(({ name }) => name).join(", ")}.`}</p>
+        <p className="quiet">Everyone who opens this draft edits the same one. It runs nowhere until it is published; runs use published versions.</p>
+        <p className="inspector-row">{newest === null ? <span className="quiet">Nothing of it is published yet.</span> : link(versionPath(room.draft, newest), `Open v${newest}, as published`)}{link(history, "Who changed what")}</p>
+        <Duplicate room={room} canEdit={canEdit} />
+      </div>
+    </Dialog>
+  );
+}
+
+/** A draft of its own under another id, from the text as it is now, comments included. */
+function Duplicate({ room, canEdit }: { readonly room: Room; readonly canEdit: boolean }): ReactElement {
+  const [id, setId] = useState(`${room.draft.slice(0, 59)}-copy`);
+  const [fault, setFault] = useState("");
+  const [busy, setBusy] = useState(false);
+  const duplicate = async (): Promise<void> => {
+    await settled(room);
+    const why = await begin(id, await given((await room.routes.text()).text));
+    if (why === null) go(draftPath(id));
+    else setFault(why);
+  };
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const wrong = idFault(id);
+    setFault(wrong ?? "");
+    if (wrong !== null) return;
+    setBusy(true);
+    duplicate().catch((error: unknown) => {
+      const { why, mend } = explained(error);
+      setFault(`${why} ${mend}`.trim());
+    }).finally(() => { setBusy(false); });
+  };
+  return (
+    <form onSubmit={submit}>
+      <div>
+        <label className="label" htmlFor="duplicate-id">To try something alone, duplicate it as</label>
+        <input id="duplicate-id" className="field" value={id} maxLength={64} spellCheck={false} autoComplete="off" aria-invalid={fault !== ""} aria-describedby="duplicate-fault" onChange={(event) => { setId(event.target.value); setFault(""); }} />
+      </div>
+      <button className="button" type="submit" disabled={!canEdit || busy || id === ""}>Duplicate</button>
+      <p id="duplicate-fault" className="fault" role="status">{fault}</p>
+    </form>
+  );
+}

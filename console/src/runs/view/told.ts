@@ -1,0 +1,36 @@
+/** The expressions in the parameters of a node, as they are written, beside what a call has at their places. */
+import { isList, isObject, type Json, type JsonObject } from "../../editing/values.ts";
+
+const WRITTEN = /\{\{|<[A-Za-z_][^<>\s]*>|\$\{/;
+
+/** `value` is undefined where the expression was not evaluated. */
+export interface Told {
+  readonly place: string;
+  readonly written: string;
+  readonly value: Json | undefined;
+}
+
+/** What the parameters of a node are in the document, by the path of the node: `x@l` is `x` in the container `l`. */
+export function writtenIn(document: JsonObject, path: string): JsonObject | null {
+  let body: Json | undefined = document;
+  let given: Json | undefined;
+  for (const id of path.split("@").reverse()) {
+    const nodes: Json | undefined = isObject(body) ? body.get("nodes") : undefined;
+    const node: Json | undefined = isObject(nodes) ? nodes.get(id) : undefined;
+    given = isObject(node) ? node.get("with") : undefined;
+    body = isObject(given) ? given.get("body") : undefined;
+  }
+  return isObject(given) ? given : null;
+}
+
+/** Every text that has a reference or an expression, and every case, with what the call has at its place. Pure. */
+export function toldOf(written: JsonObject, call: JsonObject): readonly Told[] {
+  const found: Told[] = [];
+  const walk = (value: Json, got: Json | undefined, place: string, isCase: boolean): void => {
+    if (typeof value === "string" && (isCase || WRITTEN.test(value))) found.push({ place, written: value, value: got });
+    else if (isObject(value)) for (const [key, one] of value) walk(one, isObject(got) ? got.get(key) : undefined, place === "" ? key : `${place}.${key}`, place === "cases");
+    else if (isList(value)) value.forEach((one, at) => { walk(one, isList(got) ? got[at] : undefined, `${place}[${at}]`, false); });
+  };
+  for (const [key, value] of written) if (key !== "body" && call.has(key)) walk(value, call.get(key), key, false);
+  return found;
+}

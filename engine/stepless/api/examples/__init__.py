@@ -1,0 +1,1 @@
+"""Examples for /openapi.json: every request and every response has one."""
