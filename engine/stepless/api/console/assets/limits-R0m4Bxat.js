@@ -1,1 +1,0 @@
-var e=5e3,t=2e4,n=4e6,r=256e3,i=5e6,a=2e4,o=4e6,s=1e3,c=3e3;export{a,s as c,o as i,c as l,n,i as o,t as r,r as s,e as t};
