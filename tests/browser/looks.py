@@ -79,14 +79,15 @@ def button(name: str, wait: str) -> Callable[[Any], None]:
 
 def lists(more: bool) -> Iterator[Scene]:
     some = ".rows-space .row" if more else ".runs-empty"
-    yield Scene("workflows", "/workflows", "table" if more else ".page-empty")
+    yield Scene("workflows", "/workflows", "table" if more else ".empty-page")
     yield Scene("workflows-new", "/workflows", ".page-title", button("New workflow", "dialog[open]"))
+    yield Scene("workflows-invited", "/workflows", ".page-title", button("Invite", ".bar-said:not(:empty)"), WIDE)
     yield Scene("runs", "/", some)
     yield Scene("runs-filtered", "/?status=failed&since=7d", ".rows-space .row, .runs-empty")
     yield Scene("runs-none", "/?search=there-is-no-such-run&status=failed", ".runs-empty")
-    yield Scene("approvals", "/approvals", ".question, .page-empty")
-    yield Scene("approvals-decided", "/approvals?show=decided", ".decisions, .page-empty")
-    yield Scene("errors", "/errors?since=30d", ".group, .page-empty")
+    yield Scene("approvals", "/approvals", ".question, .empty-page")
+    yield Scene("approvals-decided", "/approvals?show=decided", ".decisions, .empty-page")
+    yield Scene("errors", "/errors?since=30d", ".group, .empty-page")
     yield Scene("nowhere", "/there-is-no-such-page", ".notice")
     yield Scene("run-none", "/runs/run_none", ".notice")
     if more:
@@ -107,18 +108,18 @@ def opened_group(page: Any) -> None:
 
 def workflow(id_: str, version: int, name: str = "workflow") -> Iterator[Scene]:
     at = f"/workflows/{id_}"
-    yield Scene(name, at, ".figures, .page-empty")
+    yield Scene(name, at, ".figures, .empty-page")
     yield Scene(f"{name}-versions", f"{at}/versions", ".versions")
     if version > 1:
         yield Scene(f"{name}-changes", f"{at}/versions?from={version - 1}&to={version}", ".compared")
     yield Scene(f"{name}-start", f"{at}/start", ".start")
-    yield Scene(f"{name}-schedules", f"{at}/schedules", "#workflow-view > *, .schedules, .page-empty")
-    yield Scene(f"{name}-webhooks", f"{at}/webhooks", ".hooks, .page-empty")
+    yield Scene(f"{name}-schedules", f"{at}/schedules", "#workflow-view > *, .schedules, .empty-page")
+    yield Scene(f"{name}-webhooks", f"{at}/webhooks", ".hooks, .empty-page")
 
 
 def run(id_: str, name: str, node: str, other: str) -> Iterator[Scene]:
     at = f"/runs/{id_}"
-    yield Scene(name, f"{at}?tab=graph", ".react-flow__node, .far")
+    yield Scene(name, f"{at}?tab=graph", ".react-flow__node, .far, .run-outline")
     yield Scene(f"{name}-node", f"{at}?tab=graph&node={node}", ".panel-body")
     yield Scene(f"{name}-timeline", f"{at}?tab=timeline", ".run-view > *")
     yield Scene(f"{name}-events", f"{at}?tab=events", ".event-row")
@@ -148,12 +149,36 @@ def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
 
 def added(page: Any) -> None:
     """A node that is not whole: a finding, an entry of the history, a difference."""
-    if page.get_by_text("No findings").count():
+    page.wait_for_selector(".findings > span:text('No findings'), .findings-sum")
+    if page.locator(".findings-sum").count() == 0:
         press("Escape", "a")(page)
         page.keyboard.type("http")
         page.keyboard.press("Enter")
         page.wait_for_selector(".picker", state="detached")
         page.wait_for_selector(".findings-sum")
+
+
+def on_canvas(id_: str) -> Iterator[Scene]:
+    """What is shown of several nodes at once, of one by its menu, and of a note."""
+    at, shown = f"/drafts/{id_}", ".react-flow__node"
+    yield Scene("editor-menu", f"{at}?node=score", shown, press("Shift+F10"), WIDE)
+    yield Scene("editor-many", at, shown, press("Control+a"), WIDE)
+    yield Scene("editor-kinds", at, shown, lambda page: page.locator(".palette").evaluate("one => one.scrollTo(0, 10_000)"), WIDE)
+    yield Scene("editor-note", at, shown, noted, (1440,))
+
+
+def noted(page: Any) -> None:
+    press("Escape", "n")(page)
+    page.keyboard.type("Large refunds wait for a manager, small ones are paid at once.")
+
+
+def ran(page: Any) -> None:
+    """Runs the draft once; its node `price` divides by zero."""
+    if not page.locator(".testbar").count():
+        page.get_by_role("button", name="Test run").first.click()
+        page.locator("dialog[open] textarea").first.fill('{"count": 0, "customer": "c-1"}')
+        page.get_by_role("button", name="Start the test run").click()
+        page.wait_for_selector(".testbar >> text=failed")
 
 
 def conflicting(file: Path) -> Callable[[Any], None]:
@@ -188,16 +213,26 @@ def scenes(kind: str, site: DraftSite) -> Iterator[Scene]:
     yield from lists(kind != "empty")
     if kind == "usual":
         yield from workflow("split-invoices", 2)
+        at = "/workflows/split-invoices"
+        yield Scene("workflow-start-refused", f"{at}/start", ".start form", button("Start the run", ".start .fault"))
+        yield Scene("workflow-schedules-pause", f"{at}/schedules", ".schedules", button("Pause…", "dialog[open]"))
         yield from workflow("refund-approval", 1, "webhook")
+        yield Scene("webhook-webhooks-try", "/workflows/refund-approval/webhooks", ".hooks", button("Try it", ".try"))
         yield Scene("version-python", "/workflows/payout/versions/2", ".source-text .cm-line")
         yield Scene("version", "/workflows/refund-approval/versions/1", ".source-text .cm-line")
         failed = newest(site, "split-invoices", "failed")
         yield from run(failed, "run-failed", "price", newest(site, "split-invoices", "completed"))
-        yield from run(newest(site, "refund-approval"), "run", "score", newest(site, "refund-approval", "completed"))
-        yield from run(newest(site, "refund-approval", "paused"), "run-paused", "manager", failed)
+        paused = newest(site, "refund-approval", "paused")
+        yield from run(newest(site, "refund-approval"), "run", "score", paused)
+        yield from run(paused, "run-paused", "manager", failed)
+        yield Scene("run-paused-cancel", f"/runs/{paused}?tab=timeline", ".run-title", button("Cancel…", "dialog[open]"))
         yield from run(newest(site, "each-line"), "run-turns", "settle@each", failed)
         yield Scene("editor-added", "/drafts/refund-approval", ".react-flow__node", added, (1440,))
         yield from editor("refund-approval", "editor", "score")
+        yield from on_canvas("refund-approval")
+        nodes = ".react-flow__node, .outline"
+        yield Scene("editor-python", "/drafts/payout", nodes, lambda page: page.wait_for_selector(".tied .cm-line"))
+        yield Scene("editor-running", "/drafts/split-invoices", nodes, ran, (1440, 390))
         file = site.folder / "split-invoices.json"
         yield Scene("editor-conflict", "/drafts/split-invoices?node=stock", ".inspector-body, .outline", conflicting(file))
         yield from editor("new-onboarding", "editor-empty", None)
@@ -251,8 +286,31 @@ def signed_out(windows: Windows, site: DraftSite, folder: Path) -> None:
         for theme in THEMES:
             scope = windows.bare(viewport={"width": width, "height": height}, color_scheme=theme)
             for name, fragment in (("sign-in", ""), ("joining", f"#code={code}&invited"), ("code-spent", "#code=spent")):
-                page = windows.tab(scope, f"{site.url}/console/{fragment}", ".notice")
+                page = windows.tab(scope, f"{site.url}/console/{fragment}", ".gate, .notice")
                 page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
+
+
+def others(windows: Windows, site: DraftSite, folder: Path) -> None:
+    """Of one draft: what a person sees who may only read, and one whose network is gone. And a sign-in at an issuer."""
+    address = f"{site.url}/console/drafts/refund-approval"
+    login = {"issuer": "https://id.example.com", "client_id": "console", "scope": "openid", "audiences": ["console"]}
+    login |= {"authorize": "https://id.example.com/authorize", "token": "https://id.example.com/token"}
+    for width in WIDTHS:
+        for theme in THEMES:
+            size = {"width": width, "height": SIZES[width]}
+            for name, person in (("reader", site.person("Reader", "read")), ("offline", site.person("Ada"))):
+                page = windows.open(person, address, ".findings", viewport=size, color_scheme=theme)
+                if name == "offline":
+                    page.context.set_offline(True)
+                    press("a")(page)
+                    page.keyboard.type("wait")
+                    page.keyboard.press("Enter")
+                    page.wait_for_selector(".head-saved.retrying")
+                page.screenshot(path=folder / f"editor-{name}-{width}-{theme}.png", animations="disabled")
+            scope = windows.bare(viewport=size, color_scheme=theme)
+            scope.route("**/console/settings", lambda route: route.fulfill(json={"socket": None, "login": login}))
+            page = windows.tab(scope, f"{site.url}/console/", ".gate")
+            page.screenshot(path=folder / f"sign-in-issuer-{width}-{theme}.png")
 
 
 def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: list[str], kept: bool = False) -> list[str]:
@@ -275,6 +333,8 @@ def look(kind: str, folder: Path, only: list[str], widths: list[int], themes: li
                         tour.visit(scene)
                 if kind == "empty" and not only:
                     signed_out(windows, site, folder)
+                if kind == "usual" and not kept and (not only or "others" in only):
+                    others(windows, site, folder)
                 windows.close()
             lines = [f"{fault}  [{', '.join(at)}]" for fault, at in tour.faults.items()] + windows.faults
             sys.stdout.write("\n".join([f"{kind}:", *lines, ""]))

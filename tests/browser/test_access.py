@@ -69,7 +69,7 @@ def test_axe_finds_nothing_in_the_list_nor_on_pages_that_say_no(
     ):  # fmt: skip
         page = windows.open(ada, address, shown, color_scheme=theme)
         assert violations(page, address) == []
-    page = windows.tab(windows.bare(color_scheme=theme), ada.page(), "text=You are not signed in")
+    page = windows.tab(windows.bare(color_scheme=theme), ada.page(), "text=Sign in to Stepless")
     assert violations(page, "signed out") == []
 
 

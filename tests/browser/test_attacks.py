@@ -128,7 +128,7 @@ def test_a_role_that_is_taken_away_while_the_draft_is_open_ends_the_editing(
     draft_site.client.delete(f"/keys/{eve.key_id}").raise_for_status()
     with eve.cable.cut():  # the socket ends, and the next one needs a ticket
         page.keyboard.press("d")
-    page.get_by_text("Your sign-in has ended.").wait_for()
+    page.get_by_text("Your sign-in has ended").wait_for()
     assert draft_site.document(refund)["nodes"]["pay"]["enabled"] is False
 
 

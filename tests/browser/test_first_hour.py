@@ -253,7 +253,7 @@ def run(draft_site: DraftSite) -> str:
 def test_a_link_to_a_run_leads_to_the_console_and_brings_its_token(windows: Windows, ada: Person, run: str) -> None:
     page = windows.tab(windows.bare(), f"{ada.cable.url}/runs/{run}/view#token={ada.token}", ".run-title")
     assert page.url == f"{ada.cable.url}/console/runs/{run}"
-    page = windows.tab(windows.bare(), f"{ada.cable.url}/runs/{run}/view", "text=You are not signed in")
+    page = windows.tab(windows.bare(), f"{ada.cable.url}/runs/{run}/view", "text=Sign in to Stepless")
     page.get_by_label("API key").fill(ada.token)
     page.keyboard.press("Enter")
     page.wait_for_selector(".run-title")
@@ -280,5 +280,5 @@ def test_every_page_has_contrast_names_a_title_a_focus_order_large_targets_and_s
         page.context.close()
     scope = windows.bare(**look)
     scope.add_init_script(WATCH)
-    found += faults(windows.tab(scope, ada.page(), "text=You are not signed in"), f"sign-in {width} {theme}")
+    found += faults(windows.tab(scope, ada.page(), "text=Sign in to Stepless"), f"sign-in {width} {theme}")
     assert found == []

@@ -68,17 +68,17 @@ def test_an_address_of_nothing_says_so_and_leads_on(page: Any, site: DraftSite) 
 
 
 def test_a_key_that_is_refused_is_said_to_be_and_another_one_may_be_entered(windows: Windows, site: DraftSite) -> None:
-    page = windows.tab(windows.bare(), f"{site.url}/console/workflows", "text=You are not signed in")
+    page = windows.tab(windows.bare(), f"{site.url}/console/workflows", "text=Sign in to Stepless")
     page.get_by_label("API key").fill("mistyped")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="The server does not take this key.").wait_for()
+    page.get_by_role("heading", name="The server does not take this key").wait_for()
     key = site.client.post("/keys", json={"name": "eve", "roles": ["read"]}).json()
     page.get_by_label("API key").fill(key["secret"])
     page.keyboard.press("Enter")
     page.wait_for_selector("table")
     site.client.delete(f"/keys/{key['id']}").raise_for_status()
     page.get_by_role("button", name="Read again").click()
-    page.get_by_role("heading", name="Your sign-in has ended.").wait_for()
+    page.get_by_role("heading", name="Your sign-in has ended").wait_for()
 
 
 def test_a_page_whose_script_does_not_come_leaves_the_way_to_the_others(page: Any, site: DraftSite) -> None:

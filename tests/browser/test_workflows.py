@@ -167,7 +167,7 @@ def versions(page: Any) -> None:
     page.locator(".lines .came").first.wait_for()
     seen(page, "diff-lines")
     page.get_by_label("From").select_option("2")
-    page.get_by_text("Nothing differs").wait_for()
+    page.get_by_text("No differences").wait_for()
     page.go_back()
     page.get_by_role("link", name="All versions").click()
     page.locator("tr", has_text="v1").get_by_role("button", name="Open a draft").click()

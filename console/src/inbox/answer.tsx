@@ -61,6 +61,7 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
   const submit = (event: SyntheticEvent): void => { event.preventDefault(); };
   return (
     <article className="question" aria-labelledby={`${id}-message`}>
+      <div className="question-what">
       <header className="question-head">
         <a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))}>{asked.workflow}</a>
         <span className="quiet">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code></span>
@@ -69,10 +70,11 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
       </header>
       <h2 id={`${id}-message`} className={asked.message.length > LONG_MESSAGE ? "long" : ""}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
       {asked.approvers.length === 0 ? null : <p className="hint">Sent to {asked.approvers.join(", ")}</p>}
+      </div>
       <form onSubmit={submit}>
         {fields.map((field) => <Input key={field.name} id={`${id}-${field.name}`} field={field} value={typed.get(field.name) ?? field.initial} fault={fault.byField.get(field.name) ?? ""}
           onChange={(value) => { setTyped(new Map(typed).set(field.name, value)); }} />)}
-        <label><span className="label">Comment, kept in the audit log</span>
+        <label className="question-comment"><span className="label">Comment, kept in the audit log</span>
           <textarea className="field prose" rows={1} maxLength={500} value={comment} onChange={(event) => { setComment(event.target.value); }} /></label>
         {decidingAs !== null ? null : <label><span className="label">Your name</span><input className="field" maxLength={200} autoComplete="name" value={by} onChange={(event) => { setBy(event.target.value); }} /></label>}
         <div role="alert">{fault.whole.map((one) => <p className="fault" key={one}>{one}</p>)}</div>

@@ -26,6 +26,13 @@ interface Made {
   }[];
 }
 
+const EXAMPLE = `manager:
+  type: approval
+  after: score
+  with:
+    message: Refund <order.body.amount>?
+    approvers: [ada@example.com]
+    timeout: 2d`;
 const DECIDED = `${APPROVALS}?show=decided`;
 
 export default function Approvals(): ReactElement {
@@ -60,8 +67,9 @@ function Questions(): ReactElement {
       <p role="status" className="inbox-said">{said}</p>
       {error === null ? null : <p className="stale" role="alert">{explained(error).why} The list may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
       {open.length === 0 ? (
-        <div className="page-empty"><h2>No question is open</h2>
-          <p className="quiet">An <code>approval</code> node asks a person before a run goes on. Its question is answered here, or by the link that it sends.</p></div>
+        <div className="empty-page"><h2>No question is open</h2>
+          <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>
+          <pre tabIndex={0} aria-label="An approval node"><code>{EXAMPLE}</code></pre></div>
       ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
       {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")} after these.</p> : null}
       {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
@@ -76,7 +84,7 @@ function keyOf(one: Approval): string {
 function Decisions(): ReactElement {
   const { found, error, again } = usePolled<Made>("/approvals/decisions");
   if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="The decisions are not shown." error={error} again={again} />;
-  if (found.decisions.length === 0) return <div className="page-empty"><h2>Nothing was decided yet</h2><p className="quiet">Who decided what, and why, is listed here for a year.</p></div>;
+  if (found.decisions.length === 0) return <div className="empty-page"><h2>Nothing was decided yet</h2><p>Each decision is listed here for a year: what was decided, by whom and why.</p></div>;
   return (
     <ul className="decisions">{found.decisions.map((one) => (
       <li key={`${one.run_id} ${one.pause} ${one.at}`}>

@@ -5,6 +5,7 @@ import { Bulk } from "../runs/list/bulk.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { counted, shortId } from "../ui/formats.ts";
+import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/times.tsx";
 import { explained } from "../wire/api.ts";
@@ -37,6 +38,7 @@ interface Found {
 
 const MINUTE_MS = 60_000;
 const SHOWN_RUNS = 20;
+const SAID = { "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
 
 export default function Errors(): ReactElement {
   const { query } = useAddress();
@@ -52,19 +54,24 @@ export default function Errors(): ReactElement {
     <div className="page">
       <Bar at="errors" />
       <main className="inbox errors">
-        <div className="page-title"><h1>Errors</h1>
-          <label><span className="hidden">Failures of</span>
-            <select className="field" value={span} onChange={(event) => { choose(event.target.value, workflow); }}>
-              <option value="24h">the last 24 hours</option><option value="7d">the last 7 days</option><option value="30d">the last 30 days</option>
-            </select></label>
-        </div>
-        {workflow === "" ? null : <p>Of {workflow} <button className="button small" type="button" onClick={() => { choose(span, ""); }}>All workflows</button></p>}
+        <div className="page-title"><h1>Errors</h1></div>
+        <search className="errors-bar">
+          <select className="field" aria-label="Failures of" value={span} onChange={(event) => { choose(event.target.value, workflow); }}>
+            {Object.entries(SAID).map(([one, said]) => <option key={one} value={one}>{said}</option>)}
+          </select>
+          {workflow === "" ? null : <button className="button small errors-of" type="button" title="Show all workflows" onClick={() => { choose(span, ""); }}><span className="cut">{workflow}</span><Icon mark="close" size={14} /></button>}
+          <span className="head-gap" />
+          <p role="status" className="inbox-said quiet">{found === null || found.count === 0 ? "" : `${found.at_least ? "At least " : ""}${counted(found.count, "failure")} in ${counted(found.group_count, "group")}${found.unsure ? "; some may have been run again since" : ""}`}</p>
+        </search>
         {found === null ? error === null ? <Bones lines={9} label="The failures are loading" /> : <Failed what="The failures are not shown." error={error} again={again} /> : (
           <>
-            <p role="status" className="inbox-said">{found.count === 0 ? "" : `${found.at_least ? "At least " : ""}${counted(found.count, "failure")} in ${counted(found.group_count, "group")}.${found.unsure ? " Some may have been run again since." : ""}`}</p>
             {error === null ? null : <p className="stale" role="alert">{explained(error).why} The list may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
-            {found.errors.length === 0 ? <div className="page-empty"><h2>No failure is open</h2><p className="quiet">Failed runs stand here in groups. A failure leaves when a rerun of its run succeeds.</p></div>
-              : <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>}
+            {found.errors.length === 0 ? <div className="empty-page"><h2>No failure is open</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list once a rerun of its run succeeds.</p></div> : (
+              <>
+                <div className="group-heads" aria-hidden="true"><span>Error</span><span>Workflow</span><span>{SAID[span]}</span><span>Last seen</span><span>First seen</span><span /></div>
+                <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>
+              </>
+            )}
           </>
         )}
       </main>
@@ -80,16 +87,20 @@ function Line({ group, since, rerun, only }: { readonly group: Group; readonly s
   return (
     <li className="group">
       <div className="group-what">
-        <p><b>{group.node ?? "run"}</b> <code>{group.code}</code> <button type="button" className="group-of" title="Only this workflow" onClick={only}>{group.workflow}</button>
-          <span className="quiet" title={group.versions.map((version) => `v${version}`).join(", ")}> {versionsOf(group.versions)}</span></p>
+        <p><b>{group.node ?? "run"}</b> <code>{group.code}</code></p>
         <p className="group-message" title={group.example}>{group.example || group.message}</p>
       </div>
-      <Bars counts={group.bars} />
-      <div className="group-when">
-        <span className="quiet">last <When at={group.last_at} /></span>{group.count > 1 ? <span className="quiet">first <When at={group.first_at} /></span> : null}
+      <div className="group-where">
+        <button type="button" className="group-of cut" title={`Only ${group.workflow}`} onClick={only}>{group.workflow}</button>
+        <span className="quiet" title={group.versions.map((version) => `v${version}`).join(", ")}>{versionsOf(group.versions)}</span>
       </div>
+      <Bars counts={group.bars} />
+      <span className="group-last"><span className="group-word">last </span><When at={group.last_at} /></span>
+      <span className="group-first quiet"><span className="group-word">first </span><When at={group.first_at} /></span>
+      <div className="group-do">
       <button className="button small group-count" type="button" aria-expanded={open} onClick={() => { setOpen(!open); }}>{counted(group.count, "run")}</button>
       <button className="button small" type="button" onClick={rerun}>Rerun…</button>
+      </div>
       {open ? (
         <ul className="group-runs">{group.runs.slice(0, SHOWN_RUNS).map((id) => <li key={id}><a href={hrefOf(runPath(id))} onClick={follow(runPath(id))} title={id}><code>{shortId(id)}</code></a></li>)}
           {rest > 0 ? <li><a href={hrefOf(all)} onClick={follow(all)}>and {rest.toLocaleString("en")} more</a></li> : null}</ul>

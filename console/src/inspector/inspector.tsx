@@ -6,6 +6,7 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
+import { keyNames } from "../canvas/view/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
@@ -51,7 +52,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
         <Icon mark={markOf(block.type)} />
         <b className="cut" title={lastChange(room, key, `block/${block.tail}`)}>{block.id}</b>
         <span className="head-gap" />
-        <button className="tool" type="button" title="Duplicate (⌘ D)" aria-label="Duplicate" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}><Icon mark="copy" /></button>
+        <button className="tool" type="button" title={keyNames("Duplicate (⌘ D)")} aria-label="Duplicate" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}><Icon mark="copy" /></button>
         <button className="tool" type="button" title="Delete (Del)" aria-label="Delete" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}><Icon mark="trash" /></button>
         <button className="tool inspector-close" type="button" aria-label="Close" onClick={() => { desk.change({ open: false }); }}><Icon mark="close" /></button>
       </div>
@@ -68,7 +69,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
             </select>
           </div>
         </div>
-        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint"><Prose text={kind.summary} /></p>}
+        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint inspector-about"><Prose text={kind.summary} /></p>}
         <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} asYaml={asYaml} choose={choose} />
         <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />
@@ -144,8 +145,9 @@ const Edges = memo(function Edges({ desk, graph, block, canEdit }: { readonly de
 function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
   const { canEdit } = look.draft;
   return (
+    <>
+    <div className="inspector-head"><b>{look.selected.size} nodes{look.chosen.size === 0 ? "" : ` and ${look.chosen.size} ${look.chosen.size === 1 ? "note" : "notes"}`}</b></div>
     <div className="inspector-body">
-      <b>{look.selected.size} nodes{look.chosen.size === 0 ? "" : ` and ${look.chosen.size} ${look.chosen.size === 1 ? "note" : "notes"}`}</b>
       <Suspense fallback={null}><Aligning desk={desk} look={look} /></Suspense>
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
@@ -154,6 +156,7 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
         <button className="button small danger" type="button" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}>Delete {look.selected.size + look.chosen.size}</button>
       </div>
     </div>
+    </>
   );
 }
 
@@ -163,11 +166,13 @@ function OfEdges({ desk, look }: { readonly desk: Desk; readonly look: Look }): 
   const wire = look.graph.wires.get(only ?? "");
   const name = (tail: string): string => look.graph.blocks.get(tail)?.id ?? "";
   return (
+    <>
+    <div className="inspector-head"><b className="cut">{wire === undefined ? `${count} edges` : `${name(wire.source)}${wire.handle === SOURCE ? "" : `.${wire.handle}`} to ${name(wire.target)}`}</b></div>
     <div className="inspector-body">
-      <b>{wire === undefined ? `${count} edges` : `${name(wire.source)}${wire.handle === SOURCE ? "" : `.${wire.handle}`} to ${name(wire.target)}`}</b>
-      <p className="hint">A kind from the palette goes in between.</p>
+      <p className="hint">A kind that is chosen in the palette is put on this edge.</p>
       <button className="button small danger" type="button" disabled={!look.draft.canEdit} onClick={() => { run(desk, "delete"); }}>Delete {count === 1 ? "the edge" : `${count} edges`}</button>
     </div>
+    </>
   );
 }
 
@@ -175,10 +180,12 @@ function OfDraft({ desk, look, room }: { readonly desk: Desk; readonly look: Loo
   const doc = look.draft.view.get("doc");
   const id = isObject(doc) ? doc.get("id") : null;
   return (
+    <>
+    <div className="inspector-head"><Icon mark="workflow" /><b>Workflow</b>{typeof id === "string" ? <><span className="head-gap" /><code className="quiet cut" title={id}>{id}</code></> : null}</div>
     <div className="inspector-body">
-      <b>Workflow</b>
-      <p className="hint">{typeof id === "string" ? `Its id is ${id}. ` : ""}Select a node to see its parameters here.</p>
+      <p className="hint">Select a node to see its parameters here.</p>
       <Text desk={desk} label="Name, variables and limits" value={doc} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />
     </div>
+    </>
   );
 }

@@ -1,5 +1,6 @@
 /** What a person sees first who was invited: colleagues see the name that they give here. */
 import { useEffect, useState, type ReactElement } from "react";
+import { Brand } from "../ui/icons.tsx";
 
 const MOST = 200;
 
@@ -7,14 +8,16 @@ export function Joining({ join }: { readonly join: (name: string) => void }): Re
   const [name, setName] = useState("");
   useEffect(() => { document.title = "Join · Stepless"; }, []);
   return (
-    <main className="notice">
-      <h1>You are invited to this console.</h1>
+    <main className="gate">
+      <Brand size={32} />
+      <h1>Join this console</h1>
       <form onSubmit={(event) => { event.preventDefault(); if (name.trim() !== "") join(name.trim()); }}>
-        <p><label htmlFor="own-name">Your name, as your colleagues will see it</label></p>
-        <p className="joining">
+        <p className="quiet">You were invited. Colleagues see your name at your cursor, in the history and with each version.</p>
+        <div>
+          <label className="label" htmlFor="own-name">Your name</label>
           <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} />
-          <button className="button first" type="submit" disabled={name.trim() === ""}>Join</button>
-        </p>
+        </div>
+        <button className="button first" type="submit" disabled={name.trim() === ""}>Join</button>
       </form>
     </main>
   );

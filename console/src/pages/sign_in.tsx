@@ -1,5 +1,6 @@
 /** What a person sees whom the server does not know: a button to the issuer, or a field for a key. */
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
+import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";
 import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
 import { sentence } from "../ui/sentences.ts";
@@ -24,11 +25,12 @@ export function SignIn({ enter, why }: { readonly enter: () => void; readonly wh
   const isRefused = hasToken() && !wasTaken();
   const what = found.login === null ? "key" : "sign-in";
   return (
-    <main className="notice">
-      <h1>{isRefused ? `The server does not take this ${what}.` : hasToken() ? "Your sign-in has ended." : "You are not signed in."}</h1>
+    <main className="gate">
+      <Brand size={32} />
+      <h1>{isRefused ? `The server does not take this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
       {isRefused ? <p role="alert">{found.login === null ? "It is mistyped, was revoked, or belongs to another server." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
-      <p className="quiet">What you have not sent yet is kept in this tab.</p>
+      {hasToken() ? <p className="hint">Edits that were not sent yet are kept in this tab, and are sent once you have signed in.</p> : null}
     </main>
   );
 }
@@ -39,8 +41,8 @@ function WithIssuer({ login, failed }: { readonly login: Login; readonly failed:
   };
   return (
     <>
-      <p>You sign in at <b>{new URL(login.authorize).host}</b>, and come back here.</p>
-      <p className="joining"><button className="button first" type="button" onClick={leave} autoFocus>Sign in</button></p>
+      <p className="quiet">You sign in at <b>{new URL(login.authorize).host}</b>, and come back to this page.</p>
+      <button className="button first" type="button" onClick={leave} autoFocus>Sign in</button>
     </>
   );
 }
@@ -54,12 +56,13 @@ function WithKey({ enter }: { readonly enter: () => void }): ReactElement {
   };
   return (
     <form onSubmit={submit}>
-      <p>Open the address that <code>stepless dev</code> prints, or enter an API key. It is kept until this tab is closed.</p>
-      <p><label htmlFor="own-key">API key</label></p>
-      <p className="joining">
+      <p className="quiet">Enter an API key. With <code>stepless dev</code>, open the address that it prints: no key is needed.</p>
+      <div>
+        <label className="label" htmlFor="own-key">API key</label>
         <input id="own-key" className="field" type="password" value={key} maxLength={MOST} autoFocus autoComplete="off" spellCheck={false} onChange={(event) => { setKey(event.target.value); }} />
-        <button className="button first" type="submit" disabled={key.trim() === ""}>Sign in</button>
-      </p>
+        <p className="hint">The key is kept until this tab is closed.</p>
+      </div>
+      <button className="button first" type="submit" disabled={key.trim() === ""}>Sign in</button>
     </form>
   );
 }

@@ -42,8 +42,8 @@ export default function Conflicts({ room, close, canEdit }: { readonly room: Roo
                   <Side word={conflict.from === "file" ? "The file" : capital(conflict.from)} value={conflict.file} />
                 </dl>
                 <div className="inspector-row">
-                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Keep this draft's value of ${nameOf(conflict)}`} onClick={() => { choose(conflict, "draft"); }}>Keep this draft&apos;s</button>
-                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Take that of ${conflict.from === "file" ? "the file" : conflict.from} for ${nameOf(conflict)}`} onClick={() => { choose(conflict, "file"); }}>Take that of {conflict.from === "file" ? "the file" : conflict.from}</button>
+                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Keep the draft's value of ${nameOf(conflict)}`} onClick={() => { choose(conflict, "draft"); }}>Keep the draft&apos;s value</button>
+                  <button className="button small" type="button" disabled={!canEdit || busy !== ""} aria-label={`Take the value of ${conflict.from === "file" ? "the file" : conflict.from} for ${nameOf(conflict)}`} onClick={() => { choose(conflict, "file"); }}>Take the value of {conflict.from === "file" ? "the file" : conflict.from}</button>
                 </div>
               </li>
             ))}

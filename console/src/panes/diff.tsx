@@ -54,7 +54,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
           ))}
         </nav>
         <span className="head-gap" />
-        {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node differs"}</span>}
+        {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node changed"}</span>}
       </div>
       <div className="pane-body">
         {made === null ? <Bones lines={12} label="The differences are loading" /> : byLine ? <Lines lines={made.lines} against={made.against} /> : <Nodes desk={desk} look={look} room={room} made={made} />}
@@ -90,8 +90,8 @@ function Lines({ lines, against }: { readonly lines: readonly LineChange[]; read
 function Nothing({ against, moved }: { readonly against: string; readonly moved: boolean }): ReactElement {
   return (
     <div className="pane-empty">
-      <h2>{moved ? "Only the text differs" : "Nothing differs"}</h2>
-      <p className="quiet">{moved ? "Comments, blank lines or places changed: see them by line." : against === "nothing" ? "The draft is empty, and nothing is published yet." : `The draft is as ${against} is.`}</p>
+      <h2>{moved ? "Only the text differs" : "No differences"}</h2>
+      <p className="quiet">{moved ? "Comments, blank lines or places changed: see them by line." : against === "nothing" ? "The draft is empty, and nothing is published yet." : `The draft matches ${against}.`}</p>
     </div>
   );
 }

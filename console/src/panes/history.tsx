@@ -71,7 +71,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
         onRestore={(newest) => { restore({ version: newest }, `in v${newest}`); }} />
       <div className="pane-body">
         {entries === null ? <Bones lines={10} label="The history is loading" /> : entries.length === 0 ? (
-          <div className="pane-empty"><h2>Nothing was changed yet</h2><p className="quiet">Each edit of this draft is kept here, with who made it and when.</p></div>
+          <div className="pane-empty"><h2>No changes yet</h2><p className="quiet">Every edit of this draft is listed here, with who made it and when. Any of these states can be restored.</p></div>
         ) : (
           <ol className="history">
             {entries.map((entry, place) => (

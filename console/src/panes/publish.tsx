@@ -59,7 +59,7 @@ export default function Publish({ desk, look, room, close, solve }: {
       <form onSubmit={publish}>
         <div className="dialog-body">
           {newest === null ? <p className="quiet">Nothing of this workflow is published yet. This becomes version 1.</p>
-            : isSame ? <p><b>v{newest} is this workflow already.</b> <span className="quiet">It stays, and takes this message, the text and the places of the nodes.</span></p>
+            : isSame ? <p><b>v{newest} has these nodes and settings already.</b> <span className="quiet">No new version is made: v{newest} gets this message, the text and the positions of the nodes.</span></p>
             : <Summary difference={difference} newest={newest} room={room} />}
           <Blocking desk={desk} look={look} count={errors.length} />
           {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict waits" : "conflicts wait"} for a choice. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
@@ -71,7 +71,7 @@ export default function Publish({ desk, look, room, close, solve }: {
         </div>
         <div className="dialog-foot">
           <button className="button" type="button" onClick={close}>Cancel</button>
-          <button className="button first" type="submit" disabled={step.is === "busy" || errors.length > 0 || look.draft.status.is === "offline"}>{step.is === "busy" ? "Publishing" : does}</button>
+          <button className="button first" type="submit" disabled={step.is === "busy" || errors.length > 0 || look.draft.status.is === "offline"}>{step.is === "busy" ? "Publishing…" : does}</button>
         </div>
       </form>
     </Dialog>

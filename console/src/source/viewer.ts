@@ -50,8 +50,8 @@ function coloured(found: readonly Token[]): DecorationSet {
 
 const colours = EditorView.theme({
   ".tone-comment": { color: "var(--text-3)", fontStyle: "italic" },
-  ".tone-string": { color: "var(--accent)" },
-  ".tone-number, .tone-constant, .tone-keyword": { color: "var(--held)" },
+  ".tone-string": { color: "var(--code-text)" },
+  ".tone-number, .tone-constant, .tone-keyword": { color: "var(--code-number)" },
   ".tone-decorator": { color: "var(--text-2)" },
   ".tone-name": { fontWeight: "600" },
   ".cm-content": { cursor: "text" },

@@ -3,7 +3,7 @@ import "./bar.css";
 import type { ReactElement } from "react";
 import { useTallies, type Count } from "../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
-import { Icon } from "./icons.tsx";
+import { Brand, Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
 import { toggleTheme, useShownTheme } from "./switching.ts";
 
@@ -17,10 +17,10 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
   const other = useShownTheme() === "dark" ? "Light" : "Dark";
   return (
     <header className="bar">
-      <a href={hrefOf("/")} onClick={follow("/")} className="bar-name" aria-label="Stepless"><i aria-hidden="true" /><span>Stepless</span></a>
+      <a href={hrefOf("/")} onClick={follow("/")} className="bar-name" aria-label="Stepless"><Brand /><span>Stepless</span></a>
       <nav aria-label="Main">
         {PLACES.map(([place, name, path]) => (
-          <a key={place} href={hrefOf(path)} onClick={follow(path)} aria-current={place === at ? "page" : undefined}>{name}<Tally count={place === "approvals" ? tallies.approvals : place === "errors" ? tallies.errors : null} /></a>
+          <a key={place} href={hrefOf(path)} onClick={follow(path)} aria-current={place === at ? "page" : undefined}><span data-name={name}>{name}</span><Tally count={place === "approvals" ? tallies.approvals : place === "errors" ? tallies.errors : null} /></a>
         ))}
       </nav>
       <span className="head-gap" />

@@ -2,6 +2,7 @@
 import type { ReactElement } from "react";
 
 const PATHS = {
+  refresh: "M13 8a5 5 0 1 1-1.600-3.700L13 6M13 2.500V6H9.500",
   undo: "M6 3.5 3 6.5l3 3M3 6.5h6a3.5 3.5 0 0 1 0 7H7", redo: "m10 3.5 3 3-3 3M13 6.5H7a3.5 3.5 0 0 0 0 7h2",
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10", plus: "M8 3v10M3 8h10", minus: "M3 8h10",
   search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.5 10.5l3 3", close: "m4 4 8 8M12 4l-8 8",
@@ -24,6 +25,7 @@ const PATHS = {
   join: "M2 3.5h2.5L9 8h5M2 12.5h2.5L9 8", loop: "M4 6.2A4.6 4.6 0 0 1 12.3 6M12 9.8A4.6 4.6 0 0 1 3.7 10M12.6 3v3.2H9.4M3.4 13V9.8h3.2", parallel: "M2.5 3.5h11M2.5 8h11M2.5 12.5h11",
   approval: "M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 13.8a5.5 5.5 0 0 1 6.8-3.3M9.5 12.3l1.6 1.5 2.9-3.2", callback: "M13.5 5.5h-8a3 3 0 0 0 0 6H8M11 3l2.5 2.5L11 8", wait: "M4.5 2h7M4.5 14h7M5.5 2c0 3.5 5 4 5 6s-5 2.5-5 6M10.500 2c0 3.500-5 4-5 6s5 2.500 5 6",
   transform: "M2.500 5h7M7 2.500 9.500 5 7 7.500M13.500 11h-7M9 8.500 6.500 11 9 13.500", set: "M3 5.500h10M3 10.500h10", respond: "M13.500 3.500v3a3 3 0 0 1-3 3h-8M5.500 6.500l-3 3 3 3", end: "M3.500 3.500h9v9h-9z",
+  fail: "M5.500 2h5L14 5.500v5L10.500 14h-5L2 10.500v-5L5.500 2ZM6 6l4 4M10 6l-4 4",
   plugin: "M6 2.500v3M10 2.500v3M4.500 5.500h7V8a3.500 3.500 0 0 1-7 0V5.500ZM8 11.500v2.500",
 } as const;
 
@@ -33,6 +35,15 @@ export function Icon({ mark, size = 16 }: { readonly mark: Mark; readonly size?:
   return (
     <svg width={size} height={size} viewBox="0 0 16 16" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
       <path d={PATHS[mark]} />
+    </svg>
+  );
+}
+
+/** The mark of Stepless, as in mark.svg. */
+export function Brand({ size = 16 }: { readonly size?: number }): ReactElement {
+  return (
+    <svg className="brand" width={size} height={size} viewBox="0 0 16 16" fill="none" strokeWidth="1.8" strokeLinecap="round" strokeLinejoin="round" aria-hidden="true">
+      <rect width="16" height="16" rx="4" /><path d="M4 11.5h3v-3h3v-3h2.500" />
     </svg>
   );
 }

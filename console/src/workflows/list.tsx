@@ -4,6 +4,7 @@ import { useEffect, useMemo, type ReactElement } from "react";
 import { NewWorkflow } from "../pages/making.tsx";
 import { draftPath, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
+import { Commands } from "../ui/commands.tsx";
 import { counted, dollars, lasting } from "../ui/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
@@ -52,11 +53,11 @@ export default function Workflows(): ReactElement {
 
 function Empty(): ReactElement {
   return (
-    <div className="page-empty fleet-empty">
+    <div className="empty-page">
       <h2>There are no workflows yet</h2>
-      <p className="quiet">A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file:</p>
+      <p>A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file.</p>
       <NewWorkflow />
-      <pre tabIndex={0} aria-label="Commands"><code>{`stepless dev                    # publishes the files of its folder\nstepless publish refund.yaml    # publishes one file to a server`}</code></pre>
+      <Commands of={[["stepless dev", "publishes the files of its folder"], ["stepless publish refund.yaml", "publishes one file to a server"]]} />
     </div>
   );
 }
@@ -70,7 +71,7 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
   return (
     <>
       <search className="fleet-bar">
-        <input className="field" type="search" aria-label="Search by name or id" placeholder="search by name or id" value={words} spellCheck={false} onChange={(event) => { change({ words: event.target.value }); }} />
+        <input className="field" type="search" aria-label="Search by name or id" placeholder="Search by name or id" value={words} spellCheck={false} onChange={(event) => { change({ words: event.target.value }); }} />
         <select className="field" aria-label="Runs of" value={view.span} onChange={(event) => { change({ span: windowOf(event.target.value) }); }}>
           {Object.entries(WINDOWS).map(([span, said]) => <option key={span} value={span}>Last {said}</option>)}
         </select>
@@ -79,14 +80,14 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
         </select>
         <span className="head-gap" />
         <span className="fleet-count"><span className="quiet" role="status">{found.whole ? `${found.bounded ? "At least " : ""}${counted(shown.length + fresh.length, "workflow")}` : `${found.listed.length.toLocaleString("en")} so far…`}</span>
-        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="redo" /></button></span>
+        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="refresh" /></button></span>
       </search>
-      {shown.length + fresh.length === 0 ? <div className="page-empty"><h2>No workflow matches</h2><p className="quiet">None has {words.trim()} in its name or id. <button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></p></div> : (
+      {shown.length + fresh.length === 0 ? <div className="empty-page"><h2>No workflow matches</h2><p>None has {words.trim()} in its name or id.</p><button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></div> : (
         <table className="fleet-table">
           <thead>
             <tr>
-              <th scope="col">Workflow</th><th scope="col">Starts</th><th scope="col" className="number">Runs</th><th scope="col" className="fleet-rate">Failed</th>
-              <th scope="col" className="number fleet-p50">p50</th><th scope="col" className="number">p95</th><th scope="col" className="number fleet-cost">Cost</th>
+              <th scope="col">Workflow</th><th scope="col" className="fleet-starts">Starts</th><th scope="col" className="number fleet-runs">Runs</th><th scope="col" className="fleet-rate">Failed</th>
+              <th scope="col" className="number fleet-p50">p50</th><th scope="col" className="number fleet-p95">p95</th><th scope="col" className="number fleet-cost">Cost</th>
               <th scope="col" className="fleet-next">Next</th><th scope="col" className="fleet-draft">Draft</th>
             </tr>
           </thead>
@@ -104,7 +105,7 @@ function Fresh({ draft }: { readonly draft: DraftHead }): ReactElement {
   const path = draftPath(draft.workflow);
   return (
     <tr className="fleet-still">
-      <td className="fleet-name"><a href={hrefOf(path)} onClick={follow(path)}>{draft.workflow}</a> <span className="quiet">not published</span></td>
+      <td className="fleet-name"><span className="fleet-line"><a href={hrefOf(path)} onClick={follow(path)} title={draft.workflow}>{draft.workflow}</a><span className="quiet">not published</span></span></td>
       <td className="fleet-starts" /><td className="fleet-runs" /><td className="fleet-rate" /><td className="fleet-p50" /><td className="fleet-p95" /><td className="fleet-cost" /><td className="fleet-next" />
       <td className="fleet-draft"><Draft draft={draft} /></td>
     </tr>
@@ -119,8 +120,10 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
   return (
     <tr className={one.runs === 0 ? "fleet-still" : ""}>
       <td className="fleet-name">
-        <a href={hrefOf(path)} onClick={follow(path)}>{one.name}</a>
-        <span className="quiet"> {one.name === one.workflow ? "" : `${one.workflow} · `}v{one.version} <When at={one.published_at} /></span>
+        <span className="fleet-line">
+          <a href={hrefOf(path)} onClick={follow(path)} title={one.name}>{one.name}</a>{one.name === one.workflow ? null : <span className="quiet fleet-id" title={one.workflow}>{one.workflow}</span>}
+          <span className="quiet">v{one.version} · <When at={one.published_at} /></span>
+        </span>
       </td>
       <td className="fleet-starts"><span className="fleet-marks">{one.starts.map((kind) => <span key={kind} title={kind}><Icon mark={markOf(kind)} size={14} /><span className="hidden">{kind} </span></span>)}</span></td>
       <td className="number fleet-runs">{one.runs === 0 ? <span className="quiet">no runs</span> : <a href={hrefOf(runs)} onClick={follow(runs)} title={since}>{one.runs.toLocaleString("en")}{one.at_least ? "+" : ""}<span className="fleet-word">{one.runs === 1 ? " run" : " runs"}</span></a>}</td>

@@ -4,6 +4,7 @@ import { usePolled } from "../inbox/polling.ts";
 import type { Head, RunPage } from "../runs/list/merging.ts";
 import { shownStatus } from "../runs/list/rows.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
+import { Commands } from "../ui/commands.tsx";
 import { dollars, lasting, shortId } from "../ui/formats.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
@@ -84,9 +85,9 @@ function place(status: string): number {
 function NoRuns({ workflow }: { readonly workflow: string }): ReactElement {
   const path = workflowPath(workflow, "start");
   return (
-    <div className="page-empty"><h3>It has not run yet</h3>
-      <p className="quiet">A run is one execution of this workflow. <a href={hrefOf(path)} onClick={follow(path)}>Start one here</a>, or from a shell:</p>
-      <pre tabIndex={0} aria-label="Command"><code>{`stepless start ${workflow} --input '{}'`}</code></pre></div>
+    <div className="empty-page"><h2>It has not run yet</h2>
+      <p>A run is one execution of this workflow. <a href={hrefOf(path)} onClick={follow(path)}>Start one here</a>, or from a shell.</p>
+      <Commands of={[[`stepless start ${workflow} --input '{}'`, "with the inputs as JSON"]]} /></div>
   );
 }
 

@@ -5,6 +5,7 @@ import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../ui/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/times.tsx";
@@ -89,7 +90,7 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
   const [edit, start] = [draftPath(id), workflowPath(id, "start")];
   return (
     <>
-      <nav className="workflow-way" aria-label="Way"><a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Workflows</a></nav>
+      <nav className="workflow-way" aria-label="Way"><a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}><Icon mark="back" size={14} />Workflows</a></nav>
       <div className="workflow-head">
         <div>
           <h1>{name}</h1>
@@ -97,8 +98,8 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
           {draft === null ? null : <p className="quiet">Draft by {nameOf(draft.created_by) || "someone"}, opened <When at={draft.created_at} /></p>}
         </div>
         <div className="workflow-do">
-          {draft === null ? <OpenDraft workflow={id} version={version} draft={null}>Open a draft</OpenDraft> : <a className="button small" href={hrefOf(edit)} onClick={follow(edit)}>Edit the draft</a>}
-          {tab === "start" ? null : <a className="button small first" href={hrefOf(start)} onClick={follow(start)}>Start a run</a>}
+          {draft === null ? <OpenDraft workflow={id} version={version} draft={null}>Open a draft</OpenDraft> : <a className="button" href={hrefOf(edit)} onClick={follow(edit)}>Edit the draft</a>}
+          {tab === "start" ? null : <a className="button first" href={hrefOf(start)} onClick={follow(start)}>Start a run</a>}
         </div>
       </div>
       <nav className="workflow-tabs" aria-label={name}>

@@ -35,8 +35,8 @@ export function Schedules({ workflow }: { readonly workflow: string }): ReactEle
     <section aria-label="Schedules">
       {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} What is shown may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
       {found.schedules.length === 0 ? (
-        <div className="page-empty"><h2>No schedule starts this workflow</h2>
-          <p className="quiet">Add a node of the kind <code>schedule</code> to a draft, and publish it:</p>
+        <div className="empty-page"><h2>No schedule starts this workflow</h2>
+          <p>Add a node of the kind <code>schedule</code> to a draft, and publish it.</p>
           <pre tabIndex={0} aria-label="Example"><code>{"night: {type: schedule, with: {cron: \"15 2 * * *\", timezone: Europe/Berlin}}"}</code></pre></div>
       ) : <ul className="schedules">{found.schedules.map((one) => <Line key={one.node} one={one} path={`${path}/${encodeURIComponent(one.node)}`} again={again} />)}</ul>}
     </section>
@@ -92,7 +92,7 @@ function Paused({ pause }: { readonly pause: NonNullable<Schedule["paused"]> }):
 }
 
 function Last({ firing }: { readonly firing: Schedule["last"] }): ReactElement {
-  if (firing === null) return <>It has not fired by itself yet.</>;
+  if (firing === null) return <>It has not fired yet.</>;
   return <>Last fired <When at={firing.at} />{firing.run_id === null ? <>, without a run: <code>{firing.code}</code>.</> : <>: <Run id={firing.run_id} />.</>}</>;
 }
 

@@ -118,7 +118,7 @@ function Compared({ workflow, newest, from, to, byLine }: {
           })}
         </nav>
         <span className="head-gap" />
-        <span className="quiet" role="status">{made === null ? "" : sumWords(made.nodes, made.document.length) || "No node differs"}</span>
+        <span className="quiet" role="status">{made === null ? "" : sumWords(made.nodes, made.document.length) || "No node changed"}</span>
         <a className="button small" href={hrefOf(list)} onClick={follow(list)}>All versions</a>
       </div>
       {error !== null ? <Failed what="The differences are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
@@ -135,9 +135,9 @@ function Changes({ made, byLine }: { readonly made: Omit<Difference, "seq">; rea
   }
   const onlyText = !byLine && linesDiffer(made.lines);
   return (
-    <div className="page-empty">
-      <h2>{onlyText ? "Only the text differs" : "Nothing differs"}</h2>
-      <p className="quiet">{onlyText ? "Comments, blank lines or the order of lines changed: see them by line." : "Choose two versions to see what changed from one to the other."}</p>
+    <div className="empty-page">
+      <h2>{onlyText ? "Only the text differs" : "No differences"}</h2>
+      <p>{onlyText ? "Comments, blank lines or the order of lines changed: see them by line." : "Choose two versions to see what changed from one to the other."}</p>
     </div>
   );
 }

@@ -18,8 +18,8 @@ const SCHEMES: Readonly<Record<Scheme, string>> = {
 export function Webhooks({ workflow, hooks }: { readonly workflow: string; readonly hooks: readonly Hook[] }): ReactElement {
   if (hooks.length === 0) {
     return (
-      <div className="page-empty"><h2>No webhook starts this workflow</h2>
-        <p className="quiet">Add a node of the kind <code>webhook</code> to a draft, and publish it. Its secret stays in the environment:</p>
+      <div className="empty-page"><h2>No webhook starts this workflow</h2>
+        <p>Add a node of the kind <code>webhook</code> to a draft, and publish it. Its secret stays in the environment.</p>
         <pre tabIndex={0} aria-label="Example"><code>{`order: {type: webhook, with: {path: /${workflow}, auth: {hmac: "\${SHOP_SECRET}"}}}`}</code></pre></div>
     );
   }

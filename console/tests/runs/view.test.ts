@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
 import { attemptsOf } from "../../src/runs/view/attempts.ts";
-import { compared, failedWithin, loudest, nameOf, pathOf, said, turnsOf } from "../../src/runs/view/counts.ts";
+import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runs/view/counts.ts";
 import { graphOfDocument } from "../../src/runs/view/graphing.ts";
-import { scaled } from "../../src/runs/view/scale.ts";
+import { scaled, ticksOf } from "../../src/runs/view/scale.ts";
 import type { NodeSummary } from "../../src/runs/view/types.ts";
 import { Dice } from "../dice.ts";
 
@@ -88,4 +88,43 @@ test("a document is drawn with its containers, exits and both forms of edges, wi
   assert.deepEqual([...graph.wires.values()].map(({ source, handle, target }) => `${source}.${handle}>${target}`), ["a.source>c", "c.x>l", "a.source>l", "a.error>m", "t@l.source>u@l"]);
   assert.equal(graph.blocks.get("l")?.container, true);
   assert.deepEqual(graph.children.get("l"), ["t@l", "u@l"]);
+});
+
+test("the exits of a node stand in the order in which they are written, whatever follows them", () => {
+  const graph = graphOfDocument(readObject(`{"nodes": {"c": {"type": "condition", "with": {"cases": {"auto": "true", "review": "else"}}}, "m": {"type": "approval", "after": "c.review"},
+    "deny": {"type": "end", "after": ["m.timeout", "m.rejected", "m.error"]}, "pay": {"type": "http", "after": ["m.approved", "c.auto"], "with": {"url": "https://shop.example/pay"}}}}`));
+  assert.deepEqual(graph.blocks.get("c")?.exits, ["auto", "review"]);
+  assert.deepEqual(graph.blocks.get("m")?.exits, ["approved", "rejected", "timeout", "error"]);
+  assert.equal(graph.blocks.get("pay")?.brief, "shop.example/pay");
+});
+
+test("an edge is taken where its source left by it and its target was not skipped", () => {
+  const nodes = new Map([["a", node("a", { completed: 1 })], ["f", node("f", { failed: 1 })], ["b", node("b", { completed: 2, skipped: 1 })], ["s", node("s", { skipped: 1 })], ["w", node("w", { waiting: 1 })]]);
+  const taken = (source: string, handle: string, target: string): boolean => isTaken({ source, handle, target }, nodes);
+  assert.deepEqual([taken("a", "source", "b"), taken("a", "source", "w"), taken("f", "error", "b"), taken("b", "approved", "w")], [true, true, true, true]);
+  assert.deepEqual([taken("a", "source", "s"), taken("a", "error", "b"), taken("f", "source", "b"), taken("s", "source", "b"), taken("a", "source", "none")], [false, false, false, false, false]);
+});
+
+test("only one instance took a time", () => {
+  assert.equal(spanOf({ ...node("a", { completed: 1 }), begin_ms: 5, end_ms: 12 }), 7);
+  assert.equal(spanOf(node("a", { completed: 2 })), null);
+  assert.equal(spanOf({ ...node("a", { running: 1 }), end_ms: null }), null);
+});
+
+test("the scale is marked at round times, apart from each other and outside of folds", () => {
+  assert.deepEqual(ticksOf(scaled([[0, 3_230]], 0, 3_230)), [0, 1_000, 2_000]);
+  assert.deepEqual(ticksOf(scaled([[0, 1]], 0, 1)), [0]);
+  assert.deepEqual(ticksOf(scaled([[0, 2_600]], 1_100, 2_600)), [1_500, 2_000]);
+  const dice = new Dice(7);
+  for (let round = 0; round < 2_000; round += 1) {
+    const end = 1 + dice.below(10 ** (1 + dice.below(10)));
+    const idle = dice.below(end);
+    const scale = scaled([[0, Math.floor(idle / 3)], [idle, end]], 0, end);
+    const ticks = ticksOf(scale);
+    assert.ok(ticks.length > 0 && ticks.length <= 12, `${end}: ${ticks.length}`);
+    for (const [place, tick] of ticks.entries()) {
+      assert.ok(scale.at(tick) <= 1 && (place === 0 || scale.at(tick) - scale.at(ticks[place - 1] ?? 0) > 0.089), `${end}: ${ticks.join()}`);
+      assert.ok(!scale.folds.some((fold) => tick > fold.from && tick < fold.to), `${end}: ${tick} is folded`);
+    }
+  }
 });

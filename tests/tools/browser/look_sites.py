@@ -108,6 +108,7 @@ def usual(folder: Path) -> DraftSite:
     _ok(site, "POST", "/drafts/refund-approval", {"from": "version"})
     _ok(site, "POST", f"/drafts/{SPLIT['id']}", {"from": "version"})
     _ok(site, "POST", "/drafts/new-onboarding", {"from": "empty"})
+    _ok(site, "POST", "/drafts/payout", {"from": "version"})
     return site
 
 
@@ -116,6 +117,7 @@ def huge(folder: Path) -> DraftSite:
     for number in range(60):
         id_ = f"{LONG}-{number:02}" if number % 5 == 0 else f"workflow-{number:02}"
         _write(folder, {**SPLIT, "id": id_, "name": id_.replace("-", " ").capitalize()})
+    _write(folder, {**SPLIT, "id": "names", "name": "Rückzahlungen 🧾 an Großkunden, الموافقة على المبالغ المستردة"})
     _write(folder, many_runs.turns(5_000), QUESTION, _wide())
     _fill(folder / "dev.db", 10_000)
     site = DraftSite(folder, life_s=LIFE_S)

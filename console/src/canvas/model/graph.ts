@@ -23,6 +23,8 @@ export interface Block {
   readonly entry: boolean;
   readonly enabled: boolean;
   readonly exits: readonly string[];
+  /** What its parameters say of it in one line, where they are read with the graph. */
+  readonly brief?: string;
 }
 
 export interface Wire {
@@ -151,7 +153,7 @@ function wireOf(tail: string, entity: Entity): Wire {
 }
 
 /** Parameters whose keys are exits. */
-const BRANCHES: ReadonlyMap<string, string> = new Map([["condition", "cases"], ["router", "routes"]]);
+export const BRANCHES: ReadonlyMap<string, string> = new Map([["condition", "cases"], ["router", "routes"]]);
 
 function exitsOf(type: string, entity: Entity, kinds: Kinds, used: ReadonlySet<string>): string[] {
   const kind = kinds.get(type);

@@ -62,7 +62,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ["Do", ["http", "function", "lambda", "aws", "code", "llm", "workflow"]],
   ["Decide", ["condition", "router", "join", "loop", "parallel"]],
   ["Wait", ["approval", "callback", "wait"]],
-  ["Shape", ["transform", "set", "respond", "end"]],
+  ["Shape", ["transform", "set", "respond", "end", "fail"]],
 ];
 
 export interface Group {

@@ -13,7 +13,7 @@ export function Findings({ desk, look }: { readonly desk: Desk; readonly look: L
   const [open, setOpen] = useState(false);
   const { listed } = look;
   const errors = listed.filter((one) => one.severity === "error").length;
-  if (listed.length === 0) return <footer className="findings"><span className="quiet">{look.graph.blocks.size === 0 ? "An empty draft" : look.checked ? "No findings" : "Checking"}</span></footer>;
+  if (listed.length === 0) return <footer className="findings"><span className="quiet">{look.graph.blocks.size === 0 ? "An empty draft" : look.checked ? "No findings" : "Checking…"}</span></footer>;
   return (
     <footer className="findings">
       <button type="button" className={errors > 0 ? "findings-sum error" : "findings-sum warning"} aria-expanded={open} onClick={() => { setOpen(!open); }}>

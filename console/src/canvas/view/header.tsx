@@ -64,7 +64,7 @@ function Acts({ standing, saving, canTest, test }: { readonly standing: Standing
     <div className="head-acts">
       {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
       <button className="button small" type="button" title={keyNames("Test run (⌘ Enter)")} disabled={!canTest} onClick={test}><Icon mark="manual" size={14} />Test run</button>
-      {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving" : "Save"}</button> : null}
+      {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving…" : "Save"}</button> : null}
       <button className="button small first" type="button" onClick={saving.publish}>Publish…</button>
     </div>
   );

@@ -4,11 +4,11 @@ import type { Option } from "./completing.ts";
 const STYLE = `
   :host { position: relative; display: block; }
   ul { position: absolute; z-index: 9; top: calc(100% + 4px); left: -1px; right: -1px; max-height: 232px; margin: 0; padding: 4px; overflow-y: auto; list-style: none;
-    border: 1px solid var(--line); border-radius: var(--corner); background: var(--raised); box-shadow: var(--shadow); font: 12px/16px var(--sans); }
+    border: 1px solid var(--line); border-radius: var(--corner); background: var(--raised); box-shadow: var(--shadow); font: var(--size-1)/16px var(--sans); }
   ul[hidden] { display: none; }
-  li { display: flex; align-items: baseline; gap: 8px; padding: 4px 8px; border-radius: 4px; color: var(--text); cursor: pointer; }
+  li { display: flex; align-items: baseline; gap: 8px; padding: 4px 8px; border-radius: var(--corner-in); color: var(--text); cursor: pointer; }
   li[aria-selected="true"] { background: var(--accent-soft); }
-  b { flex: none; max-width: 60%; font: 400 12px/16px var(--mono); }
+  b { flex: none; max-width: 60%; font: 400 var(--size-1)/16px var(--mono); }
   i { flex: none; color: var(--text-2); font-style: normal; }
   span { flex: 1; min-width: 0; color: var(--text-2); text-align: right; }
   b, i, span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }

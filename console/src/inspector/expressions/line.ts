@@ -28,7 +28,7 @@ export interface Line {
 const arrived = Annotation.define<boolean>();
 
 const theme = EditorView.theme({
-  "&": { color: "var(--text)", fontSize: "12px" },
+  "&": { color: "var(--text)", fontSize: "var(--size-1)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "18px", maxHeight: "260px", overflow: "auto" },
   ".cm-content": { padding: "6px 0", caretColor: "var(--text)" },
@@ -39,9 +39,9 @@ const theme = EditorView.theme({
   ".x-reference": { color: "var(--accent)" },
   ".x-secret": { color: "var(--waiting)" },
   ".x-brace": { color: "var(--text-3)" },
-  ".x-text": { color: "var(--completed)" },
-  ".x-number, .x-word": { color: "var(--held)" },
-  ".x-call": { color: "var(--running)" },
+  ".x-text": { color: "var(--code-text)" },
+  ".x-number, .x-word": { color: "var(--code-number)" },
+  ".x-call": { color: "var(--text)", fontWeight: "600" },
 });
 
 function colouring(isExpression: boolean): ViewPlugin<{ decorations: DecorationSet; update(update: ViewUpdate): void }> {

@@ -118,9 +118,9 @@ export function foldable(state: EditorState, from: number): { from: number; to: 
 }
 
 const theme = EditorView.theme({
-  ".y-key": { color: "var(--accent)" },
+  ".y-key": { color: "var(--code-text)" },
   ".y-comment": { color: "var(--text-3)", fontStyle: "italic" },
-  ".y-value": { color: "var(--held)" },
+  ".y-value": { color: "var(--code-number)" },
   ".y-sign": { color: "var(--text-3)" },
 });
 

@@ -2,7 +2,7 @@
 import { EditorView } from "@codemirror/view";
 
 export const theme = EditorView.theme({
-  "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "13px" },
+  "&": { height: "100%", backgroundColor: "var(--ground)", color: "var(--text)", fontSize: "var(--size-2)" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
   ".cm-content": { padding: "12px 0 48px", caretColor: "var(--text)" },
@@ -19,12 +19,12 @@ export const theme = EditorView.theme({
   ".cm-foldGutter .cm-gutterElement": { cursor: "pointer" },
   ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", border: "1px solid var(--line)", color: "var(--text-2)", padding: "0 4px" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)", borderBottom: "1px solid var(--line)" },
-  ".cm-panel.cm-search": { padding: "6px 32px 6px 12px", font: "13px var(--sans)" },
-  ".cm-panel.cm-search input, .cm-panel.cm-search .cm-textfield": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--mono)" },
+  ".cm-panel.cm-search": { padding: "8px 32px 8px 12px", font: "var(--size-2) var(--sans)" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search .cm-textfield": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "var(--corner)", background: "var(--raised)", color: "var(--text)", font: "var(--size-2) var(--mono)" },
   ".cm-panel.cm-search input[type=checkbox]": { height: "14px" },
-  ".cm-panel.cm-search label": { fontSize: "12px" },
-  ".cm-panel.cm-search .cm-button": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "6px", background: "var(--raised)", color: "var(--text)", font: "13px var(--sans)" },
-  ".cm-panel.cm-search [name=close]": { width: "28px", height: "28px", color: "var(--text-2)", fontSize: "16px" },
+  ".cm-panel.cm-search label": { fontSize: "var(--size-1)" },
+  ".cm-panel.cm-search .cm-button": { height: "28px", border: "1px solid var(--line-strong)", borderRadius: "var(--corner)", background: "var(--raised)", color: "var(--text)", font: "var(--size-2) var(--sans)" },
+  ".cm-panel.cm-search [name=close]": { width: "28px", height: "28px", color: "var(--text-2)", fontSize: "var(--size-4)" },
   ".cm-searchMatch": { backgroundColor: "color-mix(in srgb, var(--waiting) 26%, transparent)" },
   ".cm-searchMatch-selected": { backgroundColor: "color-mix(in srgb, var(--waiting) 52%, transparent)" },
 });

@@ -20,14 +20,14 @@ export function FilterBar({ filters, workflows, onChange }: {
       <Words name="search" label="Search words" placeholder="Search id, error, question…" value={filters.search} fault={faults.get("search")} onTake={(search) => { set({ search }); }} wide />
       <Choice label="Workflow" value={filters.workflow} options={known.map((id) => [id, id])} any="Any workflow" onTake={(workflow) => { set({ workflow }); }} />
       <Choice label="Status" value={filters.status} options={STATUSES.map((one) => [one, wordOf(one)])} any="Any status" onTake={(status) => { set({ status }); }} />
-      <Choice label="Waits for" value={filters.waiting} options={WAITS.map((one) => [one, `Waits for ${WAIT_WORDS[one] ?? one}`])} any="Waiting or not" onTake={(waiting) => { set({ waiting }); }} />
+      <Choice label="Waits for" value={filters.waiting} options={WAITS.map((one) => [one, `Waits for ${WAIT_WORDS[one] ?? one}`])} any="Any wait" onTake={(waiting) => { set({ waiting }); }} />
       <Choice label="Since" value={filters.since} options={SINCES.some(([one]) => one === filters.since) || filters.since === "" ? SINCES : [[filters.since, `Since ${filters.since}`], ...SINCES]} any="Any time" onTake={(since) => { set({ since }); }} />
-      <Words name="tag" label="Tags" placeholder="tag" value={filters.tags.join(" ")} fault={faults.get("tags")} onTake={(text) => { set({ tags: [...new Set(text.split(/[\s,]+/).filter(Boolean))] }); }} />
+      <Words name="tag" label="Tags" placeholder="Tag" value={filters.tags.join(" ")} fault={faults.get("tags")} onTake={(text) => { set({ tags: [...new Set(text.split(/[\s,]+/).filter(Boolean))] }); }} />
       {more ? (
         <>
-          <Words name="error" label="Error code" placeholder="error code" value={filters.error} fault={faults.get("error")} onTake={(error) => { set({ error }); }} />
-          <Words name="longer" label="Longer than" placeholder="longer than, 10s" value={filters.longer} fault={faults.get("longer")} onTake={(longer) => { set({ longer }); }} />
-          <Words name="shorter" label="Shorter than" placeholder="shorter than, 2h" value={filters.shorter} fault={faults.get("shorter")} onTake={(shorter) => { set({ shorter }); }} />
+          <Words name="error" label="Error code" placeholder="Error code" value={filters.error} fault={faults.get("error")} onTake={(error) => { set({ error }); }} />
+          <Words name="longer" label="Longer than" placeholder="Longer than 10s" value={filters.longer} fault={faults.get("longer")} onTake={(longer) => { set({ longer }); }} />
+          <Words name="shorter" label="Shorter than" placeholder="Shorter than 2h" value={filters.shorter} fault={faults.get("shorter")} onTake={(shorter) => { set({ shorter }); }} />
         </>
       ) : <button className="button small" type="button" onClick={() => { setMore(true); }}><Icon mark="plus" size={14} />Error, duration</button>}
       {isFiltered(filters) ? <button className="button small" type="button" onClick={() => { onChange(NO_FILTERS); setMore(false); }}><Icon mark="close" size={14} />Clear</button> : null}

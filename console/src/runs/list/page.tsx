@@ -1,8 +1,9 @@
 /** The page of runs: filters, counts, the list, and what is done with many runs at once. */
 import "./runs.css";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
-import { go, runPath, useAddress } from "../../ui/addresses.ts";
+import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
+import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/formats.ts";
 import { Bones, Failed } from "../../ui/notices.tsx";
 import { useSmall } from "../../ui/switching.ts";
@@ -79,7 +80,7 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
 function Body({ seen, filters, again, goOn, children }: { readonly seen: Feed; readonly filters: Filters; readonly again: () => void; readonly goOn: () => void; readonly children: ReactElement }): ReactElement {
   if (seen.rows.length === 0) {
     if (seen.error !== null) return <Failed what="The runs are not shown." error={seen.error} again={again} />;
-    if (seen.stopped) return <div className="runs-empty"><h2>Nothing found yet</h2><p className="quiet">50,000 runs were searched. Narrow the search by workflow, status or time, or go on.</p><button className="button" type="button" onClick={goOn}>Search on</button></div>;
+    if (seen.stopped) return <div className="runs-empty empty-page"><h2>Nothing found yet</h2><p>50,000 runs were searched. Narrow the search by workflow, status or time, or go on.</p><button className="button" type="button" onClick={goOn}>Search on</button></div>;
     if (seen.loading) return <Bones lines={12} label="The runs are loading" />;
     return <Empty filtered={isFiltered(filters)} />;
   }
@@ -93,12 +94,16 @@ function Body({ seen, filters, again, goOn, children }: { readonly seen: Feed; r
 }
 
 function Empty({ filtered }: { readonly filtered: boolean }): ReactElement {
-  if (filtered) return <div className="runs-empty"><h2>No run matches</h2><p className="quiet">Remove a filter to see more. <button className="button small" type="button" onClick={() => { go("/"); }}>Show all runs</button></p></div>;
+  if (filtered) return <div className="runs-empty empty-page"><h2>No run matches</h2><p>Remove a filter to see more.</p><button className="button small" type="button" onClick={() => { go("/"); }}>Show all runs</button></div>;
   return (
-    <div className="runs-empty">
+    <div className="runs-empty empty-page">
       <h2>There are no runs yet</h2>
-      <p className="quiet">A run is one execution of a workflow. Start one:</p>
-      <pre><code>{`stepless start WORKFLOW --input '{"amount": 120}'\ncurl -X POST ${location.origin}/workflows/WORKFLOW/runs -H "Authorization: Bearer $STEPLESS_API_KEY" -d '{}'`}</code></pre>
+      <p>A run is one execution of a workflow. Start one from the page of its workflow, from a shell or over HTTP.</p>
+      <a className="button" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Choose a workflow</a>
+      <Commands of={[
+        [`stepless start WORKFLOW --input '{"amount": 120}'`, "with the inputs as JSON"],
+        [`curl -X POST ${location.origin}/workflows/WORKFLOW/runs -H "Authorization: Bearer $STEPLESS_API_KEY" -d '{}'`, "over HTTP, with an API key"],
+      ]} />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Many instances as one: what is said of a node whose instances have different statuses. */
+import { ERROR, type Wire } from "../../canvas/model/graph.ts";
 import type { NodeSummary } from "./types.ts";
 
 export type Counts = Readonly<Record<string, number>>;
@@ -67,4 +68,23 @@ export function compared(left: ReadonlyMap<string, NodeSummary>, right: Readonly
     const [one, other] = [left.get(path) ?? null, right.get(path) ?? null];
     return { path, left: one, right: other, differs: said(one?.counts ?? {}) !== said(other?.counts ?? {}) || one?.attempts !== other?.attempts };
   });
+}
+
+/** By their counts: whether something left the source by this exit, and whether the target was not skipped. */
+export function isTaken({ source, handle, target }: Pick<Wire, "source" | "handle" | "target">, nodes: ReadonlyMap<string, NodeSummary>): boolean {
+  const [from, to] = [nodes.get(source)?.counts ?? {}, nodes.get(target)?.counts ?? {}];
+  return (from[handle === ERROR ? "failed" : "completed"] ?? 0) > 0 && Object.entries(to).some(([status, count]) => count > 0 && status !== "skipped" && status !== "pending");
+}
+
+/** `5,000 turns: 4,999 completed, 1 failed`. */
+export function turnsSaid(summary: NodeSummary): string {
+  const whole = `${summary.turns.toLocaleString("en")} ${summary.turns === 1 ? "turn" : "turns"}`;
+  if ((summary.counts["running"] ?? 0) > 0 || summary.failed_turns > summary.turns) return whole;
+  const good = summary.turns - summary.failed_turns;
+  return `${whole}: ${said({ completed: good, failed: summary.failed_turns })}`;
+}
+
+/** How long the only instance took; null where there are several, of which a span of time says little, and before its end. */
+export function spanOf(summary: NodeSummary): number | null {
+  return total(summary.counts) > 1 || summary.begin_ms === null || summary.end_ms === null ? null : summary.end_ms - summary.begin_ms;
 }

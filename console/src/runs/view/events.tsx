@@ -1,7 +1,7 @@
 /** The events of a run: filtered by the server, read on as a person scrolls, each with an address. */
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
 import { runPath } from "../../ui/addresses.ts";
-import { lasting } from "../../ui/formats.ts";
+import { counted, lasting } from "../../ui/formats.ts";
 import { explained, requestPlain } from "../../wire/api.ts";
 import { useRows } from "../virtual.ts";
 import type { EventPage, RunEvent } from "./types.ts";
@@ -52,17 +52,18 @@ export function Events({ id, began, sequence, event, filter, onEvent, onFilter, 
           <option value="">Any type</option>{[...new Set([...TYPES, ...(filter.type === "" ? [] : [filter.type])])].map((type) => <option key={type}>{type}</option>)}
         </select>
         <Words value={filter.instance} onTake={(instance) => { onFilter({ ...filter, instance }); }} label="Instance" placeholder="Instance, x@each[7]" />
-        <span className="quiet" role="status">{found.events.length.toLocaleString("en")}{found.whole ? "" : "+"} shown of {sequence.toLocaleString("en")}</span>
+        <span className="quiet" role="status">{found.whole && found.events.length === sequence ? counted(sequence, "event") : `${found.events.length.toLocaleString("en")}${found.whole ? "" : "+"} of ${counted(sequence, "event")}`}</span>
         {start > 0 && filter.text === "" ? <span className="hint">from event {start + 1} on</span> : null}
       </div>
       {found.error === null ? null : <p className="stale" role="alert">{explained(found.error).why} <button className="button small" type="button" onClick={more}>Try again</button></p>}
-      <div className="event-rows" ref={box} tabIndex={0} role="table" aria-label="Events" aria-rowcount={found.whole ? found.events.length : -1}>
+      <div className="event-rows" ref={box} tabIndex={0} role="table" aria-label="Events" aria-rowcount={found.whole ? found.events.length + 1 : -1}>
+        <div className="event-heads" role="row" aria-rowindex={1}><span role="columnheader">Event</span><span role="columnheader" className="number">Time</span><span role="columnheader">Type</span><span role="columnheader">Instance</span><span role="columnheader">Details</span></div>
         <div className="timeline-space" style={{ height: found.events.length * ROW }} role="rowgroup">
           {found.events.slice(from, to).map((one, place) => {
             const instance = textOf(one.payload["instance"]);
             return (
-              <div key={one.eventId} role="row" aria-rowindex={from + place + 1} aria-selected={one.eventId === event} className={`event-row${one.eventId === event ? " chosen" : ""}`} style={{ transform: `translateY(${(from + place) * ROW}px)` }} onClick={() => { onEvent(one.eventId); }}>
-                <span role="cell" className="number"><button type="button" className="link" aria-label={`Event ${one.eventId}`} aria-pressed={one.eventId === event} onClick={(click) => { click.stopPropagation(); onEvent(one.eventId); }}>{one.eventId}</button></span>
+              <div key={one.eventId} role="row" aria-rowindex={from + place + 2} aria-selected={one.eventId === event} className={`event-row${one.eventId === event ? " chosen" : ""}`} style={{ transform: `translateY(${(from + place) * ROW}px)` }} onClick={() => { onEvent(one.eventId); }}>
+                <span role="cell"><button type="button" className="link" aria-label={`Event ${one.eventId}`} aria-pressed={one.eventId === event} onClick={(click) => { click.stopPropagation(); onEvent(one.eventId); }}>{one.eventId}</button></span>
                 <span role="cell" className="number quiet" title={new Date(one.timestamp).toLocaleString()}>+{lasting(Date.parse(one.timestamp) - zero)}</span>
                 <span role="cell"><code>{one.type}</code></span>
                 <span role="cell" className="cut">{instance === "" ? null : <button type="button" className="link" onClick={(click) => { click.stopPropagation(); onInstance(instance); }}>{instance}</button>}</span>

@@ -17,7 +17,7 @@ import { counted } from "../../ui/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin, nameOf, said } from "./counts.ts";
+import { failedWithin, isTaken, nameOf, said } from "./counts.ts";
 import { Far, Minimap } from "./far.tsx";
 import { stepped } from "./walking.ts";
 import type { NodeSummary } from "./types.ts";
@@ -80,7 +80,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
     onChoose([...spots.spots].findLast(([, spot]) => x >= spot.left && x <= spot.left + spot.width && y >= spot.top && y <= spot.top + spot.height)?.[0] ?? "");
   };
   return (
-    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : ""}`} role="application" tabIndex={0} onKeyDown={(event) => { step(event, fit); }}
+    <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : " ran-graph"}`} role="application" tabIndex={0} onKeyDown={(event) => { step(event, fit); }}
       aria-label={`Graph of ${counted(graph.blocks.size, "node")}`} aria-describedby="graph-keys">
       <span id="graph-keys" className="hidden">Arrow keys walk the nodes, Enter opens one, 1 fits all, + and - zoom.</span>
       <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${nodes.has(walkedTo) ? said(nodes.get(walkedTo)?.counts ?? {}) : graph.blocks.get(walkedTo)?.type ?? ""}`}</p>
@@ -161,7 +161,7 @@ function useCards(graph: Graph, spots: Placed, nodes: ReadonlyMap<string, NodeSu
 
 function edgesOf(graph: Graph, layout: Layout, nodes: ReadonlyMap<string, NodeSummary>): WireEdge[] {
   return [...graph.wires.values()].map((wire) => ({
-    id: wire.tail, type: "wire" as const, source: wire.source, target: wire.target, sourceHandle: wire.handle, className: nodes.has(wire.source) && nodes.has(wire.target) ? "" : "untaken",
+    id: wire.tail, type: "wire" as const, source: wire.source, target: wire.target, sourceHandle: wire.handle, className: isTaken(wire, nodes) ? "" : "untaken",
     data: { way: wayOf(graph, layout, wire), label: "", handle: wire.handle }, zIndex: (graph.blocks.get(wire.source)?.parent ?? null) === null ? 0 : 1,
   }));
 }

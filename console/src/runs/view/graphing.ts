@@ -1,6 +1,7 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
-import { ERROR, SOURCE, type Block, type Graph, type Wire } from "../../canvas/model/graph.ts";
+import { briefOf } from "../../canvas/model/briefs.ts";
+import { BRANCHES, ERROR, SOURCE, type Block, type Graph, type Wire } from "../../canvas/model/graph.ts";
 
 const MAX_DEPTH = 20;
 
@@ -40,15 +41,25 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
     children.push(path);
     made.blocks.set(path, {
       tail: path, id, type: textAt(node, "type"), parent, order: "", container: isObject(inner), entry: false, enabled: node.get("enabled") !== false,
-      exits: ordered(exits.get(id)),
+      exits: ordered(exits.get(id), branchesOf(node)), brief: briefOf(textAt(node, "type"), given),
     });
     if (isObject(inner)) addBody(inner, path, made, depth + 1);
   }
   made.children.set(parent, children);
 }
 
-function ordered(found: ReadonlySet<string> | undefined): readonly string[] {
-  const exits = [...(found ?? [SOURCE])].filter((exit) => exit !== ERROR);
+/** The exits of a kind in the order in which they are written, or in which the kind has them. */
+const EXITS: ReadonlyMap<string, readonly string[]> = new Map([["approval", ["approved", "rejected", "timeout"]], ["callback", [SOURCE, "timeout"]]]);
+
+function branchesOf(node: JsonObject): readonly string[] {
+  const given = node.get("with");
+  const branches = isObject(given) ? given.get(BRANCHES.get(textAt(node, "type")) ?? "") : undefined;
+  return isObject(branches) ? [...branches.keys()] : EXITS.get(textAt(node, "type")) ?? [];
+}
+
+function ordered(found: ReadonlySet<string> | undefined, written: readonly string[]): readonly string[] {
+  const place = (exit: string): number => written.includes(exit) ? written.indexOf(exit) : written.length;
+  const exits = [...(found ?? [SOURCE])].filter((exit) => exit !== ERROR).sort((left, right) => place(left) - place(right));
   return found?.has(ERROR) === true ? [...exits, ERROR] : exits;
 }
 

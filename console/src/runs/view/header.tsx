@@ -62,7 +62,7 @@ function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
-      <span>took <Took look={look} /></span>
+      <span>{look.ended ? "took " : ""}<Took look={look} />{look.ended ? "" : " so far"}</span>
       <span>{counted(head.steps, "step")}</span>
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
       {look.ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}

@@ -86,6 +86,7 @@ function Shown({ instance, record, found, document, onEvent }: {
       {found.beside === null ? null : <JsonView value={found.beside.get("output") ?? null} label="Output in the other run" />}
       {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
       {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
+      <WholeError error={record.get("error") ?? null} />
     </>
   );
 }
@@ -110,17 +111,22 @@ function Times({ record }: { readonly record: JsonObject }): ReactElement | null
   return <><dt>Started</dt><dd title={begin}>{new Date(begin).toLocaleString()}</dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
+/** What the error has beside its code and message. */
+function WholeError({ error }: { readonly error: Json }): ReactElement | null {
+  return isObject(error) && error.size > 3 ? <JsonView value={error} label="Error" /> : null;
+}
+
 function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {
   const error = record.get("error");
   if (!isObject(error)) return null;
   const exception = record.get("exception");
   const stack = isObject(exception) ? textAt(exception, "traceback") : "";
   return (
-    <section className="failure" aria-label="Error">
-      <p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p>
-      {stack === "" ? null : <pre tabIndex={0} aria-label="Stack">{stack}</pre>}
+    <>
+      <section className="failure" aria-label="Error"><p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p></section>
+      {stack === "" ? null : <section aria-label="Stack of the error"><h3>Stack</h3><pre className="stack" tabIndex={0} aria-label="Stack">{stack}</pre></section>}
       {error.size > 3 ? <JsonView value={error} label="All of the error" /> : null}
-    </section>
+    </>
   );
 }
 

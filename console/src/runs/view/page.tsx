@@ -7,6 +7,7 @@ import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault } from "../../ui/notices.tsx";
 import { inOwnZone } from "../../ui/instants.ts";
 import { explained } from "../../wire/api.ts";
+import { useSmall } from "../../ui/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
 import { pathOf } from "./counts.ts";
@@ -14,6 +15,7 @@ import { Events, type EventFilter } from "./events.tsx";
 import { RunGraph } from "./graph.tsx";
 import { Header } from "./header.tsx";
 import { Compare, Cost } from "./others.tsx";
+import { RunOutline } from "./outline.tsx";
 import { Panel, useFirst } from "./panel.tsx";
 import { isGone, RunStore, type RunLook } from "./store.ts";
 import { Timeline } from "./timeline.tsx";
@@ -115,6 +117,7 @@ function View({ id, look, store, tab, query, path, put, choose }: {
   readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
   readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void;
 }): ReactElement {
+  const isSmall = useSmall();
   switch (tab) {
     case "timeline":
       return <Timeline id={id} look={look} node={query.get("only") ?? ""} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
@@ -132,7 +135,7 @@ function View({ id, look, store, tab, query, path, put, choose }: {
       return <Compare id={id} look={look} other={query.get("with") ?? ""} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
       if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> The graph is not shown; the timeline and the events are.</Fault></div>;
-      return <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
+      return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
 }
 

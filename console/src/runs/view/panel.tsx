@@ -4,8 +4,7 @@ import { runPath } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Status } from "../../ui/status.tsx";
 import { requestPlain } from "../../wire/api.ts";
-import { nameOf, said, total, turnsOf } from "./counts.ts";
-import { turns } from "./card.tsx";
+import { nameOf, said, total, turnsOf, turnsSaid } from "./counts.ts";
 import { Instance } from "./instance.tsx";
 import type { RunLook } from "./store.ts";
 import type { TimePage } from "./types.ts";
@@ -32,7 +31,7 @@ export function Panel(props: PanelProps): ReactElement {
       <header className="panel-head">
         <div>
           <h2 className="cut" title={path}>{nameOf(path)}</h2>
-          <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : ` · ${said(summary.counts)}`}{summary !== undefined && summary.turns > 0 ? ` · ${turns(summary)}` : ""}</p>
+          <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : total(summary.counts) > 1 ? ` · ${said(summary.counts)}` : ""}{summary !== undefined && summary.turns > 0 ? ` · ${turnsSaid(summary)}` : ""}</p>
         </div>
         <span className="head-gap" />
         {path.includes("@") || look.head?.draft !== null ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
@@ -79,7 +78,7 @@ function Instances({ look, path, instance, onInstance, onTimeline }: PanelProps)
       <form onSubmit={(event) => { event.preventDefault(); if (typed.trim() !== "") onInstance(typed.trim()); }}>
         <label className="label" htmlFor="panel-instance">Instance</label>
         <span className="panel-pick"><input id="panel-instance" className="field" value={typed === "" ? instance : typed} spellCheck={false} onChange={(event) => { setTyped(event.target.value); }} onBlur={() => { setTyped(""); }} />
-          <button className="button" type="button" onClick={() => { onTimeline(path); }}>All by time</button></span>
+          <button className="button small" type="button" onClick={() => { onTimeline(path); }}>All by time</button></span>
       </form>
     </section>
   );

@@ -92,3 +92,26 @@ function longest(gaps: readonly Span[], range: number): readonly Span[] {
   const found = gaps.filter(([begin, end]) => end - begin >= least).sort(([a, b], [c, d]) => d - c - (b - a)).slice(0, MAX_FOLDS);
   return found.sort(([left], [right]) => left - right);
 }
+
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000,
+  21_600_000, 43_200_000, 86_400_000, 172_800_000, 604_800_000,
+] as const;
+const TICKS = 6; // at most, where nothing is folded
+const LEAST_APART = 0.09; // of the width: a text stands beside its mark
+
+/** Round times to write above the rows: multiples of one step, none inside a fold, none too near to the one before or to the end. */
+export function ticksOf({ from, to, folds, at }: Scale): readonly number[] {
+  const shown = to - from - folds.reduce((sum, fold) => sum + fold.to - fold.from, 0);
+  const step = STEPS.find((one) => shown / one <= TICKS) ?? Math.ceil(shown / TICKS);
+  const ticks: number[] = [];
+  let begin = from;
+  for (const end of [...folds.map((fold) => fold.from), to]) {
+    for (let ms = Math.ceil(begin / step) * step; ms <= end; ms += step) {
+      const [share, last] = [at(ms), ticks.at(-1)];
+      if (share <= 1 - LEAST_APART && (last === undefined || share - at(last) >= LEAST_APART)) ticks.push(ms);
+    }
+    begin = folds.find((fold) => fold.from === end)?.to ?? to;
+  }
+  return ticks;
+}

@@ -7,12 +7,11 @@ import { StatusMark, toneOf } from "../../ui/status.tsx";
 import { useRows } from "../virtual.ts";
 import { nameOf, turnsOf } from "./counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
-import { moved, scaled, type Scale, type Step } from "./scale.ts";
+import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
 import type { RunLook } from "./store.ts";
 import type { TimeRow } from "./types.ts";
 
 const ROW = 28;
-const TICKS = 5;
 
 export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }: {
   readonly id: string; readonly look: RunLook; readonly node: string; readonly from: number | null; readonly to: number | null; readonly chosen: string;
@@ -72,7 +71,7 @@ function Bar({ row, top, index, scale, lasted, chosen, onChoose }: {
   const depth = row.instance.split("@").length - 1;
   return (
     <div role="row" aria-rowindex={index + 1} aria-selected={chosen} className={`timeline-row${chosen ? " chosen" : ""}`} style={{ transform: `translateY(${top}px)` }}>
-      <span role="cell" className="timeline-name" style={{ paddingLeft: 12 + Math.min(depth, 4) * 12 }}>
+      <span role="cell" className="timeline-name" style={{ paddingLeft: 16 + Math.min(depth, 4) * 12 }}>
         <button type="button" className={`status ${toneOf(row.status)}`} title={`${row.instance}: ${row.status}${row.code === null ? "" : `, ${row.code}`}`} onClick={() => { onChoose(row.instance); }}>
           <StatusMark status={row.status} /><b className="cut">{nameOf(row.instance)}</b>{where === "" ? null : <span className="quiet cut">{where}</span>}
         </button>
@@ -91,12 +90,6 @@ function between(scale: Scale, begin: number, end: number): { readonly left: str
   return { left: `${left * 100}%`, width: `max(2px, ${(scale.at(end) - left) * 100}%)` };
 }
 
-/** A time is written once: a run of a millisecond has fewer marks. */
-function ticksOf(scale: Scale): readonly (readonly [share: number, text: string])[] {
-  const all = Array.from({ length: TICKS }, (_, place) => [place / TICKS, lasting(scale.back(place / TICKS))] as const);
-  return all.filter(([, text], place) => all.findIndex(([, other]) => other === text) === place);
-}
-
 function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (from: number | null, to: number | null) => void }): ReactElement {
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const box = useRef<HTMLSpanElement>(null);
@@ -112,7 +105,7 @@ function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (f
     <span ref={box} className="ruler" role="columnheader" aria-label={`From ${lasting(scale.from)} to ${lasting(scale.to)}`}
       onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); setDrag([share(event), share(event)]); }}
       onPointerMove={(event) => { if (drag !== null) setDrag([drag[0], share(event)]); }} onPointerUp={done} onPointerCancel={() => { setDrag(null); }}>
-      {ticksOf(scale).map(([share, text]) => <span key={share} style={{ left: `${share * 100}%` }}>{text}</span>)}
+      {ticksOf(scale).map((ms) => <span key={ms} style={{ left: `${scale.at(ms) * 100}%` }}>{lasting(ms)}</span>)}
       {scale.folds.map((fold) => <i key={fold.from} className="fold" style={{ left: `${fold.at * 100}%`, width: `${fold.wide * 100}%` }} title={`${lasting(fold.to - fold.from)} in which nothing worked`} />)}
       {drag === null ? null : <i className="range" style={{ left: `${Math.min(...drag) * 100}%`, width: `${Math.abs(drag[1] - drag[0]) * 100}%` }} />}
     </span>
