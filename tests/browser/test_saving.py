@@ -74,7 +74,7 @@ def test_a_value_that_the_file_and_the_draft_both_changed_is_chosen_from_three(
     dialog.locator(".conflicts li").wait_for()
     shown = [" ".join(text.split()) for text in dialog.locator(".conflicts dl > div").all_inner_texts()]
     assert shown == ["Before GET", "This draft POST", "File refund.yaml PUT"]
-    dialog.get_by_role("button", name="Take that of file refund.yaml for score method").click()
+    dialog.get_by_role("button", name="Take the value of file refund.yaml for score method").click()
     dialog.get_by_text("No conflict waits.").wait_for()
     assert file_site.document("refund")["nodes"]["score"]["with"]["method"] == "PUT"
     page.locator(".dialog-foot button").click()
@@ -94,7 +94,7 @@ def test_the_draft_keeps_its_own_value_where_a_person_says_so(file_site: DraftSi
     typed(page, "url: https://example.com/<order.id>\nmethod: POST")
     (file_site.folder / "refund.yaml").write_text(REFUND_FILE.replace("GET", "PUT"))
     conflict(page)
-    page.get_by_role("button", name="Keep this draft's value of score method").click()
+    page.get_by_role("button", name="Keep the draft's value of score method").click()
     page.get_by_text("No conflict waits.").wait_for()
     page.locator(".dialog-foot button").click()
     save(page)
