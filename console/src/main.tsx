@@ -1,13 +1,13 @@
 /** The console: one page each for the runs, a run, approvals, errors, the workflows and a draft. */
-import "./ui/tokens.css";
-import "./ui/base.css";
+import "./ui/theme/tokens.css";
+import "./ui/theme/base.css";
 import "./pages/drafts.css";
 import { StrictMode, Suspense, useEffect, useState, type ComponentType, type ReactElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { follow, hrefOf, useAddress, WORKFLOWS } from "./ui/addresses.ts";
 import { Bar } from "./ui/bar.tsx";
 import { Failed, Said } from "./ui/notices.tsx";
-import { restoreTheme } from "./ui/theme.ts";
+import { restoreTheme } from "./ui/theme/theme.ts";
 import { Guard, loaded, page } from "./ui/guard.tsx";
 import { Joining } from "./pages/joining.tsx";
 import { SignIn } from "./pages/sign_in.tsx";

@@ -15,7 +15,7 @@ SHEETS = Path(__file__).resolve().parents[2] / "console" / "src"
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SELECTORS = re.compile(r"([^{};@]+)\{")
 BARE = re.compile(r"\.([\w-]+)(?::[\w-]+(?:\([^()]*\))?|\[[^\]]*\])*")  # one class, with its states
-TOKENS = SHEETS / "ui" / "tokens.css"
+TOKENS = SHEETS / "ui" / "theme" / "tokens.css"
 # What a stylesheet, or a style in a script, may not say by itself. Lines are 1 or 2 px wherever they are.
 OFF_TOKENS = {
     "colour": re.compile(r"#(?:[0-9a-fA-F]{3,4}){1,2}\b(?=[^{]*[;}\"])|\b(?:rgba?|hsla?|oklch|light-dark)\("),

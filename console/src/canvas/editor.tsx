@@ -16,22 +16,22 @@ import { run } from "./commands.ts";
 import type { Desk, Look } from "./desk.ts";
 import { openDraft, type Opened } from "./opening.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Empty } from "./view/empty.tsx";
-import { Findings, Tidings } from "./view/findings.tsx";
+import { Empty } from "./page/empty.tsx";
+import { Findings, Tidings } from "./page/findings.tsx";
 import { Flow } from "./view/flow.tsx";
-import { Header, isTab, type Tab } from "./view/header.tsx";
-import { useKeys } from "./view/keys.ts";
-import { Outline } from "./view/outline.tsx";
-import { Palette } from "./view/palette.tsx";
-import { Questions } from "./view/questions.tsx";
-import { seeing } from "./view/seen.ts";
-import { Tied } from "./view/tied.tsx";
+import { Header, isTab, type Tab } from "./page/header.tsx";
+import { useKeys } from "./keyboard/keys.ts";
+import { Outline } from "./page/outline.tsx";
+import { Palette } from "./choosing/palette.tsx";
+import { Questions } from "./choosing/questions.tsx";
+import { seeing } from "./page/seen.ts";
+import { Tied } from "./page/tied.tsx";
 
 const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
 const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
 const Kinds = memo(Palette);
-const About = lazy(async () => ({ default: (await import("./view/aside.ts")).About }));
-const Panes = lazy(async () => ({ default: (await import("./view/aside.ts")).Panes }));
+const About = lazy(async () => ({ default: (await import("./page/aside.ts")).About }));
+const Panes = lazy(async () => ({ default: (await import("./page/aside.ts")).Panes }));
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
 

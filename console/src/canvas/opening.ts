@@ -41,7 +41,7 @@ export async function openDraft(id: string): Promise<Opened> {
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
-  import("./view/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used
+  import("./page/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used
   return {
     room, desk, tests,
     close() {

@@ -1,8 +1,8 @@
 /** One open question: what is asked, the form of its answer, and a button for each decision. */
 import { useId, useMemo, useState, type ReactElement, type SyntheticEvent } from "react";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
-import { shortId } from "../ui/formats.ts";
-import { When } from "../ui/times.tsx";
+import { shortId } from "../ui/words/formats.ts";
+import { When } from "../ui/words/times.tsx";
 import type { Value } from "../inspector/values.ts";
 import { explained, Refusal, requestWritten } from "../wire/api.ts";
 import { jsonOf } from "../wire/exact.ts";

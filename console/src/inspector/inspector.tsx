@@ -6,20 +6,20 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
-import { keyNames } from "../canvas/view/keynames.ts";
+import { keyNames } from "../canvas/keyboard/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, type Json } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
-import { nameOf } from "../ui/names.ts";
-import { ago } from "../ui/times.tsx";
+import { nameOf } from "../ui/words/names.ts";
+import { ago } from "../ui/words/times.tsx";
 import type { Room } from "../wire/room.ts";
 import { Parameters, Text, useAsYaml } from "./parameters.tsx";
-import { Prose } from "../ui/prose.tsx";
+import { Prose } from "../ui/words/prose.tsx";
 import { Settings } from "./settings.tsx";
 
-const Aligning = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Aligning }));
+const Aligning = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Aligning }));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
 import { at, same } from "../editing/values.ts";
 import type { Finding, Fix } from "../wire/room.ts";
-import { Prose } from "../ui/prose.tsx";
+import { Prose } from "../ui/words/prose.tsx";
 
 /** One gesture, which undo takes back. It waits for the findings to be read again where what it would replace is another value now. */
 export function Mend({ desk, finding: { fix }, canEdit }: { readonly desk: Desk; readonly finding: Finding; readonly canEdit: boolean }): ReactElement | null {

@@ -10,7 +10,7 @@ import type { Finding, Room } from "../wire/room.ts";
 import Form from "./forms/form.tsx";
 import { within } from "./forms/placing.ts";
 import { Mend } from "./mending.tsx";
-import { Prose } from "../ui/prose.tsx";
+import { Prose } from "../ui/words/prose.tsx";
 import type { Place } from "./typing.ts";
 
 const YamlField = lazy(() => import("./field.tsx"));

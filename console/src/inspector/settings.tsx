@@ -11,7 +11,7 @@ import { Fold } from "./fold.tsx";
 import { within } from "./forms/placing.ts";
 import { Text } from "./parameters.tsx";
 
-const Form = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Settings }));
+const Form = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Settings }));
 const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
 
 export function Settings({ desk, look, room, block, kind, asYaml, choose }: {

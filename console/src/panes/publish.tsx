@@ -1,6 +1,6 @@
 /** Publishing: what changes, a message, and what is in the way. */
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
-import { Findings } from "../canvas/view/findings.tsx";
+import { Findings } from "../canvas/page/findings.tsx";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, hrefOf } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";

@@ -5,9 +5,9 @@ import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import { settled } from "./settled.ts";
 
-const Publish = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Publish }));
-const Conflicts = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Conflicts }));
-const Files = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).Files }));
+const Publish = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Publish }));
+const Conflicts = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Conflicts }));
+const Files = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Files }));
 
 type Asked = { readonly is: "publish" } | { readonly is: "conflicts" } | { readonly is: "files"; readonly files: readonly string[] } | null;
 

@@ -1,10 +1,10 @@
 /** The test run that is shown over the canvas: who runs it, how it stands, the way to its page. */
 import { useSyncExternalStore, type ReactElement } from "react";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
-import { lasting } from "../ui/formats.ts";
+import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/names.ts";
-import { inOwnZone } from "../ui/instants.ts";
+import { nameOf } from "../ui/words/names.ts";
+import { inOwnZone } from "../ui/words/instants.ts";
 import { Status, wordOf } from "../ui/status.tsx";
 import type { Room } from "../wire/room.ts";
 import type { TestRuns } from "./store.ts";

@@ -5,7 +5,7 @@ import type { Block } from "../canvas/model/graph.ts";
 import { FITS, lineOf } from "../canvas/view/cheap.ts";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { loudest, said, total } from "../runs/view/counts.ts";
-import { lasting } from "../ui/formats.ts";
+import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { StatusMark, toneOf } from "../ui/status.tsx";
 import type { TestRuns } from "./store.ts";

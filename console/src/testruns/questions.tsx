@@ -4,8 +4,8 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import type { Room } from "../wire/room.ts";
 import type { TestRuns } from "./store.ts";
 
-const TestDialog = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).TestDialog }));
-const PinDialog = lazy(async () => ({ default: (await import("../canvas/view/aside.ts")).PinDialog }));
+const TestDialog = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).TestDialog }));
+const PinDialog = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).PinDialog }));
 
 export function TestQuestions({ desk, look, room, tests }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns }): ReactElement | null {
   const { question } = look;

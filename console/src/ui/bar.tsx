@@ -5,7 +5,7 @@ import { useTallies, type Count } from "../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
 import { Brand, Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
-import { toggleTheme, useShownTheme } from "./switching.ts";
+import { toggleTheme, useShownTheme } from "./theme/switching.ts";
 
 const PLACES = [["workflows", "Workflows", WORKFLOWS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
 

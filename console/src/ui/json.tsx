@@ -4,7 +4,7 @@ import { useState, type ReactElement } from "react";
 import { isList, isObject, type Json } from "../editing/values.ts";
 import { writeDigits } from "../editing/json.ts";
 import { CopyButton } from "./copying.tsx";
-import { counted } from "./formats.ts";
+import { counted } from "./words/formats.ts";
 
 const MAX_SHOWN = 200; // entries of one object or list before a person asks for more
 const OPEN_DEPTH = 2;

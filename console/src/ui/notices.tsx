@@ -1,7 +1,7 @@
 /** What a page shows instead of its content: while it loads, where something failed. */
 import type { ReactElement, ReactNode } from "react";
 import { explained } from "../wire/api.ts";
-import { Prose } from "./prose.tsx";
+import { Prose } from "./words/prose.tsx";
 
 /** `children`: other ways from here, beside *Try again*. */
 export function Failed({ what, error, again, children }: { readonly what: string; readonly error: unknown; readonly again?: () => void; readonly children?: ReactNode }): ReactElement {

@@ -1,7 +1,7 @@
 /** One published version, which never changes: what it was made from beside its graph. */
 import "./version.css";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
-import { RunGraph } from "../runs/view/graph.tsx";
+import { RunGraph } from "../runs/view/graph/graph.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { titleOf, type Made } from "../source/made.ts";
 import { Source } from "../source/source.ts";
@@ -9,7 +9,7 @@ import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } 
 import { Bar } from "../ui/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { When } from "../ui/times.tsx";
+import { When } from "../ui/words/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";
 import { drawn, newestOf, textOf, versionAt, type Version } from "./version.ts";
 

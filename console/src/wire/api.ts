@@ -1,7 +1,7 @@
 /** Requests to the server that this page came from. The token of the tab goes in a header, never in a cookie. */
 import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
-import { sentence } from "../ui/sentences.ts";
+import { sentence } from "../ui/words/sentences.ts";
 
 const TOKEN = "stepless.token";
 

@@ -6,9 +6,9 @@ import { draftPath, follow, hrefOf, useAddress, workflowPath, WORKFLOWS } from "
 import { Bar } from "../ui/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/names.ts";
+import { nameOf } from "../ui/words/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
-import { When } from "../ui/times.tsx";
+import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain } from "../wire/api.ts";
 import { entriesOf, hooksOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";

@@ -3,12 +3,12 @@ import { useState, type ReactElement, type SyntheticEvent } from "react";
 import { usePolled } from "../inbox/polling.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { counted, shortId } from "../ui/formats.ts";
+import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/names.ts";
+import { nameOf } from "../ui/words/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
-import { ago, When } from "../ui/times.tsx";
+import { ago, When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
 
 interface Schedule {

@@ -3,7 +3,7 @@ import { useId, useRef, useState, type ReactElement, type SyntheticEvent } from 
 import { readJson } from "../editing/json.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { CopyButton } from "../ui/copying.tsx";
-import { lasting, shortId } from "../ui/formats.ts";
+import { lasting, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { JsonView } from "../ui/json.tsx";
 import { sampleOf, type Hook, type Scheme } from "./document.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pasteNotes } from "../../src/canvas/notes/carrying.ts";
-import { Clipboard } from "../../src/canvas/view/clipboard.ts";
-import { printed } from "../../src/canvas/view/carrying.ts";
+import { Clipboard } from "../../src/canvas/keyboard/clipboard.ts";
+import { printed } from "../../src/canvas/keyboard/carrying.ts";
 import type { Desk } from "../../src/canvas/desk.ts";
 import { run } from "../../src/canvas/commands.ts";
 import type { Write } from "../../src/editing/effects.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Desk } from "../../src/canvas/desk.ts";
 import type { Graph as Asked } from "../../src/canvas/layout/layout.ts";
 import { graphOf, NOTHING, wiresAt, type Graph } from "../../src/canvas/model/graph.ts";
-import { looksAlike } from "../../src/canvas/view/seen.ts";
+import { looksAlike } from "../../src/canvas/page/seen.ts";
 import { Changes } from "../../src/editing/changes.ts";
 import type { Effect, Entity, Write } from "../../src/editing/effects.ts";
 import { gesture, type Item } from "../../src/editing/gestures.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { faultsOf, fromAddress, isFiltered, NO_FILTERS, sinceOf, toAddress, toBody, toQuery } from "../../src/runs/list/filters.ts";
 import { Dice } from "../dice.ts";
-import { lasting, readDuration, dollars, shortId } from "../../src/ui/formats.ts";
+import { lasting, readDuration, dollars, shortId } from "../../src/ui/words/formats.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 

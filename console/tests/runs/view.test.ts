@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
-import { attemptsOf } from "../../src/runs/view/attempts.ts";
+import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
 import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runs/view/counts.ts";
-import { graphOfDocument } from "../../src/runs/view/graphing.ts";
-import { scaled, ticksOf } from "../../src/runs/view/scale.ts";
+import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
+import { scaled, ticksOf } from "../../src/runs/view/timeline/scale.ts";
 import type { NodeSummary } from "../../src/runs/view/types.ts";
 import { Dice } from "../dice.ts";
 

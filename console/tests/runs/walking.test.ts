@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
-import { attemptsOf } from "../../src/runs/view/attempts.ts";
-import { toldOf, writtenIn } from "../../src/runs/view/told.ts";
-import { graphOfDocument } from "../../src/runs/view/graphing.ts";
-import { moved } from "../../src/runs/view/scale.ts";
-import { nextBegun, stepped } from "../../src/runs/view/walking.ts";
+import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
+import { toldOf, writtenIn } from "../../src/runs/view/node/told.ts";
+import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
+import { moved } from "../../src/runs/view/timeline/scale.ts";
+import { nextBegun, stepped } from "../../src/runs/view/graph/walking.ts";
 import type { NodeSummary, RunEvent } from "../../src/runs/view/types.ts";
-import { inOwnZone } from "../../src/ui/instants.ts";
+import { inOwnZone } from "../../src/ui/words/instants.ts";
 
 const DOCUMENT = readObject(JSON.stringify({
   id: "w", nodes: {

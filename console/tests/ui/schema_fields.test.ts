@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultsOf, formOf, typedOf, valueOf } from "../../src/ui/schema_fields.ts";
+import { faultsOf, formOf, typedOf, valueOf } from "../../src/ui/forms/schema_fields.ts";
 import { jsonOf, valueOf as exactOf } from "../../src/wire/exact.ts";
 
 const SCHEMA = {

@@ -7,8 +7,8 @@ import { align, distribute, type Axis, type Side } from "../actions/aligning.ts"
 import { noteAt, run } from "../commands.ts";
 import type { Desk, Look, Question } from "../desk.ts";
 import { nameInAddress, queryWithNode } from "../linking.ts";
-import { Clipboard } from "../view/clipboard.ts";
-import { keyNames } from "../view/keynames.ts";
+import { Clipboard } from "../keyboard/clipboard.ts";
+import { keyNames } from "../keyboard/keynames.ts";
 import { itemsFor, type Choice } from "./items.ts";
 
 const SIDES: Partial<Record<Choice, Side>> = { alignLeft: "left", alignCentre: "centre", alignTop: "top", alignMiddle: "middle" };

@@ -1,7 +1,7 @@
 /** What stands in for the blocks of a large draft while it is far away, and the map in the corner. */
 import { useStore } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactElement } from "react";
-import { useShownTheme } from "../../ui/switching.ts";
+import { useShownTheme } from "../../ui/theme/switching.ts";
 import type { Look } from "../desk.ts";
 import { CornerMap, MAP_HEIGHT, MAP_WIDTH, useCorner } from "./corner.tsx";
 import { coloursOf, draw, endsOf, prepared, type Colours, type Marked } from "./drawing.ts";

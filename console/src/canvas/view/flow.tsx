@@ -28,7 +28,7 @@ import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
 import { Cursors, usePeople } from "./others.tsx";
 import { MovingWires, WireLine, type WireEdge } from "./wire.tsx";
-import { KIND_TYPE } from "./palette.tsx";
+import { KIND_TYPE } from "../choosing/palette.tsx";
 
 const NODE_TYPES = { block: BlockCard, frame: FrameCard, note: NoteCard };
 

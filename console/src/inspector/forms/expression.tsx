@@ -4,7 +4,7 @@ import type { Json } from "../../editing/values.ts";
 import { explained, Refusal } from "../../wire/api.ts";
 import { valueText } from "../../panes/saying.ts";
 import { ExpressionLine } from "../expressions/line.ts";
-import { Prose } from "../../ui/prose.tsx";
+import { Prose } from "../../ui/words/prose.tsx";
 import { Previewing } from "../expressions/previewing.ts";
 import { evaluate, readScope, type Asked, type Scope, type Worth } from "../expressions/scope.ts";
 import type { Shown } from "./control.ts";

@@ -3,7 +3,7 @@ import { createContext, lazy, Suspense, useContext, useState, type ReactElement,
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Mend } from "../mending.tsx";
-import { Prose } from "../../ui/prose.tsx";
+import { Prose } from "../../ui/words/prose.tsx";
 import { decoded } from "../values.ts";
 import type { Shown } from "./control.ts";
 import { below, shownScalar } from "./entering.ts";

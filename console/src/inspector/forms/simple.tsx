@@ -5,7 +5,7 @@ import { useKeptCaret } from "../caret.ts";
 import { isSequence, decoded, type Value } from "../values.ts";
 import type { Shown } from "./control.ts";
 import { numberOf, scalarOf, shownScalar } from "./entering.ts";
-import { lasting } from "../../ui/formats.ts";
+import { lasting } from "../../ui/words/formats.ts";
 import type { Field } from "./fields.ts";
 
 const MOST_ROWS = 14;

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { counted, shortId } from "../../ui/formats.ts";
+import { counted, shortId } from "../../ui/words/formats.ts";
 import { Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { explained } from "../../wire/api.ts";

@@ -1,5 +1,5 @@
 /** What the list of runs shows: read from the address, written into it, and sent to the server. */
-import { readDuration } from "../../ui/formats.ts";
+import { readDuration } from "../../ui/words/formats.ts";
 
 export interface Filters {
   readonly workflow: string;

@@ -4,9 +4,9 @@ import { useCallback, useEffect, useMemo, useState, useSyncExternalStore, type R
 import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
-import { counted } from "../../ui/formats.ts";
+import { counted } from "../../ui/words/formats.ts";
 import { Bones, Failed } from "../../ui/notices.tsx";
-import { useSmall } from "../../ui/switching.ts";
+import { useSmall } from "../../ui/theme/switching.ts";
 import { explained, requestPlain } from "../../wire/api.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";

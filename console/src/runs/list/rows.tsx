@@ -2,10 +2,10 @@
 import { memo, useEffect, useLayoutEffect, useRef, type ReactElement } from "react";
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
-import { dollars, lasting, shortId } from "../../ui/formats.ts";
+import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
 import { Status } from "../../ui/status.tsx";
-import { inOwnZone } from "../../ui/instants.ts";
-import { When } from "../../ui/times.tsx";
+import { inOwnZone } from "../../ui/words/instants.ts";
+import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
 import type { Head } from "./merging.ts";
 

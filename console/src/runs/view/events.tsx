@@ -1,7 +1,7 @@
 /** The events of a run: filtered by the server, read on as a person scrolls, each with an address. */
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
 import { runPath } from "../../ui/addresses.ts";
-import { counted, lasting } from "../../ui/formats.ts";
+import { counted, lasting } from "../../ui/words/formats.ts";
 import { explained, requestPlain } from "../../wire/api.ts";
 import { useRows } from "../virtual.ts";
 import type { EventPage, RunEvent } from "./types.ts";

@@ -2,11 +2,11 @@
 import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, runPath, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
-import { counted, lasting, shortId } from "../../ui/formats.ts";
-import { nameOf } from "../../ui/names.ts";
+import { counted, lasting, shortId } from "../../ui/words/formats.ts";
+import { nameOf } from "../../ui/words/names.ts";
 import { Status } from "../../ui/status.tsx";
-import { inOwnZone } from "../../ui/instants.ts";
-import { When } from "../../ui/times.tsx";
+import { inOwnZone } from "../../ui/words/instants.ts";
+import { When } from "../../ui/words/times.tsx";
 import { explained } from "../../wire/api.ts";
 import type { Question } from "./asking.tsx";
 import { downloadHistory } from "./history.ts";

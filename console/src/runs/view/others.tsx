@@ -1,7 +1,7 @@
 /** What a run costs, and how it differs from another. */
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { runPath } from "../../ui/addresses.ts";
-import { dollars, lasting, shortId } from "../../ui/formats.ts";
+import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
 import { Bones, Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { requestPlain } from "../../wire/api.ts";

@@ -5,21 +5,21 @@ import { go, runPath, useAddress } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault } from "../../ui/notices.tsx";
-import { inOwnZone } from "../../ui/instants.ts";
+import { inOwnZone } from "../../ui/words/instants.ts";
 import { explained } from "../../wire/api.ts";
-import { useSmall } from "../../ui/switching.ts";
+import { useSmall } from "../../ui/theme/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
 import { pathOf } from "./counts.ts";
 import { Events, type EventFilter } from "./events.tsx";
-import { RunGraph } from "./graph.tsx";
+import { RunGraph } from "./graph/graph.tsx";
 import { Header } from "./header.tsx";
 import { Compare, Cost } from "./others.tsx";
-import { RunOutline } from "./outline.tsx";
-import { Panel, useFirst } from "./panel.tsx";
+import { RunOutline } from "./graph/outline.tsx";
+import { Panel, useFirst } from "./node/panel.tsx";
 import { isGone, RunStore, type RunLook } from "./store.ts";
-import { Timeline } from "./timeline.tsx";
-import { nextBegun } from "./walking.ts";
+import { Timeline } from "./timeline/timeline.tsx";
+import { nextBegun } from "./graph/walking.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
 

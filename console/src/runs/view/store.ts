@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../editing/values.ts";
 import { Refusal, request, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
 import type { Graph } from "../../canvas/model/graph.ts";
-import { graphOfDocument } from "./graphing.ts";
+import { graphOfDocument } from "./graph/graphing.ts";
 import type { NodeSummary, Overview, Span, Summary } from "./types.ts";
 
 export interface RunLook {

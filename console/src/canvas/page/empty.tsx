@@ -2,8 +2,8 @@
 import { useMemo, type ReactElement } from "react";
 import { run } from "../commands.ts";
 import type { Desk } from "../desk.ts";
-import { Clipboard } from "./clipboard.ts";
-import { keyNames } from "./keynames.ts";
+import { Clipboard } from "../keyboard/clipboard.ts";
+import { keyNames } from "../keyboard/keynames.ts";
 
 export function Empty({ desk, canEdit }: { readonly desk: Desk; readonly canEdit: boolean }): ReactElement {
   const clipboard = useMemo(() => new Clipboard(desk), [desk]);

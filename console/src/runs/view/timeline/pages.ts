@@ -1,8 +1,8 @@
 /** The rows of a timeline by their place, read in pages around what is in view. */
 import { useEffect, useMemo, useSyncExternalStore } from "react";
-import { requestPlain } from "../../wire/api.ts";
-import { runPath } from "../../ui/addresses.ts";
-import type { TimePage, TimeRow } from "./types.ts";
+import { requestPlain } from "../../../wire/api.ts";
+import { runPath } from "../../../ui/addresses.ts";
+import type { TimePage, TimeRow } from "../types.ts";
 
 export interface Asked {
   readonly id: string;

@@ -4,16 +4,16 @@ import { words, type Status } from "../../editing/client/status.ts";
 import { textAt } from "../../editing/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
 import { draftPath, follow, go, hrefOf, WORKFLOWS } from "../../ui/addresses.ts";
-import { counted } from "../../ui/formats.ts";
+import { counted } from "../../ui/words/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { toggleTheme, useShownTheme } from "../../ui/switching.ts";
+import { toggleTheme, useShownTheme } from "../../ui/theme/switching.ts";
 import type { Person } from "../../wire/people.ts";
 import type { Room } from "../../wire/room.ts";
 import type { Standing } from "../../wire/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
-import { keyNames } from "./keynames.ts";
-import { usePeople } from "./others.tsx";
+import { keyNames } from "../keyboard/keynames.ts";
+import { usePeople } from "../view/others.tsx";
 
 const TABS = { canvas: "Canvas", outline: "Outline", yaml: "YAML", diff: "Diff", history: "History" } as const;
 

@@ -11,4 +11,4 @@ export { default as TestDialog } from "../../testruns/dialog.tsx";
 export { default as PinDialog } from "../../testruns/pinning.tsx";
 export { Aligning } from "../menu/aligning.tsx";
 export { CanvasMenu } from "../menu/canvas.tsx";
-export { Keys } from "./keys_list.tsx";
+export { Keys } from "../keyboard/keys_list.tsx";

@@ -1,8 +1,8 @@
 /** The expressions of a node as they are written, each with the value that it had in one call. */
 import type { ReactElement } from "react";
-import { writeDigits } from "../../editing/json.ts";
-import type { Json, JsonObject } from "../../editing/values.ts";
-import { nameOf } from "./counts.ts";
+import { writeDigits } from "../../../editing/json.ts";
+import type { Json, JsonObject } from "../../../editing/values.ts";
+import { nameOf } from "../counts.ts";
 import { toldOf, writtenIn } from "./told.ts";
 
 const MAX_SHOWN = 40;

@@ -1,13 +1,13 @@
 /** The panel of a node: how its instances stand, and all that is known of one of them. */
 import { useEffect, useState, type ReactElement } from "react";
-import { runPath } from "../../ui/addresses.ts";
-import { Icon } from "../../ui/icons.tsx";
-import { Status } from "../../ui/status.tsx";
-import { requestPlain } from "../../wire/api.ts";
-import { nameOf, said, total, turnsOf, turnsSaid } from "./counts.ts";
+import { runPath } from "../../../ui/addresses.ts";
+import { Icon } from "../../../ui/icons.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { requestPlain } from "../../../wire/api.ts";
+import { nameOf, said, total, turnsOf, turnsSaid } from "../counts.ts";
 import { Instance } from "./instance.tsx";
-import type { RunLook } from "./store.ts";
-import type { TimePage } from "./types.ts";
+import type { RunLook } from "../store.ts";
+import type { TimePage } from "../types.ts";
 
 export interface PanelProps {
   readonly id: string;

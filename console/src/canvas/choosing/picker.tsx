@@ -1,7 +1,7 @@
 /** A list to choose from by typing, over the page: kinds, nodes, commands. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
-import { Prose } from "../../ui/prose.tsx";
+import { Prose } from "../../ui/words/prose.tsx";
 import { matching, type Choice } from "./matching.ts";
 
 export function Picker({ title, choices, empty, choose, close }: {

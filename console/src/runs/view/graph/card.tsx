@@ -1,13 +1,13 @@
 /** A node in the graph of a run: its mark and name, and how its instances stand. */
 import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { memo, type ReactElement } from "react";
-import type { Block } from "../../canvas/model/graph.ts";
-import { entryOf, hasRows, portsOf } from "../../canvas/model/sizes.ts";
-import { lasting } from "../../ui/formats.ts";
-import { Icon, markOf } from "../../ui/icons.tsx";
-import { StatusMark, toneOf } from "../../ui/status.tsx";
-import { loudest, said, spanOf, total, turnsSaid, type Counts } from "./counts.ts";
-import type { NodeSummary } from "./types.ts";
+import type { Block } from "../../../canvas/model/graph.ts";
+import { entryOf, hasRows, portsOf } from "../../../canvas/model/sizes.ts";
+import { lasting } from "../../../ui/words/formats.ts";
+import { Icon, markOf } from "../../../ui/icons.tsx";
+import { StatusMark, toneOf } from "../../../ui/status.tsx";
+import { loudest, said, spanOf, total, turnsSaid, type Counts } from "../counts.ts";
+import type { NodeSummary } from "../types.ts";
 
 export interface CardData extends Record<string, unknown> {
   readonly block: Block;

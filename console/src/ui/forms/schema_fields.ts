@@ -1,6 +1,6 @@
 /** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
-import { Digits, isMapping, type Value } from "../inspector/values.ts";
-import { jsonOf, typedValue } from "../wire/exact.ts";
+import { Digits, isMapping, type Value } from "../../inspector/values.ts";
+import { jsonOf, typedValue } from "../../wire/exact.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 

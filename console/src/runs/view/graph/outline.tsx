@@ -1,12 +1,12 @@
 /** The nodes of a run as a list, a body below its container: what a phone shows in place of the graph. */
 import { useMemo, type ReactElement } from "react";
-import type { Block, Graph } from "../../canvas/model/graph.ts";
-import { lasting } from "../../ui/formats.ts";
-import { Icon, markOf } from "../../ui/icons.tsx";
-import { Status } from "../../ui/status.tsx";
-import { useRows } from "../virtual.ts";
-import { loudest, said, spanOf, turnsSaid } from "./counts.ts";
-import type { NodeSummary } from "./types.ts";
+import type { Block, Graph } from "../../../canvas/model/graph.ts";
+import { lasting } from "../../../ui/words/formats.ts";
+import { Icon, markOf } from "../../../ui/icons.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { useRows } from "../../virtual.ts";
+import { loudest, said, spanOf, turnsSaid } from "../counts.ts";
+import type { NodeSummary } from "../types.ts";
 
 const ROW = 44;
 const MAX_INDENT = 4;

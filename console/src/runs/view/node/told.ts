@@ -1,5 +1,5 @@
 /** The expressions in the parameters of a node, as they are written, beside what a call has at their places. */
-import { isList, isObject, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../../editing/values.ts";
 
 const WRITTEN = /\{\{|<[A-Za-z_][^<>\s]*>|\$\{/;
 

@@ -1,18 +1,18 @@
 /** What is known of one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
 import { useEffect, useState, type ReactElement } from "react";
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
-import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
-import { CopyButton } from "../../ui/copying.tsx";
-import { lasting, shortId } from "../../ui/formats.ts";
-import { JsonView } from "../../ui/json.tsx";
-import { Bones, Fault } from "../../ui/notices.tsx";
-import { Status } from "../../ui/status.tsx";
-import { request, requestPlain } from "../../wire/api.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
+import { follow, hrefOf, runPath } from "../../../ui/addresses.ts";
+import { CopyButton } from "../../../ui/copying.tsx";
+import { lasting, shortId } from "../../../ui/words/formats.ts";
+import { JsonView } from "../../../ui/json.tsx";
+import { Bones, Fault } from "../../../ui/notices.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
-import { nameOf, pathOf, turnsOf } from "./counts.ts";
+import { nameOf, pathOf, turnsOf } from "../counts.ts";
 import { Expressions } from "./expressions.tsx";
 import type { PanelProps } from "./panel.tsx";
-import type { EventPage, RunEvent } from "./types.ts";
+import type { EventPage, RunEvent } from "../types.ts";
 
 interface Read {
   readonly record: JsonObject | null;

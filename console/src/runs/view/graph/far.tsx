@@ -1,14 +1,14 @@
 /** The graph of a run as plain rectangles in the colours of their status: from far away, and as the map in the corner. */
 import { useStore } from "@xyflow/react";
 import { useEffect, useRef, type ReactElement } from "react";
-import { CornerMap, MAP_HEIGHT, MAP_WIDTH, useCorner } from "../../canvas/view/corner.tsx";
-import { prepared } from "../../canvas/view/drawing.ts";
-import type { Placed } from "../../canvas/layout/placing.ts";
-import type { Graph } from "../../canvas/model/graph.ts";
-import { toneOf, type Tone } from "../../ui/status.tsx";
-import { useShownTheme } from "../../ui/switching.ts";
-import { loudest } from "./counts.ts";
-import type { NodeSummary } from "./types.ts";
+import { CornerMap, MAP_HEIGHT, MAP_WIDTH, useCorner } from "../../../canvas/view/corner.tsx";
+import { prepared } from "../../../canvas/view/drawing.ts";
+import type { Placed } from "../../../canvas/layout/placing.ts";
+import type { Graph } from "../../../canvas/model/graph.ts";
+import { toneOf, type Tone } from "../../../ui/status.tsx";
+import { useShownTheme } from "../../../ui/theme/switching.ts";
+import { loudest } from "../counts.ts";
+import type { NodeSummary } from "../types.ts";
 
 export interface Picture {
   readonly graph: Graph;

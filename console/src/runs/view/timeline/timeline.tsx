@@ -1,15 +1,15 @@
 /** The waterfall: a row for each instance, read page by page as it comes into view; work and waiting apart, idle time folded. */
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from "react";
-import { lasting } from "../../ui/formats.ts";
-import { Icon, type Mark } from "../../ui/icons.tsx";
-import { Bones, Failed } from "../../ui/notices.tsx";
-import { StatusMark, toneOf } from "../../ui/status.tsx";
-import { useRows } from "../virtual.ts";
-import { nameOf, turnsOf } from "./counts.ts";
+import { lasting } from "../../../ui/words/formats.ts";
+import { Icon, type Mark } from "../../../ui/icons.tsx";
+import { Bones, Failed } from "../../../ui/notices.tsx";
+import { StatusMark, toneOf } from "../../../ui/status.tsx";
+import { useRows } from "../../virtual.ts";
+import { nameOf, turnsOf } from "../counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
 import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
-import type { RunLook } from "./store.ts";
-import type { TimeRow } from "./types.ts";
+import type { RunLook } from "../store.ts";
+import type { TimeRow } from "../types.ts";
 
 const ROW = 28;
 

@@ -1,7 +1,7 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
-import { briefOf } from "../../canvas/model/briefs.ts";
-import { BRANCHES, ERROR, SOURCE, type Block, type Graph, type Wire } from "../../canvas/model/graph.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
+import { briefOf } from "../../../canvas/model/briefs.ts";
+import { BRANCHES, ERROR, SOURCE, type Block, type Graph, type Wire } from "../../../canvas/model/graph.ts";
 
 const MAX_DEPTH = 20;
 

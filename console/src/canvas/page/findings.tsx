@@ -4,8 +4,8 @@ import type { Report } from "../../editing/client/notices.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Mend } from "../../inspector/mending.tsx";
-import { Prose } from "../../ui/prose.tsx";
-import { nameOf } from "../../ui/names.ts";
+import { Prose } from "../../ui/words/prose.tsx";
+import { nameOf } from "../../ui/words/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 

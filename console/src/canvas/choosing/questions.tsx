@@ -8,12 +8,12 @@ import type { Desk, Look, Question } from "../desk.ts";
 import { around, ERROR, SOURCE } from "../model/graph.ts";
 import { grouped } from "../model/kinds.ts";
 import { walked } from "../model/walking.ts";
-import { keyNames } from "./keynames.ts";
+import { keyNames } from "../keyboard/keynames.ts";
 import type { Choice } from "./matching.ts";
 import { Picker } from "./picker.tsx";
 
-const CanvasMenu = lazy(async () => ({ default: (await import("./aside.ts")).CanvasMenu }));
-const Keys = lazy(async () => ({ default: (await import("./aside.ts")).Keys }));
+const CanvasMenu = lazy(async () => ({ default: (await import("../page/aside.ts")).CanvasMenu }));
+const Keys = lazy(async () => ({ default: (await import("../page/aside.ts")).Keys }));
 
 export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly look: Look; readonly draft: string }): ReactElement | null {
   const { question } = look;

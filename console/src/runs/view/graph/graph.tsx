@@ -1,26 +1,26 @@
 /** The graph of a run: fit from the layout's bounds, zoom, map, counts by status on every node and container. */
 import "@xyflow/react/dist/base.css";
-import "../../canvas/view/canvas.css";
-import "./view.css";
+import "../../../canvas/view/canvas.css";
+import "../view.css";
 
 import { getViewportForBounds, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement } from "react";
-import type { Layout } from "../../canvas/layout/layout.ts";
-import { Layouts } from "../../canvas/layout/layouts.ts";
-import { asked, placed, UNPLACED, wayOf, type Placed } from "../../canvas/layout/placing.ts";
-import type { Graph } from "../../canvas/model/graph.ts";
-import { entryOf, portsOf } from "../../canvas/model/sizes.ts";
-import { cover, isHeld } from "../../canvas/view/cheap.ts";
-import { doubled } from "../../canvas/view/doubling.ts";
-import { WireLine, type WireEdge } from "../../canvas/view/wire.tsx";
-import { counted } from "../../ui/formats.ts";
-import { Icon } from "../../ui/icons.tsx";
-import { Bones } from "../../ui/notices.tsx";
+import type { Layout } from "../../../canvas/layout/layout.ts";
+import { Layouts } from "../../../canvas/layout/layouts.ts";
+import { asked, placed, UNPLACED, wayOf, type Placed } from "../../../canvas/layout/placing.ts";
+import type { Graph } from "../../../canvas/model/graph.ts";
+import { entryOf, portsOf } from "../../../canvas/model/sizes.ts";
+import { cover, isHeld } from "../../../canvas/view/cheap.ts";
+import { doubled } from "../../../canvas/view/doubling.ts";
+import { WireLine, type WireEdge } from "../../../canvas/view/wire.tsx";
+import { counted } from "../../../ui/words/formats.ts";
+import { Icon } from "../../../ui/icons.tsx";
+import { Bones } from "../../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin, isTaken, nameOf, said } from "./counts.ts";
+import { failedWithin, isTaken, nameOf, said } from "../counts.ts";
 import { Far, Minimap } from "./far.tsx";
 import { stepped } from "./walking.ts";
-import type { NodeSummary } from "./types.ts";
+import type { NodeSummary } from "../types.ts";
 
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };
