@@ -154,3 +154,17 @@ def test_many_changes_of_a_text_with_very_many_references_are_too_much(monkeypat
     typed: list[Write] = [Splice("block/a", ("with", "t"), 0, 0, "x") for _ in range(200)]
     assert codes(decided(state, typed)) == [("gesture_too_large", True)]
     assert decided(state, typed[:10]).outcomes == ()
+
+
+def test_blocks_of_one_name_try_names_within_bounds() -> None:
+    def named(count: int) -> list[Write]:
+        return [Put(f"block/b{place}", block("same")) for place in range(count)]
+
+    few = decided(draft(), named(200))
+    assert few.outcomes == () and named_last(few, 199) == "same_200"
+    assert codes(decided(draft(), named(2_000))) == [("gesture_too_large", True)]
+
+
+def named_last(decision: Decision, place: int) -> JSON:
+    made = decision.state.get(f"block/b{place}")
+    return made["id"] if made is not None else None

@@ -1,9 +1,9 @@
 """How much the decision of one intent may take. What people do never comes near it: it bounds what a message can ask of the
 process that decides it, for which others wait.
 
-Three things grow faster than the message. A write has as many effects as hang on what it changes: a thousand renames of one node
-that a thousand texts mention are a million. What a client did not expect is crossed with each later write of the same entity. And
-each change of a part of an entity makes the whole again.
+Four things grow faster than the message. A write has as many effects as hang on what it changes: a thousand renames of one node
+that a thousand texts mention are a million. What a client did not expect is crossed with each later write of the same entity.
+Each change of a part of an entity makes the whole again. And of a thousand blocks of one name, the last tries a thousand names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from stepless.limits import MAX_CROSSED_PAIRS, MAX_DECIDED_CHARACTERS, MAX_DECID
 _MENTION: Final = 16
 _COPIED: Final = 100
 """A name that a text may mention takes as long as 16 fields that are copied; 100 characters take as long as one."""
+_TRIED: Final = 10
+"""As many names are tried in the time that one effect takes."""
 
 
 class Exhausted(Exception):
@@ -53,6 +55,10 @@ class Budget:
         self._effects -= count
         if self._effects < 0:
             raise Exhausted("effects", key)
+
+    def tried(self, names: int, key: str) -> None:
+        """Counts names that were taken, of those that were tried for a block. Raises `Exhausted`."""
+        self.looked_at(names // _TRIED, key)
 
     def crossed(self, pairs: int, key: str) -> None:
         """Counts pairs of writes of one entity before they are crossed. Raises `Exhausted`."""

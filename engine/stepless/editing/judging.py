@@ -124,20 +124,21 @@ class Trial:
         if self._depth(parent) > MAX_DRAFT_DEPTH:
             raise Refused("too_deep", write.key)
         asked = write.entity["id"]
-        free = self._free_name(parent, asked)
+        free = self._free_name(parent, asked, write.key)
         if free != asked:
             self._called[write.key] = asked
         self._take(Put(write.key, {**write.entity, "id": free}))
         self._added.append(write.key)
         return True
 
-    def _free_name(self, body: JSON, asked: str) -> str:
+    def _free_name(self, body: JSON, asked: str, key: str) -> str:
         if not self.layer.found(named_in(body, asked)):
             return asked
         for number in count(2):
             end = f"_{number}"
             name = asked[:MAX_ID_CHARACTERS - len(end)] + end
             if not self.layer.found(named_in(body, name)):
+                self._budget.tried(number, key)
                 return name
         raise AssertionError("count never ends")
 
@@ -279,7 +280,7 @@ class Trial:
             above = (self.layer.get(f"block/{above}") or {}).get("parent")
         if write.value is not None and self._depth(write.value) + self._levels(write.key) > MAX_DRAFT_DEPTH:
             raise Refused("too_deep", write.key)
-        free = self._free_name(write.value, block["id"])
+        free = self._free_name(write.value, block["id"], write.key)
         if free != block["id"]:
             self._take(Set(write.key, ("id",), free))
         self._take(write)
