@@ -1,7 +1,7 @@
 """The world of editors over drafts as they are really kept: each server is a `Drafting` over one memory store.
 
 Servers make checkpoints, die in the middle of one, open from what is stored, and stay warm while the draft is replaced under
-them.
+them. People lose the right to edit and get it back, and the file that the draft is saved to is changed by others.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.editing.fold import apply
-from stepless.editing.gestures import Intent
+from stepless.editing.gestures import Gesture, Guard, Intent
 from stepless.editing.messages import item_read
 from stepless.editing.replica import Replica
+from stepless.editing.resolve import resolve
 from stepless.editing.state import Entities, snapshot
 from stepless.editing.values import Object
 from stepless.editing.wholeness import faults
@@ -29,6 +30,9 @@ from stepless.runtime.drafts.items import Answer
 from stepless.runtime.drafts.items import Intent as Asked
 from stepless.runtime.drafts.records import Records, Storage
 from stepless.runtime.drafts.rules import Origin, Rules
+
+OF_THE_FILE = 0x9000
+"""The first of the characters that only the file has."""
 
 
 class Dies(Exception):
@@ -91,11 +95,16 @@ class KeptWorld(World):
         self.draft = Draft("w", 1)
         Drafting(self.storage, self.rules).open("w", {"version": 1}, "p0")
         super().__init__(seed)
+        self.readers: set[str] = set()
+        self.forbidden = 0
+        self.came_in: list[int] = []
+        self.file = Editor(Random(self.rng.random()), OF_THE_FILE)
         self._begin()
         self.processes = [Process(self) for _ in range(self.rng.randrange(1, 4))]
 
     def _begin(self) -> None:
         self.log: Any = KeptLog(self, self.draft)
+        self.base = Entities(self.log.start)
         self.decided.clear()
         self.acknowledged.clear()
         self.network.clear()
@@ -104,6 +113,11 @@ class KeptWorld(World):
             self.tabs[name] = Tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
 
     def serve(self, tab: Tab, intent: Intent) -> None:
+        """A reader is answered `forbidden`, which is no item: the intent stays with the tab, and is sent again."""
+        if tab.name in self.readers:
+            self.forbidden += 1
+            self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": "forbidden"})))
+            return
         process = self.rng.choice(self.processes)
         asked = Asked(intent.client, intent.n, intent.tag, intent.base, intent.gestures)
         before = self._end()
@@ -142,6 +156,36 @@ class KeptWorld(World):
             self.check_opening()
         elif draw < 0.103 and self.draft.epoch == 1:
             self.replace(process)
+
+        elif draw < 0.11:
+            self.readers ^= {self.rng.choice(list(self.tabs))}
+        elif draw < 0.13:
+            self.come_in(process)
+
+    def come_in(self, process: Process) -> None:
+        """Another program has changed the file: its change comes in under the condition that the draft still has what the file
+        had, and is left out otherwise."""
+        gesture = self.file.gesture(self.base)
+        if gesture is None:
+            return
+        had = {write.key: self.base.get(write.key) for write in gesture.writes}
+        guards = tuple(Guard(key, (), entity) for key, entity in had.items() if entity is not None)
+        guarded = Gesture(gesture.writes, guards)
+        apply(self.base, resolve(self.base, [Gesture(gesture.writes)]).effects)
+        end = self._end()
+        name = f"file-{self.draft.epoch}-{end}-{len(self.came_in)}"
+        asked = Asked(name, 1, name, end, (guarded,))
+        made, again = (process.drafting.submit(self.draft, asked, "file") for _ in range(2))
+        assert not isinstance(made, Answer) and not isinstance(again, Answer)
+        assert made.seq == again.seq == self._end(), "a file came in twice"
+        self.decided[made.seq] = Intent(name, 1, name, end, (guarded,))
+        self.came_in.append(made.seq)
+        for other in self.tabs:
+            self.post(("item", other, canonical(self.log.items[made.seq - 1])))
+
+    def settle(self) -> None:
+        self.readers.clear()
+        super().settle()
 
     def replace(self, process: Process) -> None:
         """Replaces the draft; the other processes know the former epoch still, and must not commit into it."""

@@ -28,6 +28,8 @@ def test_editors_of_a_kept_draft_converge_and_every_opening_has_what_the_log_say
     assert any(world.draft.epoch == 2 for world in worlds)
     heads = [world.drafts.get_head("w") for world in worlds]
     assert any(head is not None and head.checked for head in heads)
+    assert sum(world.forbidden for world in worlds) > SEEDS
+    assert sum(len(world.came_in) for world in worlds) > SEEDS
 
 
 def _without(leaves_out: Callable[[Any], bool]) -> Callable[..., Iterator[Any]]:
