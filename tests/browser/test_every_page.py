@@ -55,7 +55,8 @@ def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(windows: Window
             shown(page, scene, size)
             for theme in THEMES if size is WIDE else ("light",):
                 page.emulate_media(color_scheme=theme)
-                found += violations(page, f"{scene.name} {size['width']} {theme}")
+                only = ("color-contrast",) if theme == "dark" else ()  # nothing else differs
+                found += violations(page, f"{scene.name} {size['width']} {theme}", *only)
             if (wide := page.evaluate(SIDEWAYS)) > 0:
                 found.append(f"{scene.name} {size['width']}: scrolls sideways by {wide} px")
             seen += 1

@@ -202,7 +202,7 @@ def start_by_form(page: Any) -> None:
     page.wait_for_url("**/console/runs/run_*")
     page.go_back()
     page.get_by_role("button", name="As the last run").click()
-    page.wait_for_function("[...document.querySelectorAll('.schema-field input')].some(one => one.value === 'o-18')")
+    page.wait_for_function("() => [...document.querySelectorAll('.schema-field input')].some(one => one.value === 'o-18')")
 
 
 def schedules(page: Any, dev: Dev) -> None:

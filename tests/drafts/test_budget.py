@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
+from world import mutated
 
 import stepless.editing.cross as crossing
 from stepless.editing import budget
@@ -52,7 +53,7 @@ def splices(count: int, path: str = "description") -> list[Write]:
 
 
 @pytest.fixture
-def pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def pairs() -> Iterator[list[int]]:
     """Counts pairs of writes that were crossed."""
     counted, pair = [0], crossing._pair
 
@@ -60,8 +61,8 @@ def pairs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counted[0] += 1
         return pair(mine, theirs, first)
 
-    monkeypatch.setattr(crossing, "_pair", counting)
-    return counted
+    with mutated(crossing, "_pair", counting):
+        yield counted
 
 
 def test_as_many_writes_as_an_intent_may_have_are_done() -> None:
@@ -148,12 +149,12 @@ def test_containers_are_nested_as_deep_as_a_document_may_be() -> None:
     assert codes(decided(deep, [Set("block/x", ("parent",), f"b{MAX_DRAFT_DEPTH - 2}")])) == []
 
 
-def test_many_changes_of_a_text_with_very_many_references_are_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_REWRITTEN_PARTS", MAX_REWRITTEN_PARTS // 100)
+def test_many_changes_of_a_text_with_very_many_references_are_too_much() -> None:
     state = draft(**{"block/a": block("a", **{"with": {"t": "<a.x> " * 3_000}})})
     typed: list[Write] = [Splice("block/a", ("with", "t"), 0, 0, "x") for _ in range(200)]
-    assert codes(decided(state, typed)) == [("gesture_too_large", True)]
-    assert decided(state, typed[:10]).outcomes == ()
+    with mutated(budget, "MAX_REWRITTEN_PARTS", MAX_REWRITTEN_PARTS // 100):
+        assert codes(decided(state, typed)) == [("gesture_too_large", True)]
+        assert decided(state, typed[:10]).outcomes == ()
 
 
 def test_blocks_of_one_name_try_names_within_bounds() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import linecache
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,7 +19,7 @@ from pydantic import TypeAdapter
 
 from stepless.flow import Flow, NodeError, acting
 from stepless.flow.compiler.origin import hints_of
-from stepless.nodes.json_value import NotJson, to_json
+from stepless.nodes.json_value import to_json
 from stepless.runtime.wiring.local import local
 from stepless.runtime.wiring.single_run import _attend, serving
 
@@ -66,15 +67,19 @@ def plainly(flow: Flow[..., Any], given: Mapping[str, Any], log: list[Any] = LOG
     log.clear()
     hints = hints_of(flow.function)
     arguments = {name: TypeAdapter(hints[name]).validate_python(json.loads(json.dumps(value))) for name, value in given.items()}
-    try:
-        outcome = ("ok", json.dumps(to_json(_listed(asyncio.run(flow.function(**arguments)))), sort_keys=True))
-    except NodeError as error:
-        outcome = ("error", error.code)
-    except NotJson:
-        outcome = ("error", UNNAMED)
-    except Exception:
-        outcome = ("error", UNNAMED)
+    with warnings.catch_warnings():  # in `gather(piece(x), 1 / 0)` Python calls the piece, and never awaits it
+        warnings.filterwarnings("ignore", message="coroutine .* was never awaited", category=RuntimeWarning)
+        outcome = _outcome(flow, arguments)
     return outcome, list(log)
+
+
+def _outcome(flow: Flow[..., Any], arguments: Mapping[str, Any]) -> Outcome:
+    try:
+        return "ok", json.dumps(to_json(_listed(asyncio.run(flow.function(**arguments)))), sort_keys=True)
+    except NodeError as error:
+        return "error", error.code
+    except Exception:  # NotJson too
+        return "error", UNNAMED
 
 
 def _listed(value: Any) -> Any:

@@ -113,7 +113,7 @@ function Times({ record }: { readonly record: JsonObject }): ReactElement | null
 
 /** What the error has beside its code and message. */
 function WholeError({ error }: { readonly error: Json }): ReactElement | null {
-  return isObject(error) && error.size > 3 ? <JsonView value={error} label="Error" /> : null;
+  return isObject(error) && error.size > 3 ? <JsonView value={error} label="All of the error" /> : null;
 }
 
 function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {
@@ -125,7 +125,6 @@ function Failure({ record }: { readonly record: JsonObject }): ReactElement | nu
     <>
       <section className="failure" aria-label="Error"><p><code>{textAt(error, "code")}</code> {textAt(error, "message")}</p></section>
       {stack === "" ? null : <section aria-label="Stack of the error"><h3>Stack</h3><pre className="stack" tabIndex={0} aria-label="Stack">{stack}</pre></section>}
-      {error.size > 3 ? <JsonView value={error} label="All of the error" /> : null}
     </>
   );
 }
