@@ -15,14 +15,13 @@ def _source() -> str:
     return SOURCE.read_text("utf-8")
 
 
-def violations(page: Any, where: str, *rules: str) -> list[str]:
-    """Every rule of axe that the page breaks, or of `rules`, each with its elements; `where` is part of each line. The page's
-    transitions are over when it is looked at."""
+def violations(page: Any, where: str) -> list[str]:
+    """Every rule of axe that the page breaks, each with its elements; `where` is part of each line. The page's transitions are
+    over when it is looked at."""
     page.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished.catch(() => null)))")
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(_source())  # over the protocol of the browser's tools: the page's own policy allows no foreign script
-    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
-    found = page.evaluate("options => axe.run(document, options)", options)
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{where}: {one['id']} ({one['impact']}): {one['help']}: {'; '.join(node['html'][:160] for node in one['nodes'][:4])}"
         for one in found["violations"]

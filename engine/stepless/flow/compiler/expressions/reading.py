@@ -87,7 +87,7 @@ def among_others(unit: Unit, node: ast.expr, expressed: ast.expr) -> ast.expr:
 
 
 def as_float(unit: Unit, kind: Any, expressed: ast.expr) -> ast.expr:
-    """An expression of this type, of which nobody needs to know that it may be a whole number in place of a float."""
+    """An expression of this type, where it does not matter whether JSON holds its float as a whole number."""
     if solid(kind) is not float or not is_raw(unit, expressed):
         return expressed
     if kind is float:
