@@ -86,7 +86,7 @@ PLANTED: dict[str, tuple[object, str, object]] = {
     "a deletion leaves what hangs on it": (judging.Trial, "_hanging", lambda self, key: [key]),
     "items are taken as they come": (Replica, "hear", _as_it_comes),
     "a reload clears the queue": (world, "stored_again", _cleared),
-    "two blocks get one name": (judging.Trial, "_free_name", lambda self, body, asked: asked),
+    "two blocks get one name": (judging.Trial, "_free_name", lambda self, body, asked, key: asked),
     "own items are crossed with what waits": (Replica, "_acknowledged", _own_crossed(Replica._acknowledged)),
     "refusals are not logged": (Log, "append", _refusals_unlogged(Log.append)),
     "guards are ignored": (resolve, "_guarded", lambda state, gesture: None),
