@@ -56,6 +56,7 @@ MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_CODES_OF_A_CLASS: Final = 200  # that one handler of a flow takes: a class and its subclasses
 MAX_FLOW_STEPS: Final = 1_000_000  # `max_steps` of a flow that sets none: its loops have no other limit by default
 MAX_CACHED_SIGNATURES: Final = 1_000  # functions and types that the compiler of flows keeps
+MAX_FLOW_REREADINGS: Final = 200  # of refused statements of a source, to find their other faults
 MAX_SOURCE_DEPTH: Final = 50  # of an expression of a flow: the compiler reads expressions recursively
 MAX_NESTED_PARTS: Final = 16  # of a flow, inlined inside of each other
 MAX_SLOTS: Final = 10_000  # of a limit per key; its item takes some 50 bytes for each run that holds slots

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 
+from stepless.flow.compiler.beside import LiftedExpression
 from stepless.flow.compiler.facts.types import UNKNOWN, is_failure, solid
-from stepless.flow.compiler.unit import LiftedExpression
 from stepless.flow.plain import failure_of, owned
 from stepless.flow.words import Answer, NodeError, code_of
 from stepless.model.work import NodeFailure

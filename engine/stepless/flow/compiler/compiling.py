@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from stepless.flow.compiler.beside import LiftedExpression, PartSource
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.facts.names import names_of
@@ -14,7 +15,7 @@ from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
-from stepless.flow.compiler.unit import RETURN, LiftedExpression, PartSource, Unit
+from stepless.flow.compiler.unit import RETURN, Unit
 from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_DEPTH, MAX_SOURCE_PARTS
 from stepless.model.json import JSON
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepless.flow.compiler.awaiting.awaits import constant, takes_all
+from stepless.flow.compiler.beside import LiftedExpression
 from stepless.flow.compiler.expressions.lifting import function_name
 from stepless.flow.compiler.expressions.reading import as_float
 from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.facts.types import UNKNOWN, is_model, needs_validation, schema_of
-from stepless.flow.compiler.unit import LiftedExpression, Unit
+from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
+from stepless.flow.compiler.beside import LiftedExpression, PartSource
 from stepless.flow.compiler.facts.names import Names
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
@@ -25,36 +26,23 @@ from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.json import JSON
 
 RETURN: Final = "return_"
+_WRITTEN: Final = (
+    "level", "frontier", "variables", "lifted", "warnings", "frames", "bound", "values", "kinds", "_taken", "_handled",
+)  # fmt: skip
 _ID_ROOM: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`."""
+    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`. `further` finds what
+    else is wrong with a statement that was refused."""
 
     statement: Callable[[Unit, ast.stmt], None]
     statements: Callable[[list[ast.stmt]], Iterable[ast.stmt]]
     expression: Callable[[Unit, ast.expr], ast.expr]
     lifted: Callable[[Unit, ast.expr], ast.expr]
     infer: Callable[[Unit, ast.AST], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class LiftedExpression:
-    """An expression that a function of the process evaluates: its source, its arguments with their types, and its module."""
-
-    name: str
-    source: str
-    arguments: Mapping[str, Any]
-    globals: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class PartSource:
-    """A part that was inlined, and the lines of its nodes in its own file, if that is another one."""
-
-    origin: Origin
-    nodes: dict[str, JSON]
+    further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
 
 
 class Unit:
@@ -92,6 +80,8 @@ class Unit:
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self.sources: dict[tuple[str, str, int], PartSource] = {}
         self.returned: set[str] = set()  # names in what a `return` puts out that the `finally` being read comes behind
+        self.rereadings = 0  # of statements that were refused
+        self.made: set[ast.AST] = set()  # statements that are not the source's: they hold the parts of one that was refused
         self._handled: set[str] = set()  # each `set` whose failure a handler takes
         self._taken: set[str] = set()
         self._count = 0
@@ -104,6 +94,12 @@ class Unit:
     def note(self, refusal: Refusal) -> None:
         node = refusal.node if hasattr(refusal.node, "lineno") else self.statement
         self.findings.append(self._remark(node, refusal.code, refusal.message, refusal.mend))
+
+    def note_all(self, statement: ast.stmt, refusal: Refusal) -> None:
+        """Notes a refusal of a statement, and what else is wrong with it."""
+        self.note(refusal)
+        for more in self.rules.further(self, statement, refusal):
+            self.note(more)
 
     def warn(self, node: ast.AST, code: str, message: str, mend: str) -> None:
         remark = self._remark(node, code, message, mend)
@@ -122,7 +118,9 @@ class Unit:
     def new_id(self, base: str) -> str:
         """An id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
         base = self.shown.get(base, base)
-        base = re.sub(r"[^A-Za-z0-9_-]", "_", base)[:_ID_ROOM] or "step"
+        if not (base.isascii() and base.isidentifier()):
+            base = re.sub(r"[^A-Za-z0-9_-]", "_", base) or "step"
+        base = base[:_ID_ROOM]
         if base in RESERVED_IDS or not (base[0].isalpha() or base[0] == "_"):
             base = f"{base}_" if base[0].isalpha() else f"_{base}"
         chosen, number = base, 1
@@ -350,19 +348,35 @@ class Unit:
                 self.warn(statement, "unreachable", "nothing leads here", "Take it out")
                 return
             outer, self.statement = self.statement, statement
+            within = len(self.frames)
             try:
                 self.rules.statement(self, statement)
             except Refusal as refusal:
-                self.note(refusal)
+                del self.frames[within:]
+                self.note_all(statement, refusal)
                 self._pretend(statement)
             except Ended:
                 self.frontier = None
             self.statement = outer
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Reads something again; what it writes is not kept."""
+        kept = {name: getattr(self, name) for name in _WRITTEN}
+        for name, value in kept.items():
+            setattr(self, name, copy.copy(value))
+        try:
+            yield
+        finally:
+            for name, value in kept.items():
+                setattr(self, name, value)
+
     def _pretend(self, statement: ast.stmt) -> None:
-        """After a refusal, takes the names of a statement as bound, so that one fault is reported once."""
-        self.bound |= {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+        """After a refusal, takes the names of a statement as bound, and a `return` as one, so that one fault is reported once."""
+        self.bound |= bound_in(statement)
         self.frontier = self.frontier or []
+        if isinstance(statement, ast.Return):
+            self.jump("return", {self.result(): None})
 
     @contextmanager
     def inside(self, frame: LoopFrame) -> Iterator[dict[str, dict[str, JSON]]]:
@@ -378,3 +392,9 @@ class Unit:
 
     def kind_of(self, name: str) -> Any:
         return self.kinds.get(name, UNKNOWN)
+
+
+def bound_in(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds on any path."""
+    named = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    return named | {one.name for one in ast.walk(statement) if isinstance(one, ast.ExceptHandler) and one.name}

@@ -7,9 +7,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from pydantic import ValidationError
+from pydantic.errors import PydanticUserError
+
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.facts.types import UNKNOWN, bare, is_dict, is_model, is_number, schema_of
+from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_dict, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
@@ -118,15 +121,12 @@ def evaluated(unit: Unit, given: Mapping[str, ast.expr], call: ast.Call, argumen
 
 def check_types(unit: Unit, call: ast.Call, name: str, function: Callable[..., Any], given: Mapping[str, ast.expr]) -> None:
     """Refuses a literal that the parameter's annotation excludes. Other values are checked when they are there."""
-    from pydantic import TypeAdapter, ValidationError
-    from pydantic.errors import PydanticUserError
-
     hints = hints_of(function)
     for parameter, value in given.items():
         kind = bare(hints.get(parameter, UNKNOWN))
         if isinstance(value, ast.Constant) and kind is not UNKNOWN:
             try:
-                TypeAdapter(kind).validate_python(value.value)
+                adapter_of(kind).validate_python(value.value)
             except ValidationError as error:
                 message = error.errors(include_url=False)[0]["msg"]
                 unit.refuse(call, "bad_arguments", f"{name}: `{parameter}`: {message}", f"It takes {_shown(function)}")

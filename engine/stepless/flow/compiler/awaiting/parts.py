@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.beside import PartSource
 from stepless.flow.compiler.expressions.inference import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.names import names_of
@@ -16,7 +16,9 @@ from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.facts.types import promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
-from stepless.flow.compiler.unit import PartSource, Unit
+from stepless.flow.compiler.refusals import Refusal
+from stepless.flow.compiler.trees import copied
+from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
@@ -44,7 +46,7 @@ def inline(
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
     parameters = {one.arg: renamed(named.parameter(one.arg), number) for one in origin.parameters}
     local = {named.parameter(one.arg) for one in origin.parameters} | names_of(named.body).bound.keys()
-    body = [_Renamed(local, number).visit(copy.deepcopy(statement)) for statement in named.body]
+    body = [_Renamed(local, number).visit(copied(statement)) for statement in named.body]
     unit.shown |= {renamed(name, number): named.shown.get(name, name) for name in local}
     outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden)
     callers = frozenset(unit.values) | frozenset(unit.names.bound)
@@ -157,4 +159,8 @@ def _straight(unit: Unit, body: list[ast.stmt], returns: list[ast.Return], hint:
     if unit.frontier is None or not returns or returns[0].value is None:
         return nothing
     unit.statement = returns[0]
-    return evaluate(unit, returns[0].value, hint)
+    try:
+        return evaluate(unit, returns[0].value, hint)
+    except Refusal as refusal:
+        unit.note_all(returns[0], refusal)
+        return unit.texts.reference("unread")

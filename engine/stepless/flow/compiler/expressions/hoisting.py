@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
@@ -37,7 +37,7 @@ def has_await(node: ast.AST) -> bool:
 
 def _copied(node: ast.expr) -> ast.expr:
     """A node that may be changed: its awaits are replaced. One without awaits stays as it is."""
-    return copy.deepcopy(node) if has_await(node) else node
+    return copied(node) if has_await(node) else node
 
 
 def _is_lifted(unit: Unit, node: ast.expr) -> bool:
@@ -63,7 +63,7 @@ class Hoist:
 
     def expression(self, unit: Unit, node: ast.expr) -> ast.expr:
         """The expression without the awaits that are certain to run. The others stay, and are refused where they are read."""
-        return self._taken(unit, copy.deepcopy(node)) if has_await(node) else node
+        return self._taken(unit, copied(node)) if has_await(node) else node
 
     def expressions(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
         """Several that Python evaluates from the left."""

@@ -60,7 +60,8 @@ def known(unit: Unit, node: ast.AST) -> Any:
 def infer(unit: Unit, node: ast.AST) -> Any:
     """The type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read yet."""
     rule = _RULES.get(type(node))
-    return UNKNOWN if rule is None else bare(rule(unit, node))
+    kind = UNKNOWN if rule is None else rule(unit, node)
+    return kind if kind in (UNSEEN, UNKNOWN) else bare(kind)
 
 
 def learn(unit: Unit, names: Names) -> None:
@@ -245,12 +246,10 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
         method = getattr(base, function.attr, None)
         return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
     match function.attr:
-        case "split":
+        case "split" | "keys":
             return list[str]
         case "startswith" | "endswith" | "isdigit" | "isalpha":
             return bool
-        case "keys":
-            return list[str]
         case "values":
             return list_of(item_of(base))
         case "items":

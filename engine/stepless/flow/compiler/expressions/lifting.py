@@ -8,7 +8,6 @@ its source), else in a function of the module's process (`function`), to which i
 from __future__ import annotations
 
 import ast
-import copy
 import hashlib
 import inspect
 import keyword
@@ -17,11 +16,13 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from stepless.flow.compiler.beside import LiftedExpression
 from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
 from stepless.flow.compiler.facts.types import UNKNOWN, is_model, is_plain, members, solid
 from stepless.flow.compiler.frames import TryFrame
-from stepless.flow.compiler.unit import LiftedExpression, Unit
+from stepless.flow.compiler.trees import copied
+from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer, word_of
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
 
@@ -52,18 +53,18 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         unit.refuse(node, "lifted", message, "Move it into a step")
     whole, parts = node, [*ast.walk(node)]
     if any(isinstance(part, ast.Name) and part.id == PUT for part in parts):
-        node = _Putting().visit(copy.deepcopy(node))
+        node = _Putting().visit(copied(node))
         parts = [*ast.walk(node)]
     inner, read = _inner(parts), _read(parts)
     _check(unit, parts, inner)
     free = _free(unit, parts, inner, read)
     for name in sorted(free):
         if name not in unit.bound:
-            unit.express(ast.copy_location(ast.Name(name, ast.Load()), node))  # refuses it
-    outside = _outside(unit, node, [name for name in read if name not in free and name not in inner], free)
+            unit.express(_reading(parts, name))  # refuses it
+    outside = _outside(unit, parts, [name for name in read if name not in free and name not in inner], free)
     names = _as_written(unit, sorted(free), sorted(inner - free), read)
     kinds = {names[name]: unit.kind_of(name) for name in sorted(free)}
-    source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copy.deepcopy(node)))
+    source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copied(node)))
     arguments = {names[name]: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
     about = next((name.strip("_") for name in read if name.strip("_")), "")
     made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
@@ -200,12 +201,17 @@ def _free(unit: Unit, parts: list[ast.AST], inner: set[str], read: list[str]) ->
     return free | {name for name in iterated if name in inner and name in unit.bound}
 
 
-def _outside(unit: Unit, node: ast.expr, names: list[str], free: set[str]) -> bool:
+def _reading(parts: Iterable[ast.AST], name: str) -> ast.Name:
+    """Where the expression first reads a name."""
+    return next(part for part in parts if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load))
+
+
+def _outside(unit: Unit, parts: list[ast.AST], names: list[str], free: set[str]) -> bool:
     """Whether the expression needs its module: a name of it, or a class of one of its values."""
     needs = False
     for name in names:
         if not unit.is_known(name):
-            unknown_name(unit, node, name)
+            unknown_name(unit, _reading(parts, name), name)
         needs = needs or name in unit.origin.globals
     return needs or any(_is_class(unit.kind_of(name)) for name in free)
 

@@ -5,13 +5,13 @@ otherwise before anything else is read, so that every other rule may take a name
 from __future__ import annotations
 
 import ast
-import copy
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from stepless.flow.compiler.trees import copied
 from stepless.limits import MAX_SOURCE_DEPTH
 
 Scope: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
@@ -47,7 +47,7 @@ def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef) -> Settled:
     namer = _Namer(local | reader.read | reader.inner)
     names = {name: namer.new(name) for name in sorted(odd & local)}
     renaming = _Renaming(namer, names, local | reader.read)
-    return Settled([renaming.visit(copy.deepcopy(statement)) for statement in tree.body], namer.shown, names, [])
+    return Settled([renaming.visit(copied(statement)) for statement in tree.body], namer.shown, names, [])
 
 
 def is_odd(name: str) -> bool:

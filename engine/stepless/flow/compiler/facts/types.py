@@ -223,9 +223,15 @@ def is_failure(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
 
 
-@lru_cache(MAX_CACHED_SIGNATURES)
+@_remembered
+def adapter_of(kind: Any) -> TypeAdapter[Any]:
+    """What validates the values of a type. Raises `PydanticUserError` or TypeError for a type without a validator."""
+    return TypeAdapter(kind)
+
+
+@_remembered
 def _schema(kind: Any, given: bool) -> dict[str, Any]:
-    adapter = TypeAdapter(kind)
+    adapter = adapter_of(kind)
     return dict(adapter.json_schema() if given else adapter.json_schema(by_alias=False, mode="serialization"))
 
 
@@ -249,6 +255,7 @@ def _copied(value: Any) -> Any:
     return list(map(_copied, value)) if type(value) is list else value
 
 
+@_remembered
 def needs_validation(model: Any) -> bool:
     """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a model with
     defaults stands where an entry does not fill them in, which it does in fields, in lists, and beside null."""

@@ -15,6 +15,7 @@ from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
 from stepless.flow.compiler.facts.names import IN_PLACE
 from stepless.flow.compiler.facts.types import is_atom, item_of
+from stepless.flow.compiler.faults import further
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.statements.branches import branch, chained
@@ -47,7 +48,7 @@ class Reading:
         self._hoist = Hoist(self._await, self._gather.each)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
-        self.rules = Rules(self._statement, chained, express, lift, known)
+        self.rules = Rules(self._statement, chained, express, lift, known, further)
 
     def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
         """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
