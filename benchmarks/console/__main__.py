@@ -26,6 +26,7 @@ from example_drafts import many
 from windows import Windows, block, canvas
 
 from benchmarks.console import pages, runs, wire
+from benchmarks.console.frames import Frames, p95
 
 PAGE = Path(__file__).resolve().parents[2] / "build/console-figures.md"
 LARGE, LARGEST = 2_000, 5_000
@@ -66,7 +67,7 @@ def on_the_wire(windows: Windows, people: tuple[Person, Person], site: DraftSite
             site.open("wire", many("wire", LARGE))
             with pages.typing(windows, people, "wire", 1 / wire.OPS_PER_S) as typed:
                 heard, _ = wire.op_to_peer(site, "wire", editors - len(people), meanwhile=typed)
-            rounds.append(pages.p95(heard.taken_ms))
+            rounds.append(p95(heard.taken_ms))
             again += heard.again
             count += len(heard.asked)
         note = f"two of them browsers; {count} ops of the others, {again} answered `rate` or `busy` and sent again"
@@ -82,7 +83,7 @@ def flooded(site: DraftSite) -> Iterator[Row]:
         for flooder in ("", site.person("flood").token):
             site.open("flooded", many("flooded", LARGE))
             heard, flood = wire.op_to_peer(site, "flooded", 10, flooder)
-            took.append(pages.p95(heard.taken_ms))
+            took.append(p95(heard.taken_ms))
         rounds.append(took[1] / took[0])
         total = wire.Flood(total.sent + flood.sent, total.committed + flood.committed, total.refused + flood.refused)
     note = f"{total.sent} ops sent, {total.committed} committed, {total.refused} answered `rate`"
@@ -93,20 +94,18 @@ def typed(windows: Windows, people: tuple[Person, Person], site: DraftSite) -> I
     rounds = []
     for _ in range(TIMES):
         site.open("typed", many("typed", LARGE))
-        rounds.append(pages.p95(pages.typed_to_painted(windows, people, "typed", "n1234")))
+        rounds.append(p95(pages.typed_to_painted(windows, people, "typed", "n1234")))
     yield Row(f"input to a painted frame at the peer, {LARGE:,} blocks, two browsers, p95", median(rounds), " ms", 80)
 
 
 def drawn(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
     blank = windows.bare().new_page()
     blank.goto("about:blank")
-    frames, _ = pages.panning(blank)
-    yield Row("frames a second of a blank page", frames, "", None)
+    plain = pages.panning(blank)
+    yield Row("frames a second of a blank page", plain.per_s, "", None)
     site.open("drawn", many("drawn", LARGE))
     page = windows.open(person, person.page("drawn"), ".far")
-    far, task = pages.panning(page)
-    yield Row(f"whole graph in view, {LARGE:,} blocks: frames of a blank page's", far / frames, "", 0.8, least=True)
-    yield Row("whole graph in view: task time a frame, p95", task, " ms", 12)
+    yield from rows_of("whole graph in view", f", {LARGE:,} blocks", pages.panning(page), plain.per_s)
     canvas(page)
     page.keyboard.press("Control+f")
     page.locator(".picker input").fill("n1234")
@@ -117,8 +116,13 @@ def drawn(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
         ("panning", pages.panning(page, 60)), ("dragging", pages.dragging(page, visible(page))),
         (f"under {pages.REMOTE} remote moves", pages.under_remote_moves(page, site, "drawn", in_view(page))),
     ):  # fmt: skip
-        yield Row(f"{what}, {LARGE:,} blocks: frames of a blank page's", measured[0] / frames, "", 0.8, least=True)
-        yield Row(f"{what}: task time a frame, p95", measured[1], " ms", 12)
+        yield from rows_of(what, f", {LARGE:,} blocks", measured, plain.per_s)
+
+
+def rows_of(what: str, size: str, frames: Frames, blank: float) -> Iterator[Row]:
+    yield Row(f"{what}{size}: frames of a blank page's", frames.per_s / blank, "", 0.8, least=True)
+    yield Row(f"{what}: task time a frame, p95", frames.task_ms, " ms", None, note="with the time of waiting for a core")
+    yield Row(f"{what}: task time a frame, p95, of the processor", frames.processor_ms, " ms", 12)
 
 
 def laid_out(windows: Windows, person: Person, site: DraftSite) -> Iterator[Row]:
@@ -185,9 +189,8 @@ def listed(windows: Windows) -> Iterator[Row]:
         site = runs.prepared(Path(folder))
         try:
             blank = runs.blank_frames(windows)
-            frames, task, blanks = runs.list_scrolled(windows, site)
-            yield Row(f"list of {runs.RUNS:,} runs, scrolled: frames of a blank page's", frames / blank, "", 0.8, least=True)
-            yield Row("list of runs, scrolled: task time a frame, p95", task, " ms", 12)
+            frames, blanks = runs.list_scrolled(windows, site)
+            yield from rows_of(f"list of {runs.RUNS:,} runs, scrolled", "", frames, blank)
             yield Row("list of runs, scrolled: places without a row", 100 * blanks, " %", 0)
             for workflow, inputs, what in (
                 ("each-line", {"lines": list(range(runs.TURNS))}, f"run of {runs.TURNS:,} turns"),

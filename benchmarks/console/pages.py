@@ -14,18 +14,14 @@ from draft_site import DraftSite, Person
 from websockets.asyncio.client import connect
 from windows import Windows, block, canvas, choose, field, until
 
+from benchmarks.console.frames import Frames, measured
+
 STEPS = 120
 REMOTE = 50  # blocks that another person drags at once
 REMOTE_PER_S = 30
 TYPED = 40
 TYPED_EVERY_MS = 125
 
-COUNTING = """() => {
-    if (window.frames_seen !== undefined) return;
-    window.frames_seen = 0;
-    const count = () => { window.frames_seen += 1; requestAnimationFrame(count); };
-    requestAnimationFrame(count);
-}"""
 NOW = "performance.timeOrigin + performance.now()"
 PAINTED = """
 addEventListener('DOMContentLoaded', () => {
@@ -54,70 +50,30 @@ window.Worker = class extends Worker {
 """
 
 
-def p95(values: list[float]) -> float:
-    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
-
-
-class Meter:
-    """Counts frames and the main thread's task time while something is done, in steps. Times are milliseconds."""
-
-    def __init__(self, page: Any) -> None:
-        self._page = page
-        self._tools = page.context.new_cdp_session(page)
-        self._tools.send("Performance.enable")
-        page.evaluate(COUNTING)
-
-    def _read(self) -> tuple[float, float, int]:
-        metrics = {one["name"]: one["value"] for one in self._tools.send("Performance.getMetrics")["metrics"]}
-        return monotonic(), 1_000 * metrics["TaskDuration"], self._page.evaluate("window.frames_seen")
-
-    def during(self, step: Callable[[int], None], steps: int = STEPS) -> tuple[float, float]:
-        """The frames a second over all steps, and the 95th percentile of the task time of single frames, read after each step. A
-        step in which the page drew no frame counts with the next one. One with several frames has their sum, and no mean: which
-        of them did the work is not known. So they count only where fewer than half of the steps are single frames."""
-        began, _, first = self._read()
-        single: list[float] = []
-        whole: list[float] = []
-        _, task, frames = self._read()
-        for number in range(steps):
-            step(number)
-            _, task_now, frames_now = self._read()
-            if frames_now > frames:
-                whole.append(task_now - task)
-                if frames_now == frames + 1:
-                    single.append(task_now - task)
-                task, frames = task_now, frames_now
-        ended, _, last = self._read()
-        return (last - first) / (ended - began), p95(single if 2 * len(single) >= len(whole) else whole)
-
-
-def panning(page: Any, steps: int = STEPS) -> tuple[float, float]:
-    meter = Meter(page)
+def panning(page: Any, steps: int = STEPS) -> Frames:
     page.mouse.move(640, 420)
     page.mouse.down()
-    measured = meter.during(lambda number: page.mouse.move(640 + 3 * (number % 60), 420 + 2 * (number % 40)), steps)
+    found = measured(page, lambda number: page.mouse.move(640 + 3 * (number % 60), 420 + 2 * (number % 40)), steps)
     page.mouse.up()
-    return measured
+    return found
 
 
-def dragging(page: Any, name: str) -> tuple[float, float]:
+def dragging(page: Any, name: str) -> Frames:
     box = block(page, name).bounding_box()
-    meter = Meter(page)
     x, y = box["x"] + 60, box["y"] + 12
     page.mouse.move(x, y)
     page.mouse.down()
-    measured = meter.during(lambda number: page.mouse.move(x + 2 * (number % 50), y + 2 * (number % 30)))
+    found = measured(page, lambda number: page.mouse.move(x + 2 * (number % 50), y + 2 * (number % 30)), STEPS)
     page.mouse.up()
     page.keyboard.press("Control+z")
-    return measured
+    return found
 
 
-def under_remote_moves(page: Any, site: DraftSite, workflow: str, keys: list[str]) -> tuple[float, float]:
+def under_remote_moves(page: Any, site: DraftSite, workflow: str, keys: list[str]) -> Frames:
     """While another person drags blocks that are in view."""
-    meter = Meter(page)
     with dragged(site, workflow, keys):
         until(page, "() => document.querySelector('.head-people li') !== null")
-        return meter.during(lambda number: page.evaluate("() => new Promise(requestAnimationFrame)"))
+        return measured(page, lambda number: page.evaluate("() => new Promise(requestAnimationFrame)"), STEPS)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from draft_site import KEY, DraftSite
 from many_runs import fill, turns, wide
 from windows import Windows, until
 
-from benchmarks.console.pages import PAINTED, Meter
+from benchmarks.console.frames import Frames, measured
+from benchmarks.console.pages import PAINTED
 
 RUNS = 100_000
 TURNS, NODES = 5_000, 3_000
@@ -53,25 +54,24 @@ def blank_frames(windows: Windows) -> float:
     """Frames a second of an empty page while its wheel is turned."""
     page = windows.bare().new_page()
     page.goto("about:blank")
-    return scrolled(page)[0]
+    return scrolled(page).per_s
 
 
-def scrolled(page: Any, steps: int = SCROLLS, px: int = SCROLL_PX) -> tuple[float, float]:
-    """Frames a second, and the 95th percentile of the main thread's task time a frame."""
-    meter = Meter(page)
+def scrolled(page: Any, steps: int = SCROLLS, px: int = SCROLL_PX) -> Frames:
     page.mouse.move(640, 500)
-    return meter.during(lambda number: page.mouse.wheel(0, px), steps)
+    return measured(page, lambda number: page.mouse.wheel(0, px), steps)
 
 
-def list_scrolled(windows: Windows, site: DraftSite) -> tuple[float, float, float]:
-    """As `scrolled`, then the share of places in the list at which a frame had no row, while it was scrolled and thrown."""
+def list_scrolled(windows: Windows, site: DraftSite) -> tuple[Frames, float]:
+    """As `scrolled`, and the share of places in the list at which a frame had no row, while it was scrolled on and thrown."""
     page = signed_in(windows)
     page.goto(f"{site.url}/console/runs")
     page.locator(".rows-space .row").first.wait_for()
+    found = scrolled(page)
     page.evaluate(BLANKS)
-    frames, task = scrolled(page)
+    scrolled(page)
     scrolled(page, FLINGS, FLING_PX)
-    return frames, task, page.evaluate("window.blanks / window.looks")
+    return found, page.evaluate("window.blanks / window.looks")
 
 
 def run_opened_ms(windows: Windows, site: DraftSite, workflow: str, inputs: dict[str, Any]) -> tuple[float, list[float]]:
