@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,12 @@ simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions ov
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
+
+check-pages: $(READY) $(CONSOLE) console ## look at every page of the console with every rule of axe, in both themes and narrow
+	STEPLESS_PAGES=whole $(BIN)/pytest tests/browser/test_every_page.py
+
+check-stores: $(READY) ## ask every store for what it promises, on every emulator
+	STEPLESS_STORES=every $(BIN)/pytest $(SPREAD) tests/contracts
 
 bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
