@@ -76,12 +76,12 @@ console: $(CONSOLE) ## build the console into engine/stepless/api/console, which
 
 LOGS ?= 1000
 golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)
-	cd console && tools/with-node npm run --silent compile
+	cd console && tools/with-node npm run --silent emit
 	@PYTHONPATH=engine:tests/drafts $(BIN)/python tests/drafts/golden.py $(LOGS) --from $(FROM) --pairs $$((25 * $(LOGS))) \
 		| console/tools/with-node node --enable-source-maps console/build/tests/editing/golden.js
 
 simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions over a network with faults (SEEDS=n, FROM=n)
-	cd console && tools/with-node npm run --silent compile && SEEDS=$(SEEDS) FROM=$(FROM) \
+	cd console && tools/with-node npm run --silent emit && SEEDS=$(SEEDS) FROM=$(FROM) \
 		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree" build/tests/editing/simulation.test.js
 
 KILLS ?= 200
