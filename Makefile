@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -82,11 +82,16 @@ golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript
 
 simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions over a network with faults (SEEDS=n, FROM=n)
 	cd console && tools/with-node npm run --silent emit && SEEDS=$(SEEDS) FROM=$(FROM) \
-		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree" build/tests/editing/simulation.test.js
+		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree|write at random" \
+		build/tests/editing/simulation.test.js build/tests/panes/writing.test.js
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
+
+SWEEPS := tests/simulation tests/drafts tests/flow tests/api/test_draft_attacks.py tests/unit/adapters/aws/dynamo
+check-sweeps: $(READY) ## do the whole of the long searches of which `make test` does a part
+	STEPLESS_SWEEPS=whole $(BIN)/pytest $(SPREAD) $(SWEEPS)
 
 check-pages: $(READY) $(CONSOLE) console ## look at every page of the console with every rule of axe, in both themes and narrow
 	STEPLESS_PAGES=whole $(BIN)/pytest tests/browser/test_every_page.py
