@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -76,17 +76,28 @@ console: $(CONSOLE) ## build the console into engine/stepless/api/console, which
 
 LOGS ?= 1000
 golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)
-	cd console && tools/with-node npm run --silent compile
+	cd console && tools/with-node npm run --silent emit
 	@PYTHONPATH=engine:tests/drafts $(BIN)/python tests/drafts/golden.py $(LOGS) --from $(FROM) --pairs $$((25 * $(LOGS))) \
 		| console/tools/with-node node --enable-source-maps console/build/tests/editing/golden.js
 
 simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions over a network with faults (SEEDS=n, FROM=n)
-	cd console && tools/with-node npm run --silent compile && SEEDS=$(SEEDS) FROM=$(FROM) \
-		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree" build/tests/editing/simulation.test.js
+	cd console && tools/with-node npm run --silent emit && SEEDS=$(SEEDS) FROM=$(FROM) \
+		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree|write at random" \
+		build/tests/editing/simulation.test.js build/tests/panes/writing.test.js
 
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
+
+SWEEPS := tests/simulation tests/drafts tests/flow tests/api/test_draft_attacks.py tests/unit/adapters/aws/dynamo
+check-sweeps: $(READY) ## do the whole of the long searches of which `make test` does a part
+	STEPLESS_SWEEPS=whole $(BIN)/pytest $(SPREAD) $(SWEEPS)
+
+check-pages: $(READY) $(CONSOLE) console ## look at every page of the console with every rule of axe, in both themes and narrow
+	STEPLESS_PAGES=whole $(BIN)/pytest tests/browser/test_every_page.py
+
+check-stores: $(READY) ## ask every store for what it promises, on every emulator
+	STEPLESS_STORES=every $(BIN)/pytest $(SPREAD) tests/contracts
 
 bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks

@@ -1,7 +1,8 @@
-"""Settings for every test: the order, the search of Hypothesis, and the check that each SQLite connection is closed."""
+"""Settings for every test: the order, the garbage collector, the search of Hypothesis, and that SQLite connections are closed."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import sys
@@ -20,9 +21,10 @@ settings.load_profile("stepless")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """After the shuffle: long tests begin first, so that at the end no process waits for another. Files whose tests are steps of
-    one story keep their order."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """After the shuffle: long tests begin first, so that at the end no process waits for another, and of these the stories, which
+    wait much, and then those of the browser, which each process starts once. Files whose tests are steps of one story keep their
+    order."""
+    items.sort(key=lambda item: tuple(item.get_closest_marker(name) is None for name in ("long", "story", "browser")))
     stories: dict[Path, list[int]] = {}
     for place, item in enumerate(items):
         if item.get_closest_marker("story") is not None:
@@ -31,6 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         steps = sorted((items[place] for place in places), key=lambda item: item.reportinfo()[1] or 0)
         for place, item in zip(places, steps, strict=True):
             items[place] = item
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage need not look through the tests, which stay: a look would take as long as hundreds of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from draft_client import op
 from odd_edits import DOCUMENTS, Odd
+from sweeps import at_most
 
 from stepless.editing.state import Entities
 from stepless.editing.wholeness import faults
@@ -17,7 +18,7 @@ from stepless.runtime.rooms.bounds import Bounds
 
 pytestmark = pytest.mark.anyio
 
-WORLDS = 24
+WORLDS = at_most(8, 24)
 
 
 @pytest.fixture

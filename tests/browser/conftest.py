@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,52 @@ from draft_site import KEY, DraftSite, Person
 from example_drafts import REFUND, REFUND_FILE
 from windows import WITH_TOKEN, Windows
 
+HERE = Path(__file__).parent
 LIMIT_MS = 30_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test of this folder needs the browser, takes long, and leaves pipes of the browser to the garbage collector."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if HERE in item.path.parents:
             item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             if not CHROMIUM.exists():
                 item.add_marker(pytest.mark.skip(reason=f"there is no {CHROMIUM}: install Debian's package chromium"))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as started:
-        yield started
+class Started:
+    """The browser of a process, from the first test that needs it until the next test is of another folder: starting it takes as
+    long as most tests, and Playwright's loop would be in the way of tests with a loop of their own."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._browser: Any = None
+
+    def browser(self) -> Any:
+        if self._browser is None:
+            self._browser = self._stack.enter_context(chromium())
+        return self._browser
+
+    def close(self) -> None:
+        self._stack.close()
+        self._browser = None
+
+
+STARTED = Started()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or HERE not in nextitem.path.parents:
+        STARTED.close()
+
+
+@pytest.fixture
+def browser() -> Any:
+    """Each test opens contexts of its own."""
+    return STARTED.browser()
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -78,8 +79,10 @@ TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → t
     },
     "test_a_page_has_a_largest_and_a_smallest_size": {"sqlite-full": "sqlite", "moto": "dynoxide", "ministack": "dynoxide"},
 }  # fmt: skip
-AWS_STORES = ("moto", "dynoxide", "ministack")
-AWS_BLOBS = ("moto", "ministack")
+# moto takes longer than both others, and its transactions are not reliable: `make check-stores` asks it, too
+EVERY = os.environ.get("STEPLESS_STORES") == "every"
+AWS_STORES = ("dynoxide", "ministack", *(["moto"] if EVERY else []))
+AWS_BLOBS = ("ministack", *(["moto"] if EVERY else []))
 
 
 # -- AWS -------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,15 @@
-"""The template, and an issuer of tokens."""
+"""The template, what SAM builds of it, and an issuer of tokens."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from emulators import Missing
+from local_cloud import built
 from oidc_issuer import Issuer
 from sam_template import loaded
 
@@ -13,6 +17,17 @@ from sam_template import loaded
 @pytest.fixture(scope="session")
 def template() -> dict[str, Any]:
     return loaded()
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built once for all files, whichever of the processes of pytest-xdist they are tested in."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    try:
+        return built(shared / "sam", Path(__file__).parent / "functions")
+    except Missing as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,6 @@ from oidc_issuer import Issuer, rsa_key
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
-HERE = Path(__file__).resolve().parent
 ACCOUNT = "000000000000"
 COMMON = {"FunctionModules": "deploy_steps", "RunnerTimeout": "12", "QueueVisibility": "35"}
 CLAIMS = "cognito:groups,https://shop.example/roles,realm_access.roles,scope"
@@ -38,12 +37,12 @@ CLOSED += ("/runs/run_x/view/x", "/docs/x", "/health/x")
 
 
 @pytest.fixture(scope="module")
-def cloud(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(issuer: Issuer, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     jwt = {"Auth": "jwt", "JwtIssuer": issuer.url, "JwtAudience": "stepless,other", "JwtRolesClaim": CLAIMS, "JwtRoles": ROLES}
     certificate = str(issuer.certificate)
     try:
         logs = tmp_path_factory.mktemp("cloud")
-        with deployed(logs, HERE / "functions", {**COMMON, **jwt}, SSL_CERT_FILE=certificate) as built:
+        with deployed(logs, build, {**COMMON, **jwt}, SSL_CERT_FILE=certificate) as built:
             yield built
     except Missing as error:
         pytest.skip(str(error))

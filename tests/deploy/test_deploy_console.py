@@ -24,7 +24,6 @@ from oidc_issuer import Issuer
 
 pytestmark = [pytest.mark.long, pytest.mark.story, pytest.mark.anyio]
 
-HERE = Path(__file__).resolve().parent
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -40,7 +39,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module")
-def cloud(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+def cloud(issuer: Issuer, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     given = {
         "FunctionModules": "deploy_steps", "Auth": "jwt", "JwtIssuer": issuer.url, "JwtAudience": "stepless",
         "Console": "yes", "ConsoleClientId": "stepless",
@@ -48,11 +47,9 @@ def cloud(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     certificate = str(issuer.certificate)
     variables = {"SSL_CERT_FILE": certificate, "STEPLESS_HTTP_ALLOW": "127.0.0.1"}
     try:
-        with deployed(
-            tmp_path_factory.mktemp("cloud"), HERE / "functions", given, variables, SSL_CERT_FILE=certificate
-        ) as built:
-            yield built
-            check_permissions(built.machine, "local")
+        with deployed(tmp_path_factory.mktemp("cloud"), build, given, variables, SSL_CERT_FILE=certificate) as made:
+            yield made
+            check_permissions(made.machine, "local")
     except Missing as error:
         pytest.skip(str(error))
 

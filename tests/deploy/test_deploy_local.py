@@ -43,7 +43,6 @@ from stepless.runtime.triggers.signatures import sign
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
-HERE = Path(__file__).resolve().parent
 PAGE = (ROOT / "docs/operations.md").read_text()
 PARAMETERS = {
     "ApiKeyHashes": API_KEY_HASH, "FunctionModules": "deploy_steps",
@@ -58,9 +57,9 @@ ASKED = {
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def machine(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     try:
-        with emulated(tmp_path_factory.mktemp("cloud"), HERE / "functions") as started:
+        with emulated(tmp_path_factory.mktemp("cloud"), build) as started:
             yield started
     except Missing as error:
         pytest.skip(str(error))

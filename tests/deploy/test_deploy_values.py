@@ -171,3 +171,22 @@ def test_roles_are_kept_once_they_are_given_and_none_can_be_meant() -> None:
     assert decide({**JWT, "JwtRolesClaim": ""}, {}, DATA).sent["JwtRolesClaim"] == ""
     assert decide({}, {}, {**DATA, **JWT, "JwtRolesClaim": ""}).sent["JwtRolesClaim"] == ""
     assert decide({"Auth": "iam", "IamRoles": "arn:x=admin"}, {}, DATA).recorded["IamRoles"] == "arn:x=admin"
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ({"RunnerTimeout": "300", "QueueVisibility": "299"}, "shorter than RunnerTimeout"),
+        ({"RunnerTimeout": "60", "QueueVisibility": "40"}, "shorter than RunnerTimeout"),
+        ({"Auth": "jwt"}, "needs JwtIssuer and JwtAudience"),
+        ({"Auth": "iam"}, "without IamRoles gives no caller a role"),
+        ({"Auth": "iam", "IamRoles": "*=admin"}, r"IamRoles=\*=admin is malformed"),
+        ({"JwtIssuer": "http://issuer.example"}, "JwtIssuer=http://issuer.example is malformed"),
+        ({"ApiKeyHashes": "not-a-hash"}, "64 hex digits"),
+        ({"RunnerMemoy": "512"}, "RunnerMemoy is not a parameter"),
+    ],
+)
+def test_what_cannot_go_well_with_the_template_is_refused(template: dict[str, Any], given: dict[str, str], part: str) -> None:
+    stack = {"Auth": "api-key", "ApiKeyHashes": "****", "RunnerTimeout": "120", **DATA}
+    with pytest.raises(VALUES["Refused"], match=part):
+        VALUES["decide"](template["Parameters"], given, {}, stack)

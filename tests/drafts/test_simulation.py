@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import world
+from sweeps import at_most
 from world import Log, Server, World, episode, mutated
 
 from stepless.editing import judging, resolve
@@ -15,7 +16,7 @@ from stepless.editing.replica import Replica
 
 pytestmark = pytest.mark.long
 
-SEEDS = 25
+SEEDS = at_most(12, 25)
 
 
 def test_what_people_edit_at_once_converges_and_nothing_is_lost() -> None:

@@ -9,12 +9,13 @@ import pytest
 from comparing import compare, differ, plainly, program
 from programs import inputs
 from simulating import simulated
+from sweeps import at_most
 
 from stepless.flow import FlowRefused
 
 pytestmark = pytest.mark.long
-SEEDS = 100
 BATCH = 10
+SEEDS = at_most(3 * BATCH, 100)
 REFUSED = {"shared_mutation", "unbound"}  # of values that Python changes under two names, and names that a path has not assigned
 
 
@@ -34,7 +35,7 @@ def test_a_random_program_does_the_same_as_its_document(first: int) -> None:
 
 
 @pytest.mark.parametrize("reload", ["log", "snapshot"])
-@pytest.mark.parametrize("first", range(0, 40, BATCH))
+@pytest.mark.parametrize("first", range(0, at_most(2 * BATCH, 40), BATCH))
 def test_a_run_that_is_forgotten_after_every_decision_does_the_same(first: int, reload: str) -> None:
     different = []
     for seed in range(first, first + BATCH):

@@ -15,6 +15,7 @@ from faults import draw_weather
 from grounds import OnCloud
 from mutants_cloud import CLOUD_WEATHERS, partial, repeated, robbed
 from mutants_file import cramped
+from sweeps import at_most
 from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lossy, slow, storm
 from workflows import SHAPES
 
@@ -32,7 +33,7 @@ CLOUD_FAULTS = (
     "crash before: dynamodb.Query", "frozen before: dynamodb.UpdateItem", "answer lost: sqs.SendMessage",
     "table        does", "is gone", "gives up on",
 )  # fmt: skip
-SEEDS = 160  # of every world a few: `make simulate` goes on
+SEEDS = at_most(80, 160)  # of every world a few: `make simulate` goes on
 CHUNK = 20
 GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
 ON_CLOUD = 20
@@ -64,7 +65,7 @@ def test_runs_of_drafts_end_as_runs_of_published_versions_and_call_no_pinned_nod
 
 @pytest.mark.parametrize("weather", [deadly, frozen, lossy, slow, storm], ids=lambda weather: weather.__name__)
 def test_every_invariant_holds_in_the_weathers_that_planted_bugs_are_looked_for_in(weather: object) -> None:
-    for number in range(20):
+    for number in range(at_most(8, 20)):
         Episode(number, Parts(weather=weather)).go()  # type: ignore[arg-type]
 
 
@@ -89,7 +90,7 @@ def test_every_invariant_holds_in_one_sqlite_file_that_runs_share(weather: objec
 @pytest.mark.parametrize("weather", [draw_weather, deadly, frozen, dead_letters, storm], ids=lambda weather: weather.__name__)
 @pytest.mark.parametrize("outage", [0.0, 0.3])
 def test_every_event_is_exported_at_least_once_and_in_order(weather: object, outage: float) -> None:
-    for number in range(12):
+    for number in range(at_most(6, 12)):
         Episode(number, Parts(weather=weather, exports=True, outage=outage)).go()  # type: ignore[arg-type]
 
 
@@ -102,7 +103,7 @@ def test_every_event_is_exported_from_the_stores_that_last(ground: str) -> None:
 @pytest.mark.parametrize("weather", [draw_weather, deadly, frozen, storm], ids=lambda weather: weather.__name__)
 @pytest.mark.parametrize("outage", [None, 0.2])
 def test_of_a_run_that_is_erased_or_expires_everything_is_left_or_nothing(weather: object, outage: float | None) -> None:
-    for number in range(6):
+    for number in range(at_most(4, 6)):
         parts = Parts(weather=weather, erases=True, exports=outage is not None, outage=outage or 0.0)  # type: ignore[arg-type]
         Episode(number, parts).go()
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { World } from "./world.ts";
 
-const SEEDS = Number(process.env["SEEDS"] ?? 25);
+const SEEDS = Number(process.env["SEEDS"] ?? 10);
 const FROM = Number(process.env["FROM"] ?? 0);
 const STEPS = 150;
 

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepless.api.replies import decision_out, finding_out
@@ -166,7 +165,7 @@ def _unrouted(request: Request, error: HTTPException, routes: Sequence[BaseRoute
 
 
 def _methods(scope: Scope, routes: Sequence[BaseRoute]) -> set[str]:
-    fitting = [route for route in routes if isinstance(route, APIRoute) and route.matches(scope)[0] is not Match.NONE]
+    fitting = [route for route in routes if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE]
     return {method for route in fitting for method in route.methods or ()}
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.params import Depends
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Receive, Scope, Send
 
 
 class Routes(APIRouter):
-    """Adds its routes to an app at once, each with `dependencies`.
+    """Adds its routes to an app, each with `dependencies`.
 
-    A router that is included would have each route built a second time at the first request. Unless `documented`, the models of
-    responses are left out: every endpoint returns a response of its own, so they serve /openapi.json only, and building them
-    takes most of the time in which the API starts.
+    A router that is included would have each route built a second time at the first request. Unless `documented`, a route is
+    built when it is first asked for: a process that starts for one request would spend most of that time on routes nobody calls.
+    The models of responses are left out then: every endpoint returns a response of its own, so they serve /openapi.json only.
     """
 
     def __init__(self, app: FastAPI, dependencies: Sequence[Depends] = (), *, documented: bool) -> None:
@@ -24,6 +27,34 @@ class Routes(APIRouter):
         self._documented = documented
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        if not self._documented:
-            options |= {"response_model": None, "responses": None}
-        self._app.router.add_api_route(path, endpoint, **{**options, "dependencies": self._shared})
+        options = {**options, "dependencies": self._shared}
+        if self._documented:
+            self._app.router.add_api_route(path, endpoint, **options)
+            return
+        build = partial(self._built, path, endpoint, {**options, "response_model": None, "responses": None})
+        self._app.router.routes.append(LateRoute(path, endpoint, options.get("methods") or ("GET",), build))
+
+    def _built(self, path: str, endpoint: Callable[..., Any], options: dict[str, Any]) -> BaseRoute:
+        super().add_api_route(path, endpoint, **options)
+        return self.routes.pop()
+
+
+class LateRoute(Route):
+    """A route of which only the path and the methods are known, until a request for it has come."""
+
+    def __init__(
+        self, path: str, endpoint: Callable[..., Any], methods: Iterable[str], build: Callable[[], BaseRoute]
+    ) -> None:
+        super().__init__(path, endpoint)
+        self.methods = set(methods)
+        self._build = build
+        self._route: BaseRoute | None = None
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        return match, {**found, "route": self}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._route is None:
+            self._route = self._build()
+        await self._route.handle(scope, receive, send)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -31,7 +32,13 @@ def client(name: str, address: str | None = None) -> Any:
 def moto() -> Iterator[Service]:
     """moto, in this process. Its conditional writes are not atomic across threads, so calls are serialised."""
     with mock_aws():
-        yield _kept(lambda name: OneAtATime(client(name)))
+        yield _mocked
+
+
+@cache
+def _mocked(name: str) -> Any:
+    """One client for all tests: what it reaches is new in each block of moto's, and making it takes longer than most calls."""
+    return OneAtATime(client(name))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ installed raises `Missing`.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import platform
@@ -41,11 +42,11 @@ TOOL_SECONDS = 300
 
 
 class Machine:
-    """An emulator with functions. `address` is that of all services; `build` is what SAM built."""
+    """An emulator with functions. `address` is that of all services; `build` is what SAM built, which nobody changes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, build: Path) -> None:
         self.logs = folder
-        self.build = folder / "build"
+        self.build = build
         self.address = ""
         self.clock = folder / "clock"  # how many seconds the clocks of all functions are ahead
         self.variables: dict[str, str] = {}  # for every function, besides those that the template gives it
@@ -227,30 +228,45 @@ class Cloud:
 
 @contextmanager
 def deployed(
-    folder: Path, functions: Path, parameters: Mapping[str, str], variables: Mapping[str, str] | None = None, **emulator: str
+    folder: Path, build: Path, parameters: Mapping[str, str], variables: Mapping[str, str] | None = None, **emulator: str
 ) -> Iterator[Cloud]:
     """`emulated`, with a deployed stack. `variables` are further ones of every function."""
-    with emulated(folder, functions, **emulator) as machine:
+    with emulated(folder, build, **emulator) as machine:
         machine.variables.update(variables or {})
         cloud = Cloud(machine)
         cloud.deploy(parameters)
         yield cloud
 
 
-@contextmanager
-def emulated(folder: Path, functions: Path, **emulator: str) -> Iterator[Machine]:
-    """Builds, and starts the emulator. `functions` is the folder of the nodes' code, `emulator` are further settings of the
-    emulator, as environment variables."""
+def built(folder: Path, functions: Path) -> Path:
+    """What SAM builds, in `folder`: several processes may ask at once, and one of them builds. `functions` is the folder of the
+    nodes' code."""
+    build, stamp = folder / "build", folder / "built"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not stamp.exists():
+            _build(build, functions)
+            stamp.touch()
+    return build
+
+
+def _build(build: Path, functions: Path) -> None:
     for program in (SAM, RUNTIME):
         tool(["make", "-C", str(ROOT), str(program.relative_to(ROOT))], {})
-    machine = Machine(folder)
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     version = subprocess.run([str(RUNTIME), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     target = {
         "LAMBDA_PYTHON": version, "LAMBDA_PLATFORM": f"{platform.machine()}-manylinux_2_28", "COMPILER": str(RUNTIME),
         "FUNCTIONS": str(functions),
     }  # fmt: skip
-    tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(machine.build)], target)
+    tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(build)], target)
+
+
+@contextmanager
+def emulated(folder: Path, build: Path, **emulator: str) -> Iterator[Machine]:
+    """Starts the emulator for what was `built`. `emulator` are its further settings, as environment variables."""
+    machine = Machine(folder, build)
     server = Server(("127.0.0.1", 0), _invoker(machine))
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     names = [f"{stack}-{name}" for stack in STACKS for name in FUNCTIONS + OPTIONAL]

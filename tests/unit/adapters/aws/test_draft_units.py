@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from plain_editing import BLOCK, PlainEditing, State
 
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
+from stepless.adapters.aws.dynamo.item_keys import entity
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.limits import CHECKPOINT_ITEMS
@@ -115,12 +117,41 @@ def test_a_prompt_that_is_typed(edited: Edited, meter: CapacityMeter) -> None:
     shown("a prompt of 500 characters", units)
 
 
-def test_a_draft_of_five_thousand_blocks_is_opened_from_its_entities(storage: Storage, meter: CapacityMeter) -> None:
-    edited = Edited(storage, {})
+class Batched:
+    """A client that writes entities 25 at a time, which takes a quarter of the time of one by one. Their conditions hold."""
+
+    def __init__(self, client: Any, table: str) -> None:
+        self._client, self._table, self._lock = client, table, Lock()
+        self._waiting: list[dict[str, Any]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def put_item(self, **given: Any) -> Any:
+        if not given["Item"]["sk"]["S"].startswith((entity("block/"), entity("place/"))):
+            return self._client.put_item(**given)
+        with self._lock:
+            self._waiting.append({"PutRequest": {"Item": given["Item"]}})
+            if len(self._waiting) == 25:
+                self.flush()
+        return {}
+
+    def flush(self) -> None:
+        if self._waiting:
+            assert not self._client.batch_write_item(RequestItems={self._table: self._waiting})["UnprocessedItems"]
+            self._waiting = []
+
+
+def test_a_draft_of_five_thousand_blocks_is_opened_from_its_entities(
+    dynamo: Any, table: str, storage: Storage, meter: CapacityMeter
+) -> None:
+    batched = Batched(dynamo, table)
+    edited = Edited(storage._replace(drafts=DynamoDrafts(batched, table)), {})
     for n in range(1, 26):
         edited.commit(n, *(["put", f"{kind}/b{n}-{number}", BLOCK if kind == "block" else {"x": number, "y": n}]
                           for number in range(200) for kind in ("block", "place")))  # fmt: skip
     edited.drafting.checkpoint("refund")
+    batched.flush()
     meter.take()
     cold = Drafting(storage, PlainEditing())
     assert len(cold.current("refund").state) == 10_000
