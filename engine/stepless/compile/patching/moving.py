@@ -29,11 +29,12 @@ class _Move(NamedTuple):
     order: list[int]
 
 
-def moved(text: str, tree: Node, old: JSON, goal: JSON, rendering: Rendering) -> tuple[str, JSON]:
-    """The text with what it keeps in the order that it has in the goal, and what it reads as then. What cannot be moved stays."""
+def moved(text: str, tree: Node, old: JSON, goal: JSON, rendering: Rendering) -> tuple[str, JSON, Node]:
+    """The text with what it keeps in the order that it has in the goal, what it reads as then, and its tree. What cannot be moved
+    stays."""
     moves = list(_moves(tree, old, goal))
     if not moves:
-        return text, old
+        return text, old, tree
     values, parts = values_of(tree, old), _parts(old)
     for some in (moves, *([one] for one in moves[:_TRIES] if len(moves) > 1)):
         try:
@@ -43,8 +44,8 @@ def moved(text: str, tree: Node, old: JSON, goal: JSON, rendering: Rendering) ->
         for tried in (made, with_anchors_first(made, _tree(made), values, rendering)):
             read = _read(tried)
             if read is not None and _parts(read) == parts:
-                return tried, read
-    return text, old
+                return tried, read, _tree(tried) or tree
+    return text, old, tree
 
 
 def _tree(text: str) -> Node | None:

@@ -45,8 +45,7 @@ def _patched(text: str, goal: dict[str, JSON]) -> str:
     if not isinstance(old, dict) or tree is None:
         return _anew(goal, json=is_json)
     rendering = Rendering(json=is_json, step=_step(text, tree))
-    text, old = moved(text, tree, old, goal, rendering)
-    tree = tree_of(text) or tree
+    text, old, tree = moved(text, tree, old, goal, rendering)
     whole: frozenset[Path] = frozenset()
     for _ in range(_TRIES):
         editor = Editor(text, rendering, whole)
