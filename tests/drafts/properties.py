@@ -1,5 +1,5 @@
-"""Plays the properties of crossing and of undo over many seeds: `python tests/drafts/properties.py PAIRS SESSIONS --from N`. A seed
-that fails is printed, and plays the same way again."""
+"""Plays the properties of crossing and of undo over many seeds: `python tests/drafts/properties.py PAIRS SESSIONS --from N`. A
+seed that fails is printed, and plays the same way again."""
 
 from __future__ import annotations
 
