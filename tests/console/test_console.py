@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from golden import canonical, lines
+from golden import BOUNDED, canonical, lines
 from node import CONSOLE, with_node
 
 from stepless import limits
@@ -58,15 +58,18 @@ def test_the_rules_of_a_draft_decide_in_typescript_as_in_python(compiled: None, 
     assert counts["pairs"] >= 5_000
     assert counts["items"] == counts["inverses"] > 200
     assert counts["expansions"] > 500
+    assert counts["bounds"] == 2 * BOUNDED > 12
 
 
-@pytest.mark.parametrize("case", ["log", "expand", "pairs"])
+@pytest.mark.parametrize("case", ["log", "expand", "pairs", "bounds"])
 def test_a_difference_between_the_two_is_seen(compiled: None, tmp_path: Path, case: str) -> None:
     line = next(one for one in map(json.loads, lines(logs=1, first=3, crossings=50)) if one["case"] == case)
     if case == "log":
         del line["entries"][-1]["item"]["effects"][-1]
     elif case == "expand":
         line["gestures"][0]["effects"].append(["del", "block/a"])
+    elif case == "bounds":
+        line["bounds"]["effects"] -= 1
     else:
         line["pairs"][0][3].append(["del", "block/a"])
     path = tmp_path / "golden.jsonl"

@@ -3,6 +3,7 @@
     log      a log of the simulated world: each item with the intent that it was made from, and what undoes it
     expand   what a client makes of gestures over the state that a log led to
     pairs    lists of writes made beside each other, and what each means after the other
+    bounds   gestures that take as much as a decision may, and more
 
 Usage: golden.py LOGS [--from SEED] [--pairs PAIRS]; the lines go to standard output.
 """
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
+from budgets import cases, decided
 from edits import Editor
 from world import Server, World, canonical
 
@@ -30,6 +32,7 @@ from stepless.model.json import JSON
 
 PERSONS = 0x1000
 ASTRAL = 0x1F300
+BOUNDED = len(cases())
 
 
 def log(seed: int, steps: int = 200) -> tuple[Object, State]:
@@ -131,6 +134,22 @@ def _writes(rng: Random, editor: Editor, state: State) -> list[Write]:
     return [write for gesture in drawn if gesture is not None for write in gesture.writes]
 
 
+def bounds(place: int) -> Object:
+    """Both gestures of a case, and one that is typed behind them."""
+    case = cases()[place]
+    behind = Gesture((Splice("doc", ("description",), 2, 1, "behind"),))
+    made = [(gesture, decided(case, gesture, behind)) for gesture in (case.most, case.beyond)]
+    return {
+        "case": "bounds", "seed": case.name, "bounds": dict(case.bounds._asdict()), "state": dict(snapshot(case.state)),
+        "since": [{"by": change.by, "effects": all_written(change.effects)} for change in case.since],
+        "asked": [[gesture_written(gesture), gesture_written(behind)] for gesture, _ in made],
+        "decided": [
+            {"effects": all_written(one.effects), "outcomes": [outcome_written(outcome) for outcome in one.outcomes]}
+            for _, one in made
+        ],
+    }
+
+
 def lines(logs: int, first: int = 0, crossings: int = 5_000) -> Iterator[str]:
     each = -(-crossings // logs)
     for seed in range(first, first + logs):
@@ -138,6 +157,8 @@ def lines(logs: int, first: int = 0, crossings: int = 5_000) -> Iterator[str]:
         yield canonical(made)
         yield canonical(expansions(seed, state))
         yield canonical(pairs(seed, each, state))
+    for place in range(BOUNDED):
+        yield canonical(bounds(place))
 
 
 def main() -> None:

@@ -1,7 +1,9 @@
 """The world of editors over drafts as they are really kept: each server is a `Drafting` over one memory store.
 
 Servers make checkpoints, die in the middle of one, open from what is stored, and stay warm while the draft is replaced under
-them. People lose the right to edit and get it back, and the file that the draft is saved to is changed by others.
+them. People lose the right to edit and get it back, and the file that the draft is saved to is changed by others. Months pass:
+items, clients and tombstones are forgotten. Who was away for longer than the log is kept opens the draft anew; what waited is
+listed, and done only on demand.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from random import Random
 from typing import Any
 
 from edits import Editor, fresh
-from world import START, Tab, World, canonical
+from world import START, Tab, World, canonical, letters
 
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
@@ -24,13 +26,16 @@ from stepless.editing.resolve import resolve
 from stepless.editing.state import Entities, snapshot
 from stepless.editing.values import Object
 from stepless.editing.wholeness import faults
+from stepless.limits import LAST_KEPT_MS
 from stepless.ports import Draft
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Answer
 from stepless.runtime.drafts.items import Intent as Asked
 from stepless.runtime.drafts.records import Records, Storage
+from stepless.runtime.drafts.room import Room
 from stepless.runtime.drafts.rules import Origin, Rules
 
+DAY_MS = 24 * 3_600_000
 OF_THE_FILE = 0x9000
 """The first of the characters that only the file has."""
 
@@ -63,18 +68,55 @@ class Mortal:
 
 
 class KeptLog:
-    """The log of one epoch, read from the store."""
+    """The log of one epoch. `items` are all that it ever had, as they were read from the store; `first` is the lowest sequence
+    that the store still has."""
 
     def __init__(self, world: KeptWorld, draft: Draft) -> None:
         self._records = Records(world.storage, draft)
         self.start: dict[str, Object] = json.loads(canonical(dict(world.rules.origin(draft, {"version": 1}))))
 
+        self._read: list[Object] = []
+
     @property
     def items(self) -> list[Object]:
-        return [
+        self._read += [
             {**item._asdict(), "at": item.at_ms, "effects": list(item.effects), "outcomes": list(item.outcomes)}
-            for item in self._records.items(0) if item.closes is None
+            for item in self._records.items(len(self._read)) if item.closes is None
         ]  # fmt: skip
+        return self._read
+
+    def since(self, seq: int) -> list[Object]:
+        """What the store still has of what came behind an item."""
+        return self.items[max(seq, self.first - 1):]
+
+    @property
+    def first(self) -> int:
+        found = self._records.some_items(0, 1)
+        return found[0].seq if found else len(self.items) + 1
+
+
+class KeptTab(Tab):
+    """A tab that opens the draft anew where the log has lost what it is missing."""
+
+    world: KeptWorld
+
+    def pull(self) -> None:
+        if self.replica.seq + 1 < self.world.log.first:
+            self.open_again()
+        super().pull()
+
+    def open_again(self) -> None:
+        """What was in flight may have been committed, so it is not done again; of what waited each gesture is, or is not."""
+        self.world.opened_again += 1
+        former, room = self.replica, self.world.opened()
+        self.replica = Replica(fresh(self.world.rng), Entities(snapshot(room.state)), room.seq)
+        self.replica.notices = former.notices
+        for part in former.sent.parts if former.sent is not None else ():
+            self.typed -= letters(part.gesture.writes)
+        for part in former.unsent:
+            if self.world.rng.random() < 0.3 or not self.replica.edit(Gesture(part.gesture.writes)):
+                self.typed -= letters(part.gesture.writes)
+        self.check()
 
 
 class Process:
@@ -88,6 +130,8 @@ class Process:
 class KeptWorld(World):
     """A replacement happens once at most: the tabs then open the new epoch, with nothing in their queues."""
 
+    tab = KeptTab
+
     def __init__(self, seed: int) -> None:
         self.drafts = MemoryDrafts()
         self.storage = Storage(self.drafts, MemoryBlobs(), SettableClock(1_700_000_000_000))
@@ -98,6 +142,7 @@ class KeptWorld(World):
         self.readers: set[str] = set()
         self.forbidden = 0
         self.came_in: list[int] = []
+        self.opened_again = 0
         self.file = Editor(Random(self.rng.random()), OF_THE_FILE)
         self._begin()
         self.processes = [Process(self) for _ in range(self.rng.randrange(1, 4))]
@@ -110,7 +155,7 @@ class KeptWorld(World):
         self.network.clear()
         for number, name in enumerate(list(self.tabs)):
             replica = Replica(fresh(self.rng), Entities(self.log.start))
-            self.tabs[name] = Tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
+            self.tabs[name] = self.tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
 
     def serve(self, tab: Tab, intent: Intent) -> None:
         """A reader is answered `forbidden`, which is no item: the intent stays with the tab, and is sent again."""
@@ -134,8 +179,7 @@ class KeptWorld(World):
             self.post(("item", name, canonical(self.log.items[made.seq - 1])))
 
     def _end(self) -> int:
-        last = self.drafts.last_op(self.draft)
-        return last.seq if last is not None else 0
+        return len(self.log.items)
 
     def _again(self, process: Process) -> None:
         """The process starts again, and opens the draft from what is stored."""
@@ -161,6 +205,25 @@ class KeptWorld(World):
             self.readers ^= {self.rng.choice(list(self.tabs))}
         elif draw < 0.13:
             self.come_in(process)
+        elif draw < 0.14:
+            self.pass_months(process)
+
+    def pass_months(self, process: Process) -> None:
+        """The draft is checked, as the sweep does within an hour; then items, clients and tombstones expire, and no process of
+        that time is left."""
+        process.drafts.mortal = False
+        process.drafting.checkpoint("w")
+        end = len(self.log.items)
+        self.storage.clock.advance(self.rng.choice((2, 100, 200, 400)) * DAY_MS)
+        self.drafts.forget_expired(self.storage.clock.now_ms())
+        assert len(self.log.items) == end
+        for other in list(self.processes):
+            self._again(other)
+        self.check_opening()
+
+    def opened(self) -> Room[Any]:
+        """The draft as a process opens it that knows nothing of it."""
+        return Drafting(self.storage, self.rules).current("w")
 
     def come_in(self, process: Process) -> None:
         """Another program has changed the file: its change comes in under the condition that the draft still has what the file
@@ -201,15 +264,18 @@ class KeptWorld(World):
         self.check_opening()
 
     def check_opening(self) -> None:
-        """A cold opening is the fold of the whole log, and knows every client."""
-        room = Drafting(self.storage, self.rules).current("w")
+        """A cold opening is the fold of all that was ever committed, and knows every client of the last months."""
+        room = self.opened()
         assert room.draft == self.draft
-        state, last = Entities(self.log.start), dict[str, tuple[int, str]]()
+        state, last, recent = Entities(self.log.start), dict[str, tuple[int, str]](), set[str]()
         for stored in self.log.items:
             apply(state, item_read(stored).effects)
             last[stored["client"]] = (stored["n"], stored["tag"])
+            if stored["at"] + LAST_KEPT_MS > self.storage.clock.now_ms():
+                recent.add(stored["client"])
         assert canonical(snapshot(room.state)) == canonical(snapshot(state)), "an opening differs from the log"
-        assert {client: (known.n, known.tag) for client, known in room.last.items()} == last, "an opening forgot a client"
+        known = {client: (one.n, one.tag) for client, one in room.last.items()}
+        assert known.items() <= last.items() and recent <= known.keys(), "an opening forgot a client"
         assert not list(faults(room.state))
 
     def check(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
+from budgets import Case, cases
+from budgets import decided as decided_within
 from world import mutated
 
 import stepless.editing.cross as crossing
@@ -169,3 +171,13 @@ def test_blocks_of_one_name_try_names_within_bounds() -> None:
 def named_last(decision: Decision, place: int) -> JSON:
     made = decision.state.get(f"block/b{place}")
     return made["id"] if made is not None else None
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_what_takes_as_much_as_allowed_is_done_and_more_is_refused_whole(case: Case) -> None:
+    rest = Gesture((Set("doc", ("name",), "x"),))
+    for gesture, refused in ((case.most, False), (case.beyond, True)):
+        made = decided_within(case, gesture, rest)
+        assert [one.code for one in made.outcomes if one.refused] == ["gesture_too_large"] * refused
+        assert (made.state.get("doc") or {})["name"] == "x", "what comes behind it is done"
+    assert made.effects == (rest.writes[0],) and made.outcomes[0].writes == case.beyond.writes

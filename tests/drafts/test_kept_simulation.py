@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from kept_world import KeptWorld, kept_episode
-from world import mutated
+from kept_world import KeptTab, KeptWorld, kept_episode
+from world import Tab, mutated
 
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.errors import StoreUnusable
@@ -30,6 +30,7 @@ def test_editors_of_a_kept_draft_converge_and_every_opening_has_what_the_log_say
     assert any(head is not None and head.checked for head in heads)
     assert sum(world.forbidden for world in worlds) > SEEDS
     assert sum(len(world.came_in) for world in worlds) > SEEDS
+    assert sum(world.log.first > 1 for world in worlds) > SEEDS / 4 and sum(world.opened_again for world in worlds) > SEEDS
 
 
 def _without(leaves_out: Callable[[Any], bool]) -> Callable[..., Iterator[Any]]:
@@ -49,11 +50,18 @@ def _not_closed(records: Any, checked: int, successor: Any, by: str, clock: Any)
     return Item(checked + 1, "", 0, "", by, clock.now_ms(), (), closes=successor)
 
 
+def _since_what_is_left(self: Any, base: int) -> list[Item] | None:
+    """Of a base that the log does not reach any more, what came behind."""
+    return list(self.records.some_items(base, self.seq - base)) if base <= self.seq else None
+
+
 PLANTED: dict[str, list[tuple[object, str, object]]] = {
     "no checkpoint keeps the last intent of a client": [(Room, "unchecked", _without(lambda kept: kept.key.startswith(LAST)))],
     "no checkpoint keeps a tombstone": [(Room, "unchecked", _without(lambda kept: kept.value is None))],
     "an effect is folded over an entity that has had it": [(Room, "_is_news", lambda self, key, seq, ages: True)],
     "a former epoch is not closed": [(sequencing, "close", _not_closed)],
+    "a base before the first item of the log is taken": [(Room, "since", _since_what_is_left)],
+    "a tab that missed what the log has lost goes on": [(KeptTab, "pull", Tab.pull)],
     "the epoch is not in the key of an entity": [
         (MemoryDrafts, "put_entities", _of_any_epoch(MemoryDrafts.put_entities)),
         (MemoryDrafts, "read_entities", _of_any_epoch(MemoryDrafts.read_entities)),

@@ -1,5 +1,5 @@
-"""People who edit the text of a draft beside others who edit the draft: `python tests/drafts/typed.py SEEDS --from N`. A seed
-that fails is printed, and plays the same way again."""
+"""People who edit the text of a draft beside others who edit the draft, and edits whose text must keep its comments: `python
+tests/drafts/typed.py SEEDS --from N`. A seed that fails is printed, and plays the same way again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from random import Random
 from time import perf_counter
 
 from edits import Editor
+from kept_comments import keeps
 from retyped import canonical, check, is_container, retyped
 
 from stepless.compile import parse
@@ -82,7 +83,13 @@ def main() -> int:
         for seed in range(given.first, given.first + given.seeds):
             rng = Random(seed)
             try:
-                play(rng, verbs) if seed % 2 else check(rng, rng.choice(DOCUMENTS))
+                match seed % 3:
+                    case 0:
+                        check(rng, rng.choice(DOCUMENTS))
+                    case 1:
+                        play(rng, verbs)
+                    case _:
+                        keeps(seed)
             except Exception:
                 failed += 1
                 sys.stdout.write(f"seed {seed}:\n{traceback.format_exc(limit=-3)}\n")

@@ -69,6 +69,9 @@ class Log:
         self.items.append(json.loads(canonical(item_written(item))))
         return True
 
+    def since(self, seq: int) -> list[Object]:
+        return self.items[seq:]
+
 
 class Server:
     """One process: a cache of the fold, brought up to date before it decides."""
@@ -167,13 +170,14 @@ class Tab:
             self.replica.renamed(fresh(self.world.rng))
 
     def pull(self) -> None:
-        for stored in self.world.log.items[self.replica.seq:]:
+        for stored in self.world.log.since(self.replica.seq):
             self.hear(stored)
 
 
 class World:
     patience = 10_000
     """Rounds in which everything must have arrived, once the network holds."""
+    tab = Tab
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
@@ -187,7 +191,7 @@ class World:
         for number in range(self.rng.randrange(2, 7)):
             name = f"p{number}"
             replica = Replica(fresh(self.rng), Entities(self.log.start))
-            self.tabs[name] = Tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
+            self.tabs[name] = self.tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
 
     # -- network -----------------------------------------------------------------------------------------------------
 
@@ -266,7 +270,7 @@ class World:
             copy = stored_again(tab.replica)
             copy.unsent.clear()  # what waits is stored under a lock, which the copy does not get
             copy.notices.clear()
-            self.tabs[name] = Tab(self, name, copy, Editor(Random(rng.random()), 0x1000 + 0x800 * len(self.tabs)))
+            self.tabs[name] = self.tab(self, name, copy, Editor(Random(rng.random()), 0x1000 + 0x800 * len(self.tabs)))
         elif draw < 0.985:
             self.restart(rng.choice(self.servers))
 

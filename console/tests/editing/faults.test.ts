@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Write } from "../../src/editing/effects.ts";
 import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
 import { readObject } from "../../src/editing/json.ts";
-import { MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
+import { MAX_DECIDED_CHARACTERS, MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
 import { expand } from "../../src/editing/rules/expanding.ts";
 import { at, plain } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
@@ -219,6 +219,24 @@ test("at 20,000 writes the draft is read-only and nothing is dropped", async () 
   await room.clock.pass(10_000);
   agree(ann);
   assert.equal([...ann.view.keys()].filter((key) => key.startsWith("note/")).length, MAX_INTENT_WRITES);
+});
+
+test("what takes more than a decision may is refused before it is shown, and nothing of it is sent", async () => {
+  const room = new Room(new Dice(18));
+  const ann = await room.seat("ann");
+  const mentioning = (place: number): Write =>
+    ["put", `block/r${place}`, entity({ id: `r${place}`, type: "http", parent: null, order: "Z", with: entity({ url: "<order.x>" }) })];
+  assert.ok(ann.session.edit(gesture(Array.from({ length: 100 }, (_, place) => mentioning(place)))));
+  await room.clock.pass(2_000);
+  const [before, frames] = [textOf(ann.view), ann.frames("op").length];
+  assert.ok(!ann.session.edit(one(["rename", "block/a", "n".repeat(MAX_DECIDED_CHARACTERS / 100 + 1)])));
+  await room.clock.pass(2_000);
+  assert.equal(textOf(ann.view), before);
+  assert.equal(ann.frames("op").length, frames);
+  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
+  assert.ok(ann.session.edit(one(["rename", "block/a", "n".repeat(64)])));
+  await room.clock.pass(2_000);
+  agree(ann);
 });
 
 test("a tab whose storage fails goes on without it, and says so", async () => {

@@ -21,7 +21,7 @@ import { faults } from "../../src/editing/rules/wholeness.ts";
 import { Entities, snapshot, type State } from "../../src/editing/state.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values.ts";
 
-const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0 };
+const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0, bounds: 0 };
 
 function same(made: Json, wanted: Json | undefined, where: string): void {
   assert.equal(writeJson(made), writeJson(wanted ?? null), where);
@@ -90,7 +90,31 @@ function pairs(line: JsonObject, where: string): void {
   }
 }
 
-const KINDS = new Map([["log", log], ["expand", expansions], ["pairs", pairs]]);
+function bounds(line: JsonObject, where: string): void {
+  const most = line.get("bounds");
+  assert.ok(isObject(most));
+  const bound = (name: string): number => Number(most.get(name));
+  const within = { effects: bound("effects"), characters: bound("characters"), pairs: bound("pairs"), parts: bound("parts") };
+  const since = list(line, "since").map((change) => {
+    assert.ok(isObject(change));
+    const by = change.get("by");
+    assert.ok(typeof by === "string");
+    return { by, effects: writes(change.get("effects")).filter((write) => write[0] !== "rename") };
+  });
+  const wanted = list(line, "decided");
+  for (const [place, asked] of list(line, "asked").entries()) {
+    assert.ok(isList(asked));
+    const made = resolve(entities(line.get("state")), asked.map(gestureRead), since, within);
+    const decided = wanted[place];
+    assert.ok(isObject(decided ?? null));
+    same(new Map<string, Json>([
+      ["effects", made.effects.map(written)], ["outcomes", made.outcomes.map(outcomeWritten)],
+    ]), decided, `${where}, ${place}`);
+    counts.bounds += 1;
+  }
+}
+
+const KINDS = new Map([["log", log], ["expand", expansions], ["pairs", pairs], ["bounds", bounds]]);
 
 for await (const text of createInterface({ input: createReadStream(process.argv[2] ?? "/dev/stdin") })) {
   const line = readObject(text);

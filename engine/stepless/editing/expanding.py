@@ -5,13 +5,15 @@ A client that showed less than the server will do would undo less, too: a delete
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from stepless.editing.effects import Effect, Rename, Set, Splice, Unset, Write
 from stepless.editing.gestures import Gesture, Outcome
 from stepless.editing.resolve import resolve
 from stepless.editing.state import State
 from stepless.editing.values import Path
+
+_ORDER: Final = ("order",)
 
 
 class Expanded(NamedTuple):
@@ -30,6 +32,7 @@ def expand(view: State, gesture: Gesture) -> Expanded:
         return Expanded(None, (), decision.outcomes)
     renames = {write.key: write for write in gesture.writes if isinstance(write, Rename)}
     asked = {(write.key, _place(write)) for write in gesture.writes}
+    orders = [(write.key, write.value) for write in gesture.writes if isinstance(write, Set) and write.path == _ORDER]
     writes: list[Write] = []
     derived: list[tuple[int, int]] = []
     causes: dict[str, int] = {}  # by the new name: where the rename stands
@@ -38,6 +41,8 @@ def expand(view: State, gesture: Gesture) -> Expanded:
         if isinstance(effect, Set) and effect.path == ("id",) and rename is not None and effect.value == rename.id:
             causes[rename.id] = len(writes)
             writes.append(rename._replace(expanded=True))
+        elif isinstance(effect, Set) and effect.path == _ORDER and (effect.key, effect.value) not in orders:
+            continue  # the siblings of one whose order was too long get new ones where it is committed, and so does it
         elif (effect.key, _place(effect)) in asked:
             writes.append(effect)
         elif isinstance(effect, Splice):

@@ -12,7 +12,7 @@ from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, U
 from stepless.editing.fold import after, apply
 from stepless.editing.orders import spread
 from stepless.editing.pins import pin_fault
-from stepless.editing.references import readers, renaming, rewritten
+from stepless.editing.references import readers, renaming, rewritten, sees
 from stepless.editing.shapes import fits
 from stepless.editing.state import Layer, State, children_of, ends_at, mentions, named_in, room_of, tail_of, tie_of
 from stepless.editing.values import Object, at, same
@@ -150,19 +150,10 @@ class Trial:
             if block is None:
                 continue
             name, parent = block["id"], block["parent"]
-            among = [one for one in self.layer.found(mentions(asked)) if one in added and self._sees(one, parent)]
+            among = [one for one in self.layer.found(mentions(asked)) if one in added and sees(self.layer, one, parent)]
             for splice in list(rewritten(self.layer, among, asked, name)):
                 self._take(splice)
                 self._unforeseen.append(splice)
-
-    def _sees(self, reader: str, body: JSON) -> bool:
-        """Whether the texts of an entity are in a body or below it."""
-        inside = (self.layer.get(f"block/{tail_of(reader)}") or {}).get("parent")
-        while inside != body:
-            if inside is None:
-                return False
-            inside = (self.layer.get(f"block/{inside}") or {}).get("parent")
-        return True
 
     # -- removals ----------------------------------------------------------------------------------------------------
 

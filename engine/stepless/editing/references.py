@@ -27,8 +27,23 @@ def meant(state: State, body: JSON, name: str) -> str | None:
             return found[0]
         if body is None:
             return None
-        body = (state.get(f"block/{body}") or {}).get("parent")
+        body = body_of(state, f"block/{body}")
     return None
+
+
+def body_of(state: State, entity: str) -> JSON:
+    """The container, by its tail, in whose body the texts of an entity are; None for the workflow's own."""
+    return (state.get(f"block/{tail_of(entity)}") or {}).get("parent")
+
+
+def sees(state: State, reader: str, body: JSON) -> bool:
+    """Whether the texts of an entity are in a body or below it."""
+    inside = body_of(state, reader)
+    while inside != body:
+        if inside is None:
+            return False
+        inside = body_of(state, f"block/{inside}")
+    return True
 
 
 def readers(state: State, key: str) -> list[str]:
@@ -38,7 +53,7 @@ def readers(state: State, key: str) -> list[str]:
         return []
     return [
         other for other in state.found(mentions(name))
-        if meant(state, (state.get(f"block/{tail_of(other)}") or {}).get("parent"), name) == key
+        if meant(state, body_of(state, other), name) == key
     ]
 
 

@@ -87,24 +87,26 @@ def resolve(
         trial = Trial(layer, allowed)
         moved: list[list[Write]] = []
         try:
-            moved.extend(unknown.met(write, allowed) for write in gesture.writes)
+            for write in gesture.writes:
+                moved.append(unknown.met(write, allowed))
             _guarded(layer, gesture)
             _judged(trial, gesture, moved, unknown, allowed)
         except Exhausted as exhausted:
             if budget is not None and (len(gestures) > 1 or (exhausted.by == "crossing" and exhausted.key in blame)):
                 raise
-            outcomes.append(Outcome(index, TOO_LARGE, exhausted.key, None, True, gesture.writes))
-            continue
+            refusal = Outcome(index, TOO_LARGE, exhausted.key, None, True, gesture.writes)
         except Refused as refused:
-            outcomes.append(Outcome(index, refused.code, refused.key, blame.get(refused.key), True, gesture.writes))
-            unknown.add(undone([write for writes in moved for write in writes]))
+            refusal = Outcome(index, refused.code, refused.key, blame.get(refused.key), True, gesture.writes)
+        else:
+            effects.extend(trial.effects)
+            apply(layer, trial.effects)
+            outcomes.extend(
+                Outcome(index, code, key, blame.get(key), False, tuple(gesture.writes[place] for place in sorted(places)))
+                for (code, key), places in trial.dropped.items()
+            )
             continue
-        effects.extend(trial.effects)
-        apply(layer, trial.effects)
-        outcomes.extend(
-            Outcome(index, code, key, blame.get(key), False, tuple(gesture.writes[place] for place in sorted(places)))
-            for (code, key), places in trial.dropped.items()
-        )
+        outcomes.append(refusal)
+        unknown.add(undone([write for writes in moved for write in writes]))
     return Decision(tuple(effects), tuple(outcomes), layer)
 
 

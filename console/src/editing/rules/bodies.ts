@@ -1,17 +1,21 @@
 /** Questions about blocks in their bodies, which the judging of a gesture asks. */
-import type { Entity } from "../effects.ts";
+import type { Effect, Entity } from "../effects.ts";
+import { after } from "../fold.ts";
 import { MAX_ID_CHARACTERS } from "../limits.ts";
-import { childrenOf, endsAt, namedIn, roomOf, tailOf, type State } from "../state.ts";
-import { points, slicePoints, textAt, type Json } from "../values.ts";
+import { childrenOf, endsAt, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
+import { EMPTY, points, slicePoints, textAt, type Json } from "../values.ts";
+import type { Budget } from "./budget.ts";
 import { bodyOf } from "./references.ts";
 
 /** The name that was asked for, or the first of `_2`, `_3` … that no block of the body has. */
-export function freeName(state: State, body: Json, asked: string): string {
+export function freeName(state: State, body: Json, asked: string, budget: Budget | null = null, key = ""): string {
   if (state.found(namedIn(body, asked)).length === 0) return asked;
   for (let number = 2; ; number += 1) {
     const end = `_${number}`;
     const name = slicePoints(asked, 0, MAX_ID_CHARACTERS - points(end)) + end;
-    if (state.found(namedIn(body, name)).length === 0) return name;
+    if (state.found(namedIn(body, name)).length > 0) continue;
+    budget?.tried(number, key);
+    return name;
   }
 }
 
@@ -23,9 +27,10 @@ export function depthOf(state: State, body: Json): number {
 }
 
 /** How many levels of blocks are below a block. */
-export function levelsOf(state: State, key: string): number {
-  let levels = 0;
-  for (let row = state.found(childrenOf(tailOf(key))); row.length > 0; levels += 1) {
+export function levelsOf(state: State, key: string, budget: Budget): number {
+  let levels = -1;
+  for (let row: readonly string[] = [key]; row.length > 0; levels += 1) {
+    budget.lookedAt(row.length, row[0] ?? key);
     row = row.flatMap((one) => state.found(childrenOf(tailOf(one))));
   }
   return levels;
@@ -57,6 +62,12 @@ export function hanging(state: State, key: string): string[] {
     }
   }
   return [...found];
+}
+
+/** Whether an edge that a write changes would carry what another one does. */
+export function tiedAlready(state: State, write: Effect, edge: Entity): boolean {
+  const made = after(edge, write) ?? EMPTY;
+  return tieOf(made) !== tieOf(edge) && state.found(tieOf(made)).length > 0;
 }
 
 /** Why an edge cannot stand, and the block that decides; null where both ends are in one body. */

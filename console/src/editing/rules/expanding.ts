@@ -24,6 +24,7 @@ export function expand(view: State, asked: Gesture): Expanded {
   if (effects.length === 0) return { gesture: null, effects, outcomes };
   const renames = new Map(asked.writes.filter((write): write is RenameWrite => write[0] === "rename").map((write) => [write[1], write]));
   const places = new Set(asked.writes.map(placeOf));
+  const orders = new Set(["", ...asked.writes.map(orderOf)]);
   const writes: Write[] = [];
   const derived: (readonly [number, number])[] = [];
   const causes = new Map<string, number>(); // by the new name: where the rename stands
@@ -32,6 +33,8 @@ export function expand(view: State, asked: Gesture): Expanded {
     if (effect[0] === "set" && rename !== undefined && effect[2].length === 1 && effect[2][0] === "id" && effect[3] === rename[2]) {
       causes.set(rename[2], writes.length);
       writes.push(["rename", rename[1], rename[2], true]);
+    } else if (!orders.has(orderOf(effect))) {
+      continue; // the siblings of one whose order was too long get new ones where it is committed, and so does it
     } else if (places.has(placeOf(effect))) {
       writes.push(effect);
     } else if (effect[0] === "splice") {
@@ -42,6 +45,10 @@ export function expand(view: State, asked: Gesture): Expanded {
   }
   return { gesture: gesture(writes, asked.guards, derived), effects, outcomes };
 }
+
+/** Which order a write sets, if any. */
+const orderOf = (write: Write): string =>
+  (write[0] === "set" && write[2].length === 1 && write[2][0] === "order" ? JSON.stringify([write[1], write[3]]) : "");
 
 /** The entity of a write, and the path in it. */
 function placeOf(write: Write): string {

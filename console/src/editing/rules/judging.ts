@@ -3,13 +3,14 @@
  *
  * Edges are judged when the gesture ends: until then a gesture may tie blocks that it moves only later.
  */
-import type { Effect, Entity, PutEffect, RenameWrite, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
+import type { Effect, Entity, PutEffect, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
 import { after } from "../fold.ts";
 import { MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ORDER_CHARACTERS } from "../limits.ts";
 import { spread } from "../orders.ts";
 import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
 import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
-import { depthOf, freeName, hanging, levelsOf, sees, untied } from "./bodies.ts";
+import type { Budget } from "./budget.ts";
+import { depthOf, freeName, hanging, levelsOf, sees, tiedAlready, untied } from "./bodies.ts";
 import { bodyOf, readers, renaming, rewritten } from "./references.ts";
 import { pinFault } from "./pins.ts";
 import { Refused } from "./refused.ts";
@@ -19,7 +20,7 @@ import { fits } from "./shapes.ts";
 const REPLACED: ReadonlySet<string> = new Set(["place", "pin", "text"]);
 const HANGING: ReadonlySet<string> = new Set(["subflow", "place", "pin"]);
 
-/** Writes of a gesture that do nothing, by their places in it. */
+/** Writes that do nothing, by their places in the gesture. */
 export interface Drop {
   readonly code: string;
   readonly key: string;
@@ -39,7 +40,7 @@ export class Trial {
   private readonly called = new Map<string, string>(); // blocks that could not keep the name that the gesture gave them, with it
   private readonly renamed = new Map<string, { former: string; meant: Set<string> }>();
 
-  constructor(state: State) {
+  constructor(state: State, private readonly budget: Budget) {
     this.layer = new Layer(state);
   }
 
@@ -125,7 +126,7 @@ export class Trial {
     if (this.layer.blocks >= MAX_DRAFT_BLOCKS) throw new Refused("too_many_blocks", key);
     if (depthOf(this.layer, parent) > MAX_DRAFT_DEPTH) throw new Refused("too_deep", key);
     const asked = textAt(entity, "id");
-    const free = freeName(this.layer, parent, asked);
+    const free = freeName(this.layer, parent, asked, this.budget, key);
     if (free !== asked) this.called.set(key, asked);
     this.take(["put", key, withKey(entity, "id", free, null)]);
     this.added.push(key);
@@ -234,9 +235,9 @@ export class Trial {
     for (let above = into; typeof above === "string"; above = bodyOf(this.layer, above)) {
       if (above === tailOf(key)) throw new Refused("parent_cycle", key);
     }
-    if (into !== null && depthOf(this.layer, into) + levelsOf(this.layer, key) > MAX_DRAFT_DEPTH) throw new Refused("too_deep", key);
+    if (into !== null && depthOf(this.layer, into) + levelsOf(this.layer, key, this.budget) > MAX_DRAFT_DEPTH) throw new Refused("too_deep", key);
     const name = textAt(block, "id");
-    const free = freeName(this.layer, into, name);
+    const free = freeName(this.layer, into, name, this.budget, key);
     if (free !== name) this.take(["set", key, ["id"], free]);
     this.take(write);
     this.moved.push(key);
@@ -271,7 +272,7 @@ export class Trial {
         this.drop(place, "superseded", key);
         return false;
       }
-      if (roomOf(key) === "edge" && this.sameTie(asked, entity)) {
+      if (roomOf(key) === "edge" && tiedAlready(this.layer, asked, entity)) {
         this.drop(place, "already_there", key);
         return false;
       }
@@ -280,14 +281,11 @@ export class Trial {
     return true;
   }
 
-  private sameTie(write: Exclude<Write, RenameWrite>, edge: Entity): boolean {
-    const made = after(edge, write) ?? EMPTY;
-    return tieOf(made) !== tieOf(edge) && this.layer.found(tieOf(made)).length > 0;
-  }
-
   private take(effect: Effect): void {
+    const held = this.layer.get(effect[1]);
+    this.budget.took(effect, held);
     this.effects.push(effect);
-    this.layer.put(effect[1], after(this.layer.get(effect[1]), effect));
+    this.layer.put(effect[1], after(held, effect));
   }
 
   private takeUnforeseen(splices: readonly SpliceEffect[]): void {

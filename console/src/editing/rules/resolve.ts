@@ -23,21 +23,23 @@
  *                                   the name taken there                   the name gets `_2`, `_3` …
  *                                   edges to what stays                    go with it
  *     set order                     longer than its limit                  the siblings get new orders
+ *     any                           more than a decision may take          refused `gesture_too_large`
  *
  * A refusal takes the whole gesture and nothing else; a drop takes the write and, since they find nothing any more, those that need
  * it. A write that changes nothing has no effect and no outcome.
  *
  * A client numbers the characters of a text by what it showed: with everything that it had asked for. Where a write is dropped, or a
- * reference follows a new name, what it asked for later is crossed with that difference (`behind`), or its offsets would be wrong.
+ * reference follows a new name, what it asked for later is crossed with that difference (`Unknown`), or its offsets would be wrong.
  */
-import { cross, crossEach } from "../cross.ts";
 import type { Effect, Write } from "../effects.ts";
 import { apply } from "../fold.ts";
 import type { Gesture, Outcome } from "../gestures.ts";
 import { Layer, valueAt, type State } from "../state.ts";
 import { same } from "../values.ts";
+import { BOUNDS, Budget, TOO_LARGE } from "./budget.ts";
 import { Trial } from "./judging.ts";
 import { Refused } from "./refused.ts";
+import { Unknown } from "./unknown.ts";
 
 /** Effects that were committed since a client's base, and the person they are by. */
 export interface Change {
@@ -54,13 +56,14 @@ export interface Decision {
 
 /**
  * Decides the gestures of an intent, each over what those before it made. `since` is what others committed between the intent's
- * base and `state`, in order. Costs what the gestures and `since` touch.
+ * base and `state`, in order. Costs what the gestures and `since` touch, and no more for each gesture than
+ * the bounds.
  */
-export function resolve(state: State, gestures: readonly Gesture[], since: Iterable<Change> = []): Decision {
-  let theirs: Write[] = [];
+export function resolve(state: State, gestures: readonly Gesture[], since: Iterable<Change> = [], bounds = BOUNDS): Decision {
+  const unknown = new Unknown();
   const blame = new Map<string, string>();
   for (const change of since) {
-    theirs = theirs.concat(change.effects);
+    unknown.add(change.effects);
     for (const effect of change.effects) blame.set(effect[1], change.by);
   }
   const by = (key: string): string | null => blame.get(key) ?? null;
@@ -68,16 +71,22 @@ export function resolve(state: State, gestures: readonly Gesture[], since: Itera
   const outcomes: Outcome[] = [];
   const layer = new Layer(state);
   for (const [index, gesture] of gestures.entries()) {
-    const moved = crossEach(gesture.writes, theirs);
-    const trial = new Trial(layer);
-    const refused = judged(trial, layer, gesture, moved.mine);
-    if (refused instanceof Refused) {
-      const { code, key } = refused;
-      outcomes.push({ gesture: index, code, key, by: by(key), refused: true, writes: gesture.writes });
-      theirs = [...moved.theirs, ...undone(moved.mine.flat())];
+    const budget = new Budget(bounds);
+    const trial = new Trial(layer, budget);
+    const moved: Write[][] = [];
+    try {
+      for (const write of gesture.writes) moved.push(unknown.met(write, budget));
+      for (const [key, path, value] of gesture.guards) {
+        if (!same(valueAt(layer, key, path), value)) throw new Refused("changed_since", key);
+      }
+      judged(trial, gesture, moved, unknown, budget);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const { code, key } = error;
+      outcomes.push({ gesture: index, code, key, by: code === TOO_LARGE ? null : by(key), refused: true, writes: gesture.writes });
+      unknown.add(undone(moved.flat()));
       continue;
     }
-    theirs = [...moved.theirs, ...refused];
     for (const effect of trial.effects) effects.push(effect);
     apply(layer, trial.effects);
     for (const { code, key, places } of trial.dropped) {
@@ -88,38 +97,28 @@ export function resolve(state: State, gestures: readonly Gesture[], since: Itera
   return { effects, outcomes, state: layer };
 }
 
-/** Judges one gesture. Returns how what was done differs from what the client showed, or why it was refused. */
-function judged(trial: Trial, state: State, gesture: Gesture, moved: readonly (readonly Write[])[]): Write[] | Refused {
-  try {
-    for (const [key, path, value] of gesture.guards) {
-      if (!same(valueAt(state, key, path), value)) throw new Refused("changed_since", key);
-    }
-    return writesJudged(trial, gesture, moved);
-  } catch (error) {
-    if (error instanceof Refused) return error;
-    throw error;
-  }
-}
-
-function writesJudged(trial: Trial, gesture: Gesture, moved: readonly (readonly Write[])[]): Write[] {
+/** Judges the writes of one gesture in order. Adds to `unknown` what the client did not expect of it. */
+function judged(trial: Trial, gesture: Gesture, moved: readonly (readonly Write[])[], unknown: Unknown, budget: Budget): void {
   const causes = new Map(gesture.derived);
-  let behind: Write[] = [];
+  const behind = new Unknown(); // how what was done differs from what the client showed
   for (const [place, writes] of moved.entries()) {
     const cause = causes.get(place);
     const named = gesture.writes[place];
     if (writes.length === 0 && cause === undefined && named !== undefined) trial.drop(place, "superseded", named[1]);
     for (const write of writes) {
-      const met = cross([write], behind);
-      behind = met[1];
-      if (met[0].length === 0 && cause === undefined) trial.drop(place, "superseded", write[1]);
-      for (const one of met[0]) {
+      const meant = behind.met(write, budget);
+      if (meant.length === 0 && cause === undefined) trial.drop(place, "superseded", write[1]);
+      for (const one of meant) {
         const done = trial.judge(place, one, cause === undefined ? null : (gesture.writes[cause] ?? null));
-        behind = [...behind, ...trial.unforeseen(), ...(done ? [] : undone([one]))];
+        behind.add(trial.unforeseen());
+        if (!done) behind.add(undone([one]));
       }
     }
   }
   trial.finish();
-  return [...behind, ...undone(trial.withdrawn), ...trial.unforeseen()];
+  unknown.take(behind);
+  unknown.add(undone(trial.withdrawn));
+  unknown.add(trial.unforeseen());
 }
 
 /** Writes that take others back, for crossing: only their places and lengths count. */

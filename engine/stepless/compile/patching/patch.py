@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from stepless.compile.patching.anchors import orphans
 from stepless.compile.patching.composing import composed
-from stepless.compile.patching.edits import Edit, Editor, Path, Wider, canonical
+from stepless.compile.patching.edits import Editor, Path, Wider, applied, canonical
+from stepless.compile.patching.moving import moved
 from stepless.compile.patching.rendering import Rendering
 from stepless.compile.patching.tree import Node, column, tree_of
 from stepless.compile.reading.read_yaml import read_yaml
@@ -43,6 +45,7 @@ def _patched(text: str, goal: dict[str, JSON]) -> str:
     if not isinstance(old, dict) or tree is None:
         return _anew(goal, json=is_json)
     rendering = Rendering(json=is_json, step=_step(text, tree))
+    text, old, tree = moved(text, tree, old, goal, rendering)
     whole: frozenset[Path] = frozenset()
     for _ in range(_TRIES):
         editor = Editor(text, rendering, whole)
@@ -50,7 +53,7 @@ def _patched(text: str, goal: dict[str, JSON]) -> str:
             editor.change(tree, old, goal)
         except Wider:
             break
-        made = _applied(text, [*editor.edits, *_orphans(tree, old, editor.edits, rendering)])
+        made = applied(text, [*editor.edits, *orphans(tree, old, editor.edits, rendering)])
         wrong = _wrong(made, goal) if made is not None else _parents(whole, editor, old, goal)
         if made is not None and not wrong:
             return made
@@ -93,18 +96,6 @@ def _step(text: str, tree: Node) -> int:
     return _STEP
 
 
-def _applied(text: str, edits: list[Edit]) -> str | None:
-    """The text after the edits; None if they overlap."""
-    made: list[str] = []
-    place = 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
-        if edit.start < place:
-            return None
-        made += [text[place:edit.start], edit.text]
-        place = edit.end
-    return "".join([*made, text[place:]])
-
-
 def _wrong(made: str, goal: JSON) -> set[Path]:
     """The paths that read back as something else; the root for a text that cannot be read."""
     try:
@@ -128,32 +119,3 @@ def _differing(found: JSON, goal: JSON, path: Path) -> Iterator[Path]:
 
 def _parents(whole: frozenset[Path], editor: Editor, old: JSON, goal: JSON) -> set[Path]:
     return {path[:-1] for path in whole if path} or {path[:1] for path in _differing(old, goal, ()) if path}
-
-
-def _orphans(tree: Node, old: JSON, edits: list[Edit], rendering: Rendering) -> Iterator[Edit]:
-    """An anchor whose node goes moves to its first alias that stays."""
-    gone = [(edit.start, edit.end) for edit in edits if edit.end > edit.start]
-    if not gone:
-        return
-    found = list(_anchored(tree, old))
-    lost = {
-        node.anchor for node, _ in found
-        if node.shape != "alias" and any(start <= node.start and node.end <= end for start, end in gone)
-    }
-    for node, value in found:
-        stays = not any(start <= node.start and node.end <= end for start, end in gone)
-        if node.shape == "alias" and node.anchor in lost and stays:
-            lost.discard(node.anchor)
-            yield Edit(node.start, node.end, f"&{node.anchor} {rendering.flow(value)}")
-
-
-def _anchored(node: Node, value: JSON) -> Iterator[tuple[Node, JSON]]:
-    waiting = [(node, value)]
-    while waiting:
-        one, held = waiting.pop()
-        if one.anchor:
-            yield one, held
-        if one.shape == "mapping" and isinstance(held, dict):
-            waiting.extend(reversed(list(zip(one.items, held.values(), strict=False))))
-        elif one.shape == "sequence" and isinstance(held, list):
-            waiting.extend(reversed(list(zip(one.items, held, strict=False))))

@@ -12,6 +12,8 @@ from stepless.compile.reading.write_yaml import write_yaml
 from stepless.model.json import JSON
 
 MAX_FLOW_CHARACTERS: Final = 100
+_MAX_KEY: Final = 1_000
+"""Characters of a key that stands in one line with its colon; YAML looks for the colon behind 1,024 at most."""
 _PLAIN: Final = re.compile(r"[A-Za-z_<$/][A-Za-z0-9_<>$/.\-]*|(?:[0-9]+(?:ms|[smhdw]))+")
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # JSON leaves them as they are, YAML reads some as line breaks
 
@@ -44,7 +46,10 @@ class Rendering:
 
     def entry(self, key: str, value: JSON, column: int) -> str:
         """`key: value` as a block; its first line has no indent, the others that of the column."""
-        return _indented(write_yaml({key: value}, indent=self.step), column)
+        written = write_yaml({key: value}, indent=self.step)
+        if written.startswith("? ") and len(self.flow(key)) < _MAX_KEY:
+            written = self.flow(key) + write_yaml({"k": value}, indent=self.step)[1:]
+        return _indented(written, column)
 
     def item(self, value: JSON, column: int) -> str:
         """`- value` in the same way."""

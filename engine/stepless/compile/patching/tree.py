@@ -19,7 +19,8 @@ class Node:
     """`start` and `end` are offsets into the text; the end of a block is behind its last character, without the blanks that
     follow. `keys` belongs to a mapping, in step with `items`. `flow` is true of `{…}` and `[…]`. `style` is the quote or the
     block sign of a scalar, empty for a plain one. `anchor` is the name behind `&`, or behind `*` for an alias.
-    An anchor or tag in front of a value belongs to its span."""
+    An anchor or tag in front of a value belongs to its span. `explicit` is true of a key behind a question mark, which belongs to
+    its span, too; then its value stands behind a colon in a line below."""
 
     shape: Shape
     start: int
@@ -30,6 +31,7 @@ class Node:
     keys: list[Node] = field(default_factory=list)
     items: list[Node] = field(default_factory=list)
     value: str = ""
+    explicit: bool = False
 
 
 def tree_of(text: str) -> Node | None:
@@ -42,6 +44,7 @@ def tree_of(text: str) -> Node | None:
             if not opened:
                 root = made
             elif opened[-1].shape == "mapping" and len(opened[-1].keys) == len(opened[-1].items):
+                _mark(made, text)
                 opened[-1].keys.append(made)
             else:
                 opened[-1].items.append(made)
@@ -69,6 +72,13 @@ def _node(event: Any, text: str) -> Node | None:
             shape: Shape = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
             return Node(shape, start, end, bool(event.flow_style), anchor=event.anchor or "")
     return Node("alias", start, end, anchor=str(event.anchor))
+
+
+def _mark(key: Node, text: str) -> None:
+    before = text[line_start(text, key.start):key.start].rstrip(" ")
+    if before.endswith("?") and before[-2:-1] in ("", " ", "{", "[", ","):
+        key.start = line_start(text, key.start) + len(before) - 1
+        key.explicit = True
 
 
 def _span(event: Any) -> tuple[int, int]:

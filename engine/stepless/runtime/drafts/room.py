@@ -72,8 +72,8 @@ class Room(Generic[S]):
                 for item in self.records.items(self.seq):
                     self.take(item)
 
-    def since(self, base: int, client: str) -> Sequence[Item] | None:
-        """The items of other clients above `base`; None if it is out of the window: ahead, too far behind, or before what is left
+    def since(self, base: int) -> Sequence[Item] | None:
+        """The items above `base`; None if it is out of the window: ahead, too far behind, or before what is left
         of the log."""
         if not 0 <= self.seq - base <= MAX_BEHIND_ITEMS or base < 0:
             return None
@@ -83,7 +83,7 @@ class Room(Generic[S]):
             if [item.seq for item in older] != [*range(base + 1, first)]:
                 return None
             self._recent.extendleft(reversed(older))
-        return [item for item in self._recent if item.seq > base and item.client != client]
+        return [item for item in self._recent if item.seq > base]
 
     # -- checkpoints ------------------------------------------------------------------------------------------------
 

@@ -73,14 +73,14 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
         return Answer("forked")
     if intent.n <= last.n:
         return _repeated(room, intent, last)
-    since = room.since(intent.base, intent.client)
+    since = room.since(intent.base)
     if intent.n > last.n + 1 or since is None:
         return Answer("stale")
     for item in since:
-        if item.tag == intent.tag:  # sent by the same tab under its former name
+        if item.tag == intent.tag:  # of the same tab, under a former name, or of a client that was forgotten since
             return item
     try:
-        decided = room.editing.resolve(room.state, intent, since)
+        decided = room.editing.resolve(room.state, intent, [item for item in since if item.client != intent.client])
     except Undecided as undecided:
         return Answer(undecided.code)
     at_ms = max(clock.now_ms(), room.at_ms + 1)

@@ -2,136 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import difflib
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from kept_comments import ANCHORS, HAND, TEXTS, canonical, edited, keeps
 
 from stepless.compile.patching import patched
 from stepless.compile.reading.read_yaml import read_yaml
 from stepless.model.json import JSON
-
-ROOT = Path(__file__).parents[4]
-HAND = """\
-# Refunds. Owner: payments team
-id: refund-approval        # never change
-name: "Refund approval"
-variables: {status: pending}              # workflow variables
-
-env: [PAYMENTS_API_KEY,  REFUND_WEBHOOK_SECRET]
-nodes:
-    # --- in ---
-    order:
-        type: webhook
-        with: {path: /refunds, method: POST, auth: {hmac: "${REFUND_WEBHOOK_SECRET}"},
-               schema: {type: object, required: [order_id, amount]}}
-
-    score:
-        type: http    # risk
-        after: order
-        with:
-            url: 'https://risk.example.com/score'
-            body: {order: <order.body.order_id>, amount: <order.body.amount>}
-        retry:
-            attempts: 4
-            retry_on:
-            - timeout
-            # the provider's own limit
-            - rate_limit
-        timeout_ms: 10000
-    # before triage
-    triage:
-        type: condition
-        after: score
-        with:
-            cases:
-                auto:   <score.body.risk> < 0.2 and <order.body.amount> < 100   # fast lane
-                review: else
-    note:
-        type: transform
-        after: [triage.auto, triage.review]
-        with:
-            value: >-
-                folded text that is long enough to be wrapped somewhere else than where the author
-                wrapped it, which a writer must not touch
-            other: |
-                line one
-                  line two
-"""
-ANCHORS = """\
-id: a
-nodes:
-  one:
-    type: http
-    retry: &twice {attempts: 2, backoff_ms: 10}
-  two: # the second
-    type: http
-    retry: *twice
-  three: {type: http, retry: *twice}
-"""
-
-
-def canonical(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def texts() -> dict[str, str]:
-    made = {"hand": HAND, "anchors": ANCHORS, "json": json.dumps(read_yaml(HAND), indent=2)}
-    made["crlf"] = "\ufeff" + HAND.replace("\n", "\r\n")
-    for file in sorted((ROOT / "examples").rglob("*.yaml")):
-        text = file.read_text("utf-8")
-        if "nodes:" in text:
-            made[file.parent.name] = text
-    return made
-
-
-TEXTS = texts()
-VALUES: list[JSON] = [
-    "x", "", "a: b # c", "two\nlines", "  lead", 3, 2.5, True, None, "yes", "<a.b> < 2", [1, "a"], {"k": {"d": "e"}}, {}, [],
-    "\u00e9\N{GRINNING FACE}", "- item", "{x", "'q'", '"', "\ttab", "line\n\n", "\n", "1e3", "null", [{"a": 1, "b": "x\ny"}, "t"],
-    "x" * 150, "word " * 40, 2**70, -0.0, 1.0,
-]
-
-
-def paths(value: JSON, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in parts:
-        yield (*path, step)
-        yield from paths(inner, (*path, step))
-
-
-def edited(rng: Random, document: JSON) -> tuple[JSON, str]:
-    """The document after one edit, and what the edit was."""
-    made = copy.deepcopy(document)
-    path = rng.choice(list(paths(made)))
-    inner = made
-    for step in path[:-1]:
-        inner = inner[step]
-    what = rng.choice(("set", "set", "add", "drop", "rename", "move"))
-    value = copy.deepcopy(rng.choice(VALUES))
-    if what == "set":
-        inner[path[-1]] = value
-    elif what == "drop":
-        del inner[path[-1]]
-    elif isinstance(inner, list):
-        inner.insert(rng.randrange(len(inner) + 1), value)
-    else:
-        items = list(inner.items())
-        if what == "add":
-            items.insert(rng.randrange(len(items) + 1), (f"new{rng.randrange(999)}", value))
-        elif what == "rename":
-            items = [(f"{key}_2" if key == path[-1] else key, held) for key, held in items]
-        else:
-            items.append(items.pop(rng.randrange(len(items))))
-        inner.clear()
-        inner.update(items)
-    return made, what
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -272,3 +154,58 @@ def test_many_changes_cost_about_as_much_as_one() -> None:
         document["nodes"][f"n{number}"]["with"]["url"] = f"v{number}"
     gone, come = touched(text, patched(text, document))
     assert len(gone) == len(come) == 400
+
+
+@pytest.mark.parametrize("first", range(0, 160, 20))
+def test_comments_outside_of_what_changed_are_kept(first: int) -> None:
+    for seed in range(first, first + 20):
+        keeps(seed)
+
+
+def test_a_node_that_moves_takes_its_lines_and_its_comments() -> None:
+    document = read_yaml(HAND)
+    names = ["order", "triage", "score", "note"]
+    document["nodes"] = {name: document["nodes"][name] for name in names}
+    made = patched(HAND, document)
+    assert list(read_yaml(made)["nodes"]) == names and sorted(made.splitlines()) == sorted(HAND.splitlines())
+    assert "    # before triage\n    triage:\n" in made and "    # --- in ---\n    order:\n" in made
+
+
+def test_items_of_a_list_that_change_places_take_their_comments() -> None:
+    document = read_yaml(HAND)
+    document["nodes"]["score"]["retry"]["retry_on"].reverse()
+    gone, come = touched(HAND, patched(HAND, document))
+    assert (gone, come) == (["            - timeout"], ["            - timeout"])
+
+
+def test_an_anchor_that_moves_behind_its_alias_changes_places_with_it() -> None:
+    document = read_yaml(ANCHORS)
+    document["nodes"] = dict(reversed(document["nodes"].items()))
+    made = patched(ANCHORS, document)
+    assert canonical(read_yaml(made)) == canonical(document)
+    assert "three: {type: http, retry: &twice {attempts: 2, backoff_ms: 10}}" in made and "two: # the second" in made
+
+
+def test_aliases_follow_their_anchor_where_all_of_them_change() -> None:
+    document = json.loads(canonical(read_yaml(ANCHORS)))
+    for node in document["nodes"].values():
+        node["retry"]["attempts"] = 9
+    assert touched(ANCHORS, patched(ANCHORS, document)) == (
+        ["    retry: &twice {attempts: 2, backoff_ms: 10}"], ["    retry: &twice {attempts: 9, backoff_ms: 10}"],
+    )
+
+
+@pytest.mark.parametrize(("text", "edit", "wanted"), [
+    ('# one\na:   # two\n  ? "\\n"\n  : 1\n  # three\n  b: 2\n', {"a": {"b": 2}}, "# one\na:   # two\n  # three\n  b: 2\n"),
+    ('a:\n  ? "\\n"\n  : 1 # one\n  b: 2\n', {"a": {"c": 1, "b": 2}}, "a:\n  c: 1\n  # one\n  b: 2\n"),
+    ('a: 1\n', {"a": 1, "\n": 2}, 'a: 1\n"\\n": 2\n'),
+    ("a:\n  b: 1\n   # in a\n", {"a": {"b": 1}, "c": "x\ny"}, "a:\n  b: 1\n   # in a\nc: |-\n  x\n  y\n"),
+    ("a:\n  b: 1\n    # in b\n", {"a": {"b": "x\ny"}}, 'a:\n  b: "x\\ny"\n    # in b\n'),
+    ("a:   # one\n  b: 1\n  c: 2\n", {"a": {"d": 1}}, "a:   # one\n  d: 1\n"),
+    ("a:   # one\n  b: 1\n", {"a": 2}, "a: 2   # one\n"),
+    ("a: {b: 1,   # one\n    c: 2}\n", {"a": {"b": 1}}, "a: {b: 1   # one\n    }\n"),
+    ("a:\n- b: 1\n  # two\n  c: 2\n", {"a": [{"c": 2}]}, "a:\n- # two\n  c: 2\n"),
+    ("a:\n  b: 1   # one\n", {"a": {"c": "x\ny"}}, "a:\n  c: |-\n    x\n    y\n# one\n"),
+])
+def test_a_comment_beside_an_odd_place_is_kept(text: str, edit: dict[str, JSON], wanted: str) -> None:
+    assert patched(text, edit) == wanted and canonical(read_yaml(wanted)) == canonical(edit)

@@ -12,7 +12,7 @@ from plain_editing import ORIGIN, PlainEditing, State
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
-from stepless.limits import BUSY_RETRY_MS, MAX_BEHIND_ITEMS, SEQUENCING_TRIES
+from stepless.limits import BUSY_RETRY_MS, LAST_KEPT_MS, MAX_BEHIND_ITEMS, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import Draft, Op
 from stepless.runtime.drafts.drafting import Drafting
@@ -81,6 +81,18 @@ def test_an_intent_that_a_tab_sends_again_under_another_name_is_recognised_by_it
     drafting.submit(WF, intent(), "ada")
     assert item(drafting.submit(WF, intent(tag="c1", client="renamed"), "ada")).client == "c"
     assert item(drafting.submit(WF, intent(1, 1, client="renamed"), "ada")).seq == 2
+
+
+def test_a_repeat_is_recognised_by_its_tag_when_its_client_was_forgotten(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]], storage: Storage, clock: SettableClock
+) -> None:
+    made = item(drafting.submit(WF, intent(1, 0), "ada"))
+    drafting.checkpoint("wf")
+    storage.drafts.forget_expired(clock.advance(LAST_KEPT_MS + 1))
+    late = another()
+    again = item(late.submit(WF, intent(1, 0), "ada"))
+    assert (again.seq, again.tag, again.at_ms) == (made.seq, made.tag, made.at_ms)
+    assert late.current("wf").last == {} and late.current("wf").seq == 1
 
 
 def test_a_copied_tab_is_forked(drafting: Drafting[State]) -> None:

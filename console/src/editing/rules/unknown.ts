@@ -1,0 +1,31 @@
+/** Writes that a client did not know when it made its own, by their entity: writes of others do not concern each other. */
+import { cross } from "../cross.ts";
+import type { Write } from "../effects.ts";
+import type { Budget } from "./budget.ts";
+
+export class Unknown {
+  private readonly of = new Map<string, Write[]>();
+
+  add(writes: Iterable<Write>): void {
+    for (const write of writes) {
+      const held = this.of.get(write[1]);
+      if (held === undefined) this.of.set(write[1], [write]);
+      else held.push(write);
+    }
+  }
+
+  /** A write after all of them, which are then after it. Throws `Refused`. */
+  met(write: Write, budget: Budget): Write[] {
+    const theirs = this.of.get(write[1]);
+    if (theirs === undefined || theirs.length === 0) return [write];
+    budget.crossed(theirs.length, write[1]);
+    const [mine, others] = cross([write], theirs);
+    this.of.set(write[1], others);
+    return mine;
+  }
+
+  /** Adds what another one has, after what is here. */
+  take(others: Unknown): void {
+    for (const writes of others.of.values()) this.add(writes);
+  }
+}
