@@ -5,7 +5,7 @@ import { TestRuns } from "../testruns/store.ts";
 import { Room } from "../wire/room.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
-import { kindsRead } from "./model/kinds.ts";
+import { kindsRead, workflowRead } from "./model/kinds.ts";
 
 const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
@@ -28,7 +28,7 @@ export async function openDraft(id: string): Promise<Opened> {
     entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
   });
-  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame);
+  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame, workflowRead(kinds));
   made = desk;
   const stop = watchFindings(room, desk);
   let selected = desk.snapshot().selected;

@@ -218,7 +218,10 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
         },
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
-    "list_kinds": {_JSON: {"kinds": [_END_KIND], "node": {"type": "object", "properties": {"label": {"type": "string"}}}}},
+    "list_kinds": {_JSON: {
+        "kinds": [_END_KIND], "node": {"type": "object", "properties": {"label": {"type": "string"}}},
+        "workflow": {"type": "object", "properties": {"numbered": {"type": "boolean", "default": False}}},
+    }},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
     "health": {_JSON: {"status": "ok"}},
