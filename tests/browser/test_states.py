@@ -16,13 +16,16 @@ from windows import Windows
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 CASES = {"large": "<order.n> > 9", "small": "<order.n> < 5", "rest": "else"}
 SUM = {"value": "{{ <order.n> + 1 }}"}
+ONE = {"type": "transform", "with": {"value": 1}}
 JUDGED = {
     "id": "judged",
     "nodes": {
         "order": {"type": "manual"},
         "pick": {"type": "condition", "after": "order", "with": {"cases": CASES}},
         "sum": {"type": "transform", "after": ["pick.large", "pick.small"], "join": {"mode": "any"}, "with": SUM},
+        "again": {"type": "loop", "after": "sum", "with": {"while": "<loop.index> < 2", "body": {"nodes": {"x": ONE}}}},
     },
+    "edges": [{"source": "sum", "target": "again", "condition": {"equals": 4}}],
 }
 STOP = {"type": "fail", "after": "begin", "with": {"code": "no_luck"}}
 CALLED = {"id": "called", "nodes": {"begin": {"type": "manual"}, "stop": STOP}}
@@ -154,6 +157,15 @@ def test_a_node_tells_its_expressions_its_exit_and_the_run_that_it_has_started(p
         "cases.large <order.n> > 9 false", "cases.small <order.n> < 5 true", "cases.rest else not evaluated",
     ]  # fmt: skip
     assert "Exit\nsmall" in page.locator(".panel .facts").inner_text()
+    page.locator(".react-flow__edge[data-id='pick>small>sum']:not(.untaken)").wait_for(state="attached")
+    page.locator(".react-flow__edge[data-id='pick>large>sum'].untaken").wait_for(state="attached")
+    page.goto(f"{site.url}/console/runs/{run_id}?node=again")
+    told.first.wait_for()
+    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["while <loop.index> < 2 false before turn 2"]
+    page.goto(f"{site.url}/console/runs/{run_id}?node=sum")
+    page.get_by_role("region", name="Conditions").wait_for()
+    told = page.get_by_role("region", name="Conditions").locator(".told > div")
+    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["to again equals 4 4 held"]
     parent = start(site, "calls", {})
     page.goto(f"{site.url}/console/runs/{parent}?node=kid")
     page.locator(".facts", has_text="Child run").get_by_role("link").click()

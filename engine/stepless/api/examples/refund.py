@@ -94,6 +94,7 @@ _NODE: Final[NodeOut] = {
     "path": ["order", "manager", "pay"], "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
     "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
+    "looped": None, "tested": [],
 }  # fmt: skip
 _TAG: Final[TagOut] = {
     "tag": "node_completed", "instance": "pay", "event": 9, "at": "2026-11-22T10:05:17.310Z",
