@@ -289,6 +289,6 @@ function sameQuestion(left: Asked, right: Asked): boolean {
     })
     && left.edges.every((one, index) => {
       const other = right.edges[index];
-      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target;
+      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target && one.leaves === other.leaves;
     });
 }
