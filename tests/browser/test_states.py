@@ -4,6 +4,7 @@ person has answered. Nothing goes blank, and what can be tried again is."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from draft_site import KEY, DraftSite
 from many_runs import REFUND
 from windows import Windows
+
+from stepless.adapters.system import SystemClock
 
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 CASES = {"large": "<order.n> > 9", "small": "<order.n> < 5", "rest": "else"}
@@ -27,6 +30,7 @@ JUDGED = {
     },
     "edges": [{"source": "sum", "target": "again", "condition": {"equals": 4}}],
 }
+RECENT = re.compile("just now|min ago")
 STOP = {"type": "fail", "after": "begin", "with": {"code": "no_luck"}}
 CALLED = {"id": "called", "nodes": {"begin": {"type": "manual"}, "stop": STOP}}
 CALLS = {
@@ -229,3 +233,20 @@ def test_runs_that_are_chosen_are_counted_before_they_are_changed(page: Any, sit
     page.get_by_role("button", name="Cancel…").click()
     page.locator("dialog", has_text="1 of 2 runs would change.").wait_for()
     page.get_by_role("button", name="Cancel 1 run").wait_for()
+
+
+def test_a_machine_whose_clock_is_wrong_shows_and_counts_by_that_of_the_server(page: Any, site: DraftSite) -> None:
+    run_id = start(site, "called", {})
+    page.add_init_script("const real = Date.now.bind(Date); Date.now = () => real() + 40 * 86_400_000;")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.extend(re.findall(r"(?<!console)/errors\?since=(\d+)", request.url)))
+    page.goto(f"{site.url}/console/errors?since=24h")
+    group = page.locator(".group", has_text="no_luck")
+    group.locator("time", has_text=RECENT).first.wait_for()
+    page.locator("nav a", has_text="Errors").locator(".bar-count").wait_for()
+    days = {round((SystemClock().now_ms() - int(since)) / 86_400_000) for since in asked[-2:]}
+    assert days == {1}, "the count in the head is of what is listed"
+    page.goto(f"{site.url}/console/?since=1h&workflow=called")
+    page.locator(".rows-space .row time", has_text=RECENT).first.wait_for()
+    page.goto(f"{site.url}/console/runs/{run_id}")
+    page.locator(".run-facts time", has_text=RECENT).wait_for()

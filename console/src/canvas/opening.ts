@@ -2,6 +2,7 @@
 import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { Refusal, request } from "../wire/api.ts";
 import { TestRuns } from "../testruns/store.ts";
+import { serverNow } from "../wire/clock.ts";
 import { Room } from "../wire/room.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
@@ -38,7 +39,7 @@ export async function openDraft(id: string): Promise<Opened> {
     selected = next;
     room.line.at({ selection: [...next].slice(0, 100) });
   });
-  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
+  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
   import("./page/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used

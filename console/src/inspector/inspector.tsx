@@ -14,6 +14,7 @@ import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { ago } from "../ui/words/times.tsx";
+import { serverNow } from "../wire/clock.ts";
 import type { Room } from "../wire/room.ts";
 import { Parameters, useAsYaml } from "./parameters.tsx";
 import { Prose } from "../ui/words/prose.tsx";
@@ -87,7 +88,7 @@ function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: B
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */
 function lastChange(room: Room, ...keys: string[]): string | undefined {
   const [last] = keys.flatMap((key) => room.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
-  return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, Date.now())}, ${new Date(last.at).toLocaleString()}`;
+  return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, serverNow())}, ${new Date(last.at).toLocaleString()}`;
 }
 
 function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {
