@@ -340,6 +340,10 @@ async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
         assert set(kind["parts"]) == set(fields) and all(field["description"] for field in fields.values()), kind["name"]
     settings = answer["node"]["properties"]
     assert all(field["description"] for field in settings.values()) and settings.keys() & {"type", "after", "with", "at"} == set()
+    workflow = answer["workflow"]["properties"]
+    assert {"name", "max_steps", "timeout", "concurrency", "rate"} <= set(workflow)
+    assert not {"id", "nodes", "edges"} & set(workflow)
+    assert all(field["description"] for field in workflow.values()) and set(answer["workflow"]["$defs"]) >= {"StartRateDocument"}
     retried = answer["node"]["$defs"]["RetryDocument"]["properties"]["retry_on"]["default"]
     assert retried == ["timeout", "provider_error", "rate_limit"]
     assert all(set(kind["settings"]) <= set(settings) for kind in kinds.values())

@@ -80,6 +80,34 @@ async def test_a_later_summary_has_only_what_changed(door: Any) -> None:
     assert (end["status"], end["ended"]) == ("cancelled", True)
 
 
+async def test_a_summary_tells_which_exits_and_which_conditions_led_on(door: Any) -> None:
+    """All targets run, by other ways: what runs says nothing about the edges."""
+    value = {"type": "transform", "with": {"value": {"size": "big"}}}
+    edges = [
+        {"source": "a", "target": "both", "key": "size", "condition": {"equals": "big"}},
+        {"source": "a", "target": "other", "key": "size", "condition": {"equals": "small"}},
+        {"source": "c", "handle": "yes", "target": "both"}, {"source": "c", "handle": "no", "target": "other"},
+        {"source": "f", "handle": "error", "target": "both"}, {"source": "c", "handle": "yes", "target": "other"},
+    ]  # fmt: skip
+    nodes = {
+        "a": value, "c": {"type": "condition", "with": {"cases": {"yes": "true", "no": "else"}}},
+        "f": {"type": "transform", "with": {"value": "{{ 1 / 0 }}"}}, "both": value, "other": value,
+    }  # fmt: skip
+    run_id = str((await door.finish({"id": "ways", "nodes": nodes, "edges": edges}, {}))["run_id"])
+    summary = {node["path"]: node for node in (await got(door, f"/runs/{run_id}/summary"))["nodes"]}
+    assert summary["both"]["counts"] == summary["other"]["counts"] == {"completed": 1}
+    assert [summary[name]["exits"] for name in "acf"] == [{"source": 1}, {"yes": 1}, {"error": 1}]
+    told = {one["target"]: (one["handle"], one["held"], one["missed"]) for one in summary["a"]["conditions"]}
+    assert told == {"both": ("source", 1, 0), "other": ("source", 0, 1)} and summary["c"]["conditions"] == []
+    (record,) = (await got(door, f"/runs/{run_id}/nodes?instance=a"))["nodes"]
+    assert [(one["target"], one["test"], one["operand"], one["value"], one["held"]) for one in record["tested"]] == [
+        ("both", "equals", "big", "big", True), ("other", "equals", "small", "big", False),
+    ]  # fmt: skip
+    run_id = await finished(door)
+    (record,) = (await got(door, f"/runs/{run_id}/nodes?instance=each"))["nodes"]
+    assert record["looped"] == {"mode": "items", "value": list(range(40)), "preview": None, "turn": None}
+
+
 # -- the timeline --------------------------------------------------------------------------------------------------------
 
 

@@ -224,7 +224,8 @@ class Story:
         palette(ada, "function")  # after what is selected
         rename(ada, "score")
         block(bo, "score").wait_for()
-        settings = bo.get_by_label("Name, variables and limits")
+        bo.get_by_text("Name, variables and limits").click()
+        settings = bo.get_by_role("textbox", name="Settings")
         at_once(keys(bo, settings, WORKFLOW), self.adding(ada))
         blank(ada, NAMES[:4])
         until_edges(ada, 2)  # a condition without cases has no exit yet

@@ -171,3 +171,41 @@ def test_retries_joins_and_limits_are_entered_by_two_at_once(
     one.locator(".form").get_by_role("button", name="Edit as YAML").click()
     text = one.get_by_role("textbox", name="Settings")
     assert "attempts: 3" in text.input_value()
+
+
+def test_what_the_whole_workflow_has_is_entered_in_a_form_that_is_loaded_when_it_is_unfolded(
+    windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
+) -> None:
+    draft_site.open(workflow, {"id": workflow, "nodes": NODES, "concurrency": 2, "timeout": "15m"})
+    page = windows.open(ada, ada.page(workflow), script=AS_FORM)
+    fold = page.get_by_text("Name, variables and limits")
+    fold.wait_for()
+    assert page.locator("#set-name").count() == 0, "its form is not there before it is asked for"
+    fold.click()
+    page.locator("#set-name").fill("Refunds")
+    page.locator("#set-description").fill("Pays back.\nAt once.")
+    page.locator("#set-concurrency-number").fill("5")
+    page.get_by_text("Values", exact=True).click()
+    page.locator("#set-variables").click()
+    page.locator("#set-variables-0").fill("7")
+    page.locator("#set-timeout").fill("soon")
+    page.get_by_text("Failures", exact=True).click()
+    page.locator("#set-on_failure").select_option("halt")
+    page.locator(".form .finding", has_text="soon").wait_for()
+    page.locator("#set-timeout").fill("2h")
+    page.locator(".form .finding").wait_for(state="detached")
+    saved(page)
+    document = draft_site.document(workflow)
+    assert {name: value for name, value in document.items() if name not in ("id", "nodes")} == {
+        "name": "Refunds", "description": "Pays back.\nAt once.", "concurrency": 5, "timeout": "2h", "variables": {"name": 7},
+        "on_failure": "halt",
+    }  # fmt: skip
+    page.locator("#set-concurrency").select_option("concurrency")
+    page.locator("#set-concurrency-max").fill("3")
+    saved(page)
+    assert draft_site.document(workflow)["concurrency"] == {"max": 3}
+    assert violations(page, "settings of a workflow") == []
+    page.locator(".form").get_by_role("button", name="Edit as YAML").click()
+    assert "max: 3" in page.get_by_role("textbox", name="Settings").input_value()
+    page.get_by_role("button", name="Edit in a form").click()
+    page.locator("#set-concurrency-max").wait_for()

@@ -4,6 +4,7 @@ person has answered. Nothing goes blank, and what can be tried again is."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,17 +14,23 @@ from draft_site import KEY, DraftSite
 from many_runs import REFUND
 from windows import Windows
 
+from stepless.adapters.system import SystemClock
+
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 CASES = {"large": "<order.n> > 9", "small": "<order.n> < 5", "rest": "else"}
 SUM = {"value": "{{ <order.n> + 1 }}"}
+ONE = {"type": "transform", "with": {"value": 1}}
 JUDGED = {
     "id": "judged",
     "nodes": {
         "order": {"type": "manual"},
         "pick": {"type": "condition", "after": "order", "with": {"cases": CASES}},
         "sum": {"type": "transform", "after": ["pick.large", "pick.small"], "join": {"mode": "any"}, "with": SUM},
+        "again": {"type": "loop", "after": "sum", "with": {"while": "<loop.index> < 2", "body": {"nodes": {"x": ONE}}}},
     },
+    "edges": [{"source": "sum", "target": "again", "condition": {"equals": 4}}],
 }
+RECENT = re.compile("just now|min ago")
 STOP = {"type": "fail", "after": "begin", "with": {"code": "no_luck"}}
 CALLED = {"id": "called", "nodes": {"begin": {"type": "manual"}, "stop": STOP}}
 CALLS = {
@@ -154,6 +161,15 @@ def test_a_node_tells_its_expressions_its_exit_and_the_run_that_it_has_started(p
         "cases.large <order.n> > 9 false", "cases.small <order.n> < 5 true", "cases.rest else not evaluated",
     ]  # fmt: skip
     assert "Exit\nsmall" in page.locator(".panel .facts").inner_text()
+    page.locator(".react-flow__edge[data-id='pick>small>sum']:not(.untaken)").wait_for(state="attached")
+    page.locator(".react-flow__edge[data-id='pick>large>sum'].untaken").wait_for(state="attached")
+    page.goto(f"{site.url}/console/runs/{run_id}?node=again")
+    told.first.wait_for()
+    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["while <loop.index> < 2 false before turn 2"]
+    page.goto(f"{site.url}/console/runs/{run_id}?node=sum")
+    page.get_by_role("region", name="Conditions").wait_for()
+    told = page.get_by_role("region", name="Conditions").locator(".told > div")
+    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["to again equals 4 4 held"]
     parent = start(site, "calls", {})
     page.goto(f"{site.url}/console/runs/{parent}?node=kid")
     page.locator(".facts", has_text="Child run").get_by_role("link").click()
@@ -217,3 +233,20 @@ def test_runs_that_are_chosen_are_counted_before_they_are_changed(page: Any, sit
     page.get_by_role("button", name="Cancel…").click()
     page.locator("dialog", has_text="1 of 2 runs would change.").wait_for()
     page.get_by_role("button", name="Cancel 1 run").wait_for()
+
+
+def test_a_machine_whose_clock_is_wrong_shows_and_counts_by_that_of_the_server(page: Any, site: DraftSite) -> None:
+    run_id = start(site, "called", {})
+    page.add_init_script("const real = Date.now.bind(Date); Date.now = () => real() + 40 * 86_400_000;")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.extend(re.findall(r"(?<!console)/errors\?since=(\d+)", request.url)))
+    page.goto(f"{site.url}/console/errors?since=24h")
+    group = page.locator(".group", has_text="no_luck")
+    group.locator("time", has_text=RECENT).first.wait_for()
+    page.locator("nav a", has_text="Errors").locator(".bar-count").wait_for()
+    days = {round((SystemClock().now_ms() - int(since)) / 86_400_000) for since in asked[-2:]}
+    assert days == {1}, "the count in the head is of what is listed"
+    page.goto(f"{site.url}/console/?since=1h&workflow=called")
+    page.locator(".rows-space .row time", has_text=RECENT).first.wait_for()
+    page.goto(f"{site.url}/console/runs/{run_id}")
+    page.locator(".run-facts time", has_text=RECENT).wait_for()

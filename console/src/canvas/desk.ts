@@ -8,6 +8,7 @@ import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Changes } from "../editing/changes.ts";
+import type { JsonObject } from "../editing/values.ts";
 import type { State } from "../editing/state.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
@@ -92,10 +93,10 @@ export class Desk {
   private readonly listeners = new Set<() => void>();
   private readonly leave: () => void;
 
-  /** `ask` has a graph laid out, `later` runs something in the next frame. */
+  /** `ask` has a graph laid out, `later` runs something in the next frame. `settings` is the schema of what a workflow has beside its nodes. */
   constructor(
     readonly draft: Draft, readonly kinds: Kinds, readonly fresh: Fresh,
-    private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void,
+    private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void, readonly settings: JsonObject | null = null,
   ) {
     this.look = {
       graph: NOTHING, layout: null, placed: UNPLACED, selected: NONE, edges: NONE, notes: new Map(), chosen: NONE, findings: new Map(), listed: [], checked: false,
@@ -288,6 +289,6 @@ function sameQuestion(left: Asked, right: Asked): boolean {
     })
     && left.edges.every((one, index) => {
       const other = right.edges[index];
-      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target;
+      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target && one.leaves === other.leaves;
     });
 }

@@ -2,10 +2,11 @@
 import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { Refusal, request } from "../wire/api.ts";
 import { TestRuns } from "../testruns/store.ts";
+import { serverNow } from "../wire/clock.ts";
 import { Room } from "../wire/room.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
-import { kindsRead } from "./model/kinds.ts";
+import { kindsRead, workflowRead } from "./model/kinds.ts";
 
 const STORED = "stepless.drafts"; // the database of this browser
 const FINDINGS_MS = 500; // after the last change
@@ -28,7 +29,7 @@ export async function openDraft(id: string): Promise<Opened> {
     entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
   });
-  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame);
+  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame, workflowRead(kinds));
   made = desk;
   const stop = watchFindings(room, desk);
   let selected = desk.snapshot().selected;
@@ -38,7 +39,7 @@ export async function openDraft(id: string): Promise<Opened> {
     selected = next;
     room.line.at({ selection: [...next].slice(0, 100) });
   });
-  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: () => Date.now(), load: () => import("../runs/view/store.ts") });
+  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
   import("./page/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used

@@ -9,7 +9,8 @@ import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
-import { readTally } from "../wire/tallies.ts";
+import { serverNow, useAhead } from "../wire/clock.ts";
+import { COUNTED_MS, countErrorsOf, readTally } from "../wire/tallies.ts";
 import { barsOf, SPANS, spanOf, type Span } from "./groups.ts";
 import { usePolled } from "./polling.ts";
 
@@ -41,14 +42,22 @@ const SHOWN_RUNS = 20;
 const SAID = { "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
 
 export default function Errors(): ReactElement {
+  return <Listed key={useAhead()} />;
+}
+
+function Listed(): ReactElement {
   const { query } = useAddress();
   const [span, workflow] = [spanOf(query.get("since")), query.get("workflow") ?? ""];
-  const [now] = useState(() => Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS);
+  const [now] = useState(() => Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS);
   const { found, error, again } = usePolled<Found>(`/errors?since=${now - SPANS[span]}${workflow === "" ? "" : `&workflow=${encodeURIComponent(workflow)}`}`);
   const [asked, setAsked] = useState<Group | null>(null);
   useEffect(() => { document.title = "Errors · Stepless"; }, []);
   const count = found?.count;
   useEffect(() => { if (count !== undefined) readTally("errors"); }, [count]);
+  useEffect(() => {
+    countErrorsOf(SPANS[span]);
+    return () => { countErrorsOf(COUNTED_MS); };
+  }, [span]);
   const choose = (next: string, of: string): void => { go(`${ERRORS}?${new URLSearchParams({ since: next, ...(of === "" ? {} : { workflow: of }) }).toString()}`); };
   return (
     <div className="page">

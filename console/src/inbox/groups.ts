@@ -1,10 +1,12 @@
 /** Spans of time that failures are listed for, and the bars of their counts. */
 
-export const SPANS = { "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
+import { COUNTED_MS } from "../wire/tallies.ts";
+
+export const SPANS = { "24h": 86_400_000, "7d": COUNTED_MS, "30d": 2_592_000_000 } as const;
 
 export type Span = keyof typeof SPANS;
 
-/** The span of the address; a week where it names none. */
+/** The span of the address; that of the count in the head of every page where it names none. */
 export function spanOf(text: string | null): Span {
   return text !== null && Object.hasOwn(SPANS, text) ? text as Span : "7d";
 }

@@ -1,8 +1,8 @@
-/** A part of the inspector that folds. It is open where something is set in it, and opens by itself where something becomes wrong in it. */
+/** A part of the inspector that folds. It is open where something is set in it, unless it begins shut, and opens by itself where something becomes wrong in it. */
 import { useState, type ReactElement, type ReactNode } from "react";
 
-export function Fold({ title, count, isWrong, children }: { readonly title: string; readonly count: number; readonly isWrong: boolean; readonly children: ReactNode }): ReactElement {
-  const [open, setOpen] = useState(count > 0 || isWrong);
+export function Fold({ title, count, isWrong, shut = false, children }: { readonly title: string; readonly count: number; readonly isWrong: boolean; readonly shut?: boolean; readonly children: ReactNode }): ReactElement {
+  const [open, setOpen] = useState((count > 0 && !shut) || isWrong);
   const [was, setWas] = useState(isWrong);
   if (was !== isWrong) {
     setWas(isWrong);

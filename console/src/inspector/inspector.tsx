@@ -8,22 +8,23 @@ import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/mo
 import { grouped } from "../canvas/model/kinds.ts";
 import { keyNames } from "../canvas/keyboard/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
-import { at, isObject, type Json } from "../editing/values.ts";
+import { at, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { ago } from "../ui/words/times.tsx";
+import { serverNow } from "../wire/clock.ts";
 import type { Room } from "../wire/room.ts";
-import { Parameters, Text, useAsYaml } from "./parameters.tsx";
+import { Parameters, useAsYaml } from "./parameters.tsx";
 import { Prose } from "../ui/words/prose.tsx";
-import { Settings } from "./settings.tsx";
+import { Settings, WorkflowSettings } from "./settings.tsx";
 
 const Aligning = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Aligning }));
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
-const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
+const NO_DOC: JsonObject = new Map();
 
 export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
   const { current } = desk;
@@ -87,7 +88,7 @@ function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: B
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */
 function lastChange(room: Room, ...keys: string[]): string | undefined {
   const [last] = keys.flatMap((key) => room.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
-  return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, Date.now())}, ${new Date(last.at).toLocaleString()}`;
+  return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, serverNow())}, ${new Date(last.at).toLocaleString()}`;
 }
 
 function Name({ desk, block, canEdit, asked }: { readonly desk: Desk; readonly block: Block; readonly canEdit: boolean; readonly asked: boolean }): ReactElement {
@@ -177,14 +178,16 @@ function OfEdges({ desk, look }: { readonly desk: Desk; readonly look: Look }): 
 }
 
 function OfDraft({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
-  const doc = look.draft.view.get("doc");
-  const id = isObject(doc) ? doc.get("id") : null;
+  const found = look.draft.view.get("doc");
+  const doc = isObject(found) ? found : NO_DOC;
+  const [id, name, about] = [textAt(doc, "id"), textAt(doc, "name"), textAt(doc, "description")];
   return (
     <>
-    <div className="inspector-head"><Icon mark="workflow" /><b>Workflow</b>{typeof id === "string" ? <><span className="head-gap" /><code className="quiet cut" title={id}>{id}</code></> : null}</div>
+    <div className="inspector-head"><Icon mark="workflow" /><b className="cut" title={name}>{name === "" ? "Workflow" : name}</b>{id === "" ? null : <><span className="head-gap" /><code className="quiet cut" title={id}>{id}</code></>}</div>
     <div className="inspector-body">
+      {about === "" ? null : <p className="inspector-said">{about}</p>}
       <p className="hint">Select a node to see its parameters here.</p>
-      <Text desk={desk} label="Name, variables and limits" value={doc} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />
+      <WorkflowSettings desk={desk} look={look} room={room} entity={doc} />
     </div>
     </>
   );

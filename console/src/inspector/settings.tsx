@@ -1,4 +1,4 @@
-/** What a node has beside its parameters, in a form or as YAML text. */
+/** What a node has beside its parameters, and a workflow beside its nodes, in a form or as YAML text. */
 import { lazy, Suspense, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
@@ -8,11 +8,13 @@ import { isObject, type Json, type JsonObject } from "../editing/values.ts";
 import { Bones } from "../ui/notices.tsx";
 import type { Room } from "../wire/room.ts";
 import { Fold } from "./fold.tsx";
-import { within } from "./forms/placing.ts";
-import { Text } from "./parameters.tsx";
+import { placedInWorkflow, within } from "./forms/placing.ts";
+import { Text, useAsYaml } from "./parameters.tsx";
 
 const Form = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Settings }));
+const FormOfWorkflow = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).OfWorkflow }));
 const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
+const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
 
 export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
   readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind | undefined; readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
@@ -34,6 +36,26 @@ export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
       <label className="check">
         <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
       </label>
+    </Fold>
+  );
+}
+
+/** What the whole workflow has: loaded when it is unfolded. */
+export function WorkflowSettings({ desk, look, room, entity }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly entity: JsonObject }): ReactElement {
+  const [asYaml, choose] = useAsYaml();
+  const isWrong = placedInWorkflow(look.findings).length > 0;
+  return (
+    <Fold title="Name, variables and limits" count={[...entity.keys()].filter((name) => !OF_THE_DOCUMENT.has(name)).length} isWrong={isWrong} shut>
+      {desk.settings === null || asYaml ? (
+        <>
+          <Text desk={desk} label="Settings" isBare value={entity} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />
+          {desk.settings === null ? null : <button type="button" className="link settings-yaml" onClick={() => { choose(false); }}>Edit in a form</button>}
+        </>
+      ) : (
+        <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
+          <FormOfWorkflow desk={desk} look={look} room={room} entity={entity} hidden={OF_THE_DOCUMENT} asYaml={() => { choose(true); }} />
+        </Suspense>
+      )}
     </Fold>
   );
 }

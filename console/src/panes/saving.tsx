@@ -3,6 +3,7 @@ import { lazy, Suspense, useCallback, useMemo, useState, type ReactElement } fro
 import type { Desk, Look } from "../canvas/desk.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
+import { whyNot } from "../wire/standing.ts";
 import { settled } from "./settled.ts";
 
 const Publish = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Publish }));
@@ -33,6 +34,11 @@ export function useSaving(room: Room): Saving {
       room.session.flush();
       return;
     }
+    const why = whyNot(room.standing);
+    if (why !== "") {
+      setSaid({ text: `${why}.`, failed: true });
+      return;
+    }
     setBusy(true);
     settled(room).then((seq) => room.routes.save(seq, file)).then((name) => {
       setSaid({ text: `Saved to ${name}`, failed: false });
@@ -48,8 +54,13 @@ export function useSaving(room: Room): Saving {
     });
   }, [room]);
   const actions = useMemo(() => ({
-    save: () => { write(null); }, saveTo: (file: string) => { write(file); }, publish: () => { ask({ is: "publish" }); }, solve: () => { ask({ is: "conflicts" }); }, ask,
-  }), [write]);
+    save: () => { write(null); }, saveTo: (file: string) => { write(file); },
+    publish: () => {
+      const why = whyNot(room.standing);
+      if (why === "") ask({ is: "publish" });
+      else setSaid({ text: `${why}.`, failed: true });
+    }, solve: () => { ask({ is: "conflicts" }); }, ask,
+  }), [room, write]);
   return { said: said.text, failed: said.failed, isBusy, asked, ...actions };
 }
 

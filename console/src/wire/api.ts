@@ -1,6 +1,7 @@
 /** Requests to the server that this page came from. The token of the tab goes in a header, never in a cookie. */
 import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { heard } from "./clock.ts";
 import { sentence } from "../ui/words/sentences.ts";
 
 const TOKEN = "stepless.token";
@@ -85,10 +86,12 @@ async function send(method: Method, path: string, body: string | undefined, sign
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.set("authorization", `Bearer ${token}`);
   if (body !== undefined) headers.set("content-type", "application/json");
+  const asked = Date.now();
   const answer = await fetch(path, {
     method, headers, credentials: "omit", cache: "no-cache",
     ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }),
   });
+  heard(answer.headers.get("date"), asked, Date.now());
   const text = await answer.text();
   if (!answer.ok) {
     const why = refusal(answer.status, text);

@@ -1,7 +1,10 @@
 /** What a draft is held against: its base, the newest version, the file; and whether it can be saved. */
-import { EMPTY, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 
-/** `base` and `origin`, what the draft was opened from, in words: an empty text where there is none; `newest` is null where nothing is published. */
+/**
+ * `base` and `origin`, what the draft was opened from, in words: an empty text where there is none; `newest` is null where nothing is published. `mayPublish` and
+ * `mayRun` are this person's rights, as far as the server tells them.
+ */
 export interface Standing {
   readonly base: string;
   readonly origin: string;
@@ -11,11 +14,13 @@ export interface Standing {
   readonly fileDiffers: boolean;
   readonly canSave: boolean;
   readonly conflicts: number;
+  readonly mayPublish: boolean; // and save
+  readonly mayRun: boolean;
   readonly by: string; // who opened it
   readonly at: string;
 }
 
-export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0, by: "", at: "" };
+export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0, mayPublish: true, mayRun: true, by: "", at: "" };
 
 /** Reads it from the state of a draft. */
 export function standingRead(draft: JsonObject): Standing {
@@ -23,10 +28,17 @@ export function standingRead(draft: JsonObject): Standing {
   const version = isObject(base) ? numberAt(base, "version") : typeof base === "number" ? base : null;
   const [file, save] = [isObject(base) ? textAt(base, "file") : "", draft.get("save")];
   const saving = isObject(save) ? save : EMPTY;
+  const roles = draft.get("roles");
+  const may = (role: string): boolean => !isList(roles) || roles.includes(role);
   return {
     base: [file, version === null ? "" : `v${version}`].filter(Boolean).join(", "), origin: originOf(draft.get("origin")), version, newest: newestOf(draft), file: textAt(saving, "file") || file || null,
-    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0, by: textAt(draft, "created_by"), at: textAt(draft, "created_at"),
+    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0, mayPublish: may("admin"), mayRun: may("run"), by: textAt(draft, "created_by"), at: textAt(draft, "created_at"),
   };
+}
+
+/** Why this person cannot save or publish; empty where they can. Saving is publishing, too: what is saved is published by the server that watches the file. */
+export function whyNot({ mayPublish, canSave }: Standing): string {
+  return mayPublish ? "" : canSave ? "Only admins save and publish" : "Only admins publish";
 }
 
 function numberAt(value: JsonObject, name: string): number | null {

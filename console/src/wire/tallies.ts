@@ -1,6 +1,7 @@
 /** How many questions and failures are open, for the head of every page: read now and then while the page is in view. */
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { requestPlain } from "./api.ts";
+import { serverNow, useAhead } from "./clock.ts";
 
 export interface Count {
   readonly count: number;
@@ -11,6 +12,9 @@ export interface Tallies {
   readonly approvals: Count | null; // null until it is known, and where it cannot be had
   readonly errors: Count | null;
 }
+
+/** The span of the failures that are counted: that of the page of failures, where its address names no other. */
+export const COUNTED_MS = 604_800_000;
 
 const AGAIN_MS = 30_000;
 const listeners = new Set<() => void>();
@@ -33,9 +37,23 @@ async function read(name: keyof Tallies, path: string): Promise<void> {
   }
 }
 
+const APPROVALS = "/approvals?limit=1";
+
+let countedMs = COUNTED_MS;
+
+function errorsPath(): string {
+  return `/errors?since=${serverNow() - countedMs}`;
+}
+
+/** Counts the failures of another span: while a page lists those of that. */
+export function countErrorsOf(spanMs: number): void {
+  countedMs = spanMs;
+  readTally("errors");
+}
+
 /** Reads one again at once: something has changed it. */
 export function readTally(name: keyof Tallies): void {
-  void read(name, name === "errors" ? "/errors" : "/approvals?limit=1");
+  void read(name, name === "errors" ? errorsPath() : APPROVALS);
 }
 
 /** Reads both again at once, but not before they are shown for the first time. */
@@ -44,7 +62,7 @@ export function readTallies(): void {
 }
 
 async function both(): Promise<void> {
-  await Promise.all([read("approvals", "/approvals?limit=1"), read("errors", "/errors")]);
+  await Promise.all([read("approvals", APPROVALS), read("errors", errorsPath())]);
 }
 
 async function round(): Promise<void> {
@@ -65,5 +83,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function useTallies(): Tallies {
+  const known = useAhead();
+  useEffect(() => { if (known !== 0) readTally("errors"); }, [known]);
   return useSyncExternalStore(subscribe, () => tallies);
 }

@@ -1,6 +1,7 @@
 /** The list of workflows, page by page, read again now and then while it is in view. An error keeps what was read before. */
 import { useCallback, useEffect, useState } from "react";
 import { requestPlain } from "../wire/api.ts";
+import { serverNow } from "../wire/clock.ts";
 import type { DraftHead, Listed, Window } from "./health.ts";
 
 const AGAIN_MS = 60_000;
@@ -43,7 +44,7 @@ async function read(span: Window, say: (fleet: Fleet) => void, signal: AbortSign
     listed.push(...found.items);
     cursor = found.cursor;
     pages += 1;
-    say({ listed: [...listed], drafts: open.items, whole: cursor === null || pages === MOST_PAGES, bounded: cursor !== null, at: Date.now() });
+    say({ listed: [...listed], drafts: open.items, whole: cursor === null || pages === MOST_PAGES, bounded: cursor !== null, at: serverNow() });
   } while (cursor !== null && pages < MOST_PAGES);
   return pages;
 }

@@ -10,6 +10,7 @@ import { Bones, Failed } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
+import { serverNow } from "../wire/clock.ts";
 
 interface Schedule {
   readonly node: string;
@@ -104,7 +105,7 @@ function Upcoming({ at }: { readonly at: readonly string[] }): ReactElement {
   if (at.length === 0) return <p className="quiet">No next time is known: it never fires again, or its first firing is yet to come.</p>;
   return (
     <ol className="upcoming" aria-label="Next times">
-      {at.map((one, place) => <li key={one}><time dateTime={one}>{new Date(one).toLocaleString(undefined, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" })}</time>{place === 0 ? <span className="quiet"> {ago(Date.parse(one), Date.now())}</span> : null}</li>)}
+      {at.map((one, place) => <li key={one}><time dateTime={one}>{new Date(one).toLocaleString(undefined, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" })}</time>{place === 0 ? <span className="quiet"> {ago(Date.parse(one), serverNow())}</span> : null}</li>)}
     </ol>
   );
 }

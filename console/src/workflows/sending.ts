@@ -1,4 +1,5 @@
 /** Sends a request to a webhook as its sender would: without the token of this tab. */
+import { serverNow } from "../wire/clock.ts";
 import { readJson } from "../editing/json.ts";
 import { isObject, textAt, type Json } from "../editing/values.ts";
 import type { Hook } from "./document.ts";
@@ -25,7 +26,7 @@ const RUN = "stepless-run"; // a run's own response has its id in this header
 
 /** Rejects with a SyntaxError for a secret that cannot be used, and with a TypeError where the server is not reached. */
 export async function send(hook: Pick<Hook, "scheme" | "header">, asked: Asked): Promise<Answer> {
-  const proof = await signedHeaders(hook, asked.secret, asked.body, Date.now(), `try_${crypto.randomUUID()}`);
+  const proof = await signedHeaders(hook, asked.secret, asked.body, serverNow(), `try_${crypto.randomUUID()}`);
   const headers = new Headers();
   for (const [name, value] of proof) headers.set(name, value);
   if (asked.body !== "") headers.set("content-type", "application/json");

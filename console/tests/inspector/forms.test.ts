@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kindsRead, type Kind } from "../../src/canvas/model/kinds.ts";
+import { kindsRead, workflowRead, type Kind } from "../../src/canvas/model/kinds.ts";
 import type { Graph } from "../../src/canvas/model/graph.ts";
 import { readJson } from "../../src/editing/json.ts";
 import { Replica } from "../../src/editing/replica.ts";
@@ -133,11 +133,11 @@ test("the settings of a node are fields of their own, as its kind offers them", 
   const kinds = kindsRead(readJson(written));
   const [offered, none] = [kinds.get("k"), kinds.get("old")];
   assert.ok(offered && none);
-  const fields = settingsOf(offered);
+  const fields = settingsOf(offered.settings);
   assert.deepEqual(fields.map(({ name, control }) => [name, control]), [["label", "text"], ["retry", "object"], ["vars", "variants"]]);
   assert.deepEqual(fields[1]?.fields.map(({ name, control, ghost, choices }) => [name, control, ghost, choices]), [["attempts", "whole", "1", []], ["retry_on", "set", "timeout", ["timeout", "http_error"]]]);
   assert.deepEqual(fields[2]?.variants.map(({ name, word }) => [name, word]), [["merge-all", "merge-all"], ["last-write", "last-write"], ["custom", null]]);
-  assert.deepEqual(settingsOf(none), []);
+  assert.deepEqual(settingsOf(none.settings), []);
 });
 
 test("a finding is at the field that its path leads to, inside of containers too", () => {
@@ -150,4 +150,20 @@ test("a finding is at the field that its path leads to, inside of containers too
   const finding = (path: string): Finding => ({ code: "c", message: "", mend: "", severity: "error", key: "block/x", path, fix: null });
   const placed = placedIn(graph, "x", [finding(`${start}.with.headers.A`), finding(`${start}.with.head`)]);
   assert.deepEqual(inside(placed, "with.headers").map(({ place }) => place), ["with.headers.A"]);
+});
+
+test("the settings of a workflow are fields too; a limit is a number or an object, which mean different things", () => {
+  const limit = { type: "object", title: "ConcurrencyDocument", properties: { max: { type: "integer", minimum: 1 }, by: { type: "string", maxLength: 9 } }, required: ["max"] };
+  const concurrency = { default: null, anyOf: [{ oneOf: [{ type: "integer", minimum: 1 }, { $ref: "#/$defs/Concurrency" }] }, { type: "null" }] };
+  const retention = { anyOf: [{ type: "string", examples: ["30d", "90d"], pattern: "^x" }, { type: "null" }] };
+  const workflow = { type: "object", $defs: { Concurrency: limit }, properties: { description: { type: "string", maxLength: 10_000 }, name: { type: "string", maxLength: 10_000 }, concurrency, retention } };
+  const fields = settingsOf(workflowRead(readJson(JSON.stringify({ kinds: [], workflow }))));
+  assert.deepEqual(fields.map(({ name, control, ghost }) => [name, control, ghost]), [
+    ["description", "lines", ""], ["name", "text", ""], ["concurrency", "variants", ""], ["retention", "duration", "such as 30d, 90d"],
+  ]);
+  const [, , many] = fields;
+  assert.ok(many);
+  assert.deepEqual([variantOf(many, 3)?.name, variantOf(many, object([["max", 3]]))?.name, variantOf(many, undefined), variantOf(many, "3")], ["a number", "concurrency", null, null]);
+  assert.deepEqual([fits(many, 3), fits(many, object([["max", 3]])), fits(many, "3")], [true, true, false]);
+  assert.deepEqual(settingsOf(workflowRead(readJson('{"kinds": []}'))), []);
 });

@@ -8,8 +8,8 @@ import { scaled, ticksOf } from "../../src/runs/view/timeline/scale.ts";
 import type { NodeSummary } from "../../src/runs/view/types.ts";
 import { Dice } from "../dice.ts";
 
-function node(path: string, counts: Readonly<Record<string, number>>, failed: readonly string[] = []): NodeSummary {
-  return { path, counts, attempts: 1, begin_ms: 0, end_ms: 1, work_ms: 0, wait_ms: 0, failed, turns: 0, failed_turns: 0 };
+function node(path: string, counts: Readonly<Record<string, number>>, failed: readonly string[] = [], exits: Readonly<Record<string, number>> = {}): NodeSummary {
+  return { path, counts, exits, conditions: [], attempts: 1, begin_ms: 0, end_ms: 1, work_ms: 0, wait_ms: 0, failed, turns: 0, failed_turns: 0 };
 }
 
 test("one failure of 5,000 is said to be one", () => {
@@ -99,10 +99,20 @@ test("the exits of a node stand in the order in which they are written, whatever
 });
 
 test("an edge is taken where its source left by it and its target was not skipped", () => {
-  const nodes = new Map([["a", node("a", { completed: 1 })], ["f", node("f", { failed: 1 })], ["b", node("b", { completed: 2, skipped: 1 })], ["s", node("s", { skipped: 1 })], ["w", node("w", { waiting: 1 })]]);
+  const nodes = new Map([
+    ["a", node("a", { completed: 1 }, [], { source: 1 })], ["f", node("f", { failed: 1 }, [], { error: 1 })], ["b", node("b", { completed: 2, skipped: 1 }, [], { approved: 2 })],
+    ["s", node("s", { skipped: 1 })], ["w", node("w", { waiting: 1 })],
+  ]);
   const taken = (source: string, handle: string, target: string): boolean => isTaken({ source, handle, target }, nodes);
   assert.deepEqual([taken("a", "source", "b"), taken("a", "source", "w"), taken("f", "error", "b"), taken("b", "approved", "w")], [true, true, true, true]);
   assert.deepEqual([taken("a", "source", "s"), taken("a", "error", "b"), taken("f", "source", "b"), taken("s", "source", "b"), taken("a", "source", "none")], [false, false, false, false, false]);
+  assert.equal(taken("b", "rejected", "w"), false, "both of its targets ran, by other ways");
+});
+
+test("an edge whose condition did not hold is not taken, whatever its target did", () => {
+  const from = { ...node("c@l", { completed: 2 }, [], { source: 2 }), conditions: [{ handle: "source", target: "x", held: 0, missed: 2 }, { handle: "source", target: "y", held: 1, missed: 1 }] };
+  const nodes = new Map([["c@l", from], ["x@l", node("x@l", { completed: 2 })], ["y@l", node("y@l", { completed: 1, skipped: 1 })], ["z@l", node("z@l", { completed: 2 })]]);
+  assert.deepEqual(["x@l", "y@l", "z@l"].map((target) => isTaken({ source: "c@l", handle: "source", target }, nodes)), [false, true, true]);
 });
 
 test("only one instance took a time", () => {

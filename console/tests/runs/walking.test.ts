@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readObject } from "../../src/editing/json.ts";
+import { readObject, writeDigits } from "../../src/editing/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
-import { toldOf, writtenIn } from "../../src/runs/view/node/told.ts";
+import { judgedOf, loopedOf, toldOf, turnOf, writtenIn } from "../../src/runs/view/node/told.ts";
 import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
 import { moved } from "../../src/runs/view/timeline/scale.ts";
 import { nextBegun, stepped } from "../../src/runs/view/graph/walking.ts";
@@ -36,7 +36,7 @@ test("arrows reach every node of a graph, also those in containers", () => {
 });
 
 test("brackets go by the time at which nodes began", () => {
-  const node = (path: string, begin: number | null): NodeSummary => ({ path, counts: {}, attempts: 1, begin_ms: begin, end_ms: null, work_ms: 0, wait_ms: 0, failed: [], turns: 0, failed_turns: 0 });
+  const node = (path: string, begin: number | null): NodeSummary => ({ path, counts: {}, exits: {}, conditions: [], attempts: 1, begin_ms: begin, end_ms: null, work_ms: 0, wait_ms: 0, failed: [], turns: 0, failed_turns: 0 });
   const nodes = [node("c", 9), node("a", 1), node("never", null), node("b", 4)];
   assert.deepEqual([nextBegun(nodes, "", 1), nextBegun(nodes, "a", 1), nextBegun(nodes, "c", 1), nextBegun(nodes, "", -1), nextBegun(nodes, "a", -1)], ["a", "b", null, "c", null]);
 });
@@ -47,6 +47,14 @@ test("each expression stands with what it gave, and those that were not evaluate
   assert.deepEqual(told("price@each", '{"value": {"sum": 4, "name": "plain"}}'), [["value.sum", "{{ <parallel.item> * 2 }}", 4]]);
   assert.deepEqual(told("price@each", "{}"), []); // too large to show
   assert.equal(writtenIn(DOCUMENT, "nobody@each"), null);
+});
+
+test("a container stands with what it was decided by, and edges with what their conditions were over", () => {
+  const record = readObject('{"looped": {"mode": "while", "value": false, "preview": null, "turn": 3}, "tested": [{"handle": "source", "target": "x", "test": "equals", "operand": "big", "value": null, "preview": "\\"sm", "held": false}, {"handle": "error", "target": "y", "test": "present", "operand": null, "value": 1.0, "preview": null, "held": true}]}');
+  assert.deepEqual([[...loopedOf(record)], turnOf(record)], [[["while", false]], 3]);
+  assert.deepEqual(toldOf(readObject('{"while": "1 < 2", "body": {"nodes": {"x": {"type": "http", "with": {"url": "<a>"}}}}}'), loopedOf(record)).map(({ place, value }) => [place, value]), [["while", false]]);
+  assert.deepEqual(judgedOf(record).map(({ handle, target, written, value, held }) => [handle, target, written, writeDigits(value), held]), [["source", "x", 'equals "big"', '"\\"sm…"', false], ["error", "y", "is present", "1.0", true]]);
+  assert.deepEqual([[...loopedOf(readObject("{}"))], turnOf(readObject('{"looped": null}')), judgedOf(readObject("{}"))], [[], null, []]);
 });
 
 test("a range of time is zoomed and moved within the whole", () => {

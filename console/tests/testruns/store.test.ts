@@ -25,7 +25,7 @@ class Run {
   close(): void { this.isOpen = false; }
 
   moves(path: string, status: string): void {
-    this.look = { nodes: new Map([[path, { path, counts: { [status]: 1 }, attempts: 1, begin_ms: 0, end_ms: 5, work_ms: 5, wait_ms: 0, failed: [], turns: 0, failed_turns: 0 }]]) };
+    this.look = { nodes: new Map([[path, { path, counts: { [status]: 1 }, exits: {}, conditions: [], attempts: 1, begin_ms: 0, end_ms: 5, work_ms: 5, wait_ms: 0, failed: [], turns: 0, failed_turns: 0 }]]) };
     this.listener();
   }
 }

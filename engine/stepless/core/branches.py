@@ -107,17 +107,24 @@ def verdict(instance: Instance) -> Verdict:
 
 def carried(instance: Instance, edge: Edge) -> JSON:
     """The value that an edge of a settled source brings."""
-    value: JSON = instance.error if instance.status is Status.FAILED else instance.value
+    value = _settled_as(instance)
     return read_path(value, edge.key) if edge.key else value
 
 
 def carries(instance: Instance, edge: Edge) -> bool:
     """Whether an edge of a completed or failed source is alive: the exit fired and the condition holds."""
     fired = "error" if instance.status is Status.FAILED else instance.handle
-    if edge.handle != fired:
-        return False
+    return edge.handle == fired and (edge.condition is None or holds(edge, _settled_as(instance)))
+
+
+def holds(edge: Edge, value: JSON) -> bool:
+    """Whether the condition of an edge holds for the output or the error of its source."""
     condition = edge.condition
-    return condition is None or _TESTS[condition.test](carried(instance, edge), condition.operand)
+    return condition is None or _TESTS[condition.test](read_path(value, edge.key) if edge.key else value, condition.operand)
+
+
+def _settled_as(instance: Instance) -> JSON:
+    return instance.error if instance.status is Status.FAILED else instance.value
 
 
 def resolve(instance: Instance) -> tuple[Collection[int], Branch]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from stepless.model.stored_document import decode_document
 from stepless.ports import Blobs, Store
 
 _MAX_GRAPHS = 64  # in memory
+_CONDITION = re.compile(rb'"condition"\s*:')
 _SCHEME = ":"  # in the name of a version that is kept elsewhere, as those of drafts are; no content hash has it
 
 
@@ -55,6 +57,10 @@ class Versions:
 
     def document(self, workflow_id: str, version: str) -> dict[str, JSON]:
         return decode_document(self._stored(workflow_id, version))
+
+    def has_conditions(self, workflow_id: str, version: str) -> bool:
+        """False where no edge of a version has a condition. Costs little, because nothing is compiled."""
+        return _CONDITION.search(self._stored(workflow_id, version)) is not None
 
     def _stored(self, workflow_id: str, version: str) -> bytes:
         if version.startswith(DRAFT):

@@ -1,33 +1,57 @@
 /**
  * The layers of a body: the layer of a cell is the longest path to it, its place in the layer is found by barycentres, and an edge that
- * crosses a layer gets a cell of its own there (Sugiyama, Tagawa, Toda 1981). The same rule as `stepless graph` draws by.
+ * crosses a layer gets a cell of its own there (Sugiyama, Tagawa, Toda 1981), as in `stepless graph`. Here edges also have the places on
+ * their nodes at which they leave and enter, and neighbours are exchanged where that leaves fewer crossings.
  */
 
 const GAP = 20; // between the cells of a layer
 const THIN = 12; // the height of an edge in a layer that it crosses
 const ROUNDS = 8;
+const MOST_COMPARED = 100_000;
 
-/** `cross` is the middle of a cell in its layer, `wish` the middle that its neighbours suggest. */
+/**
+ * `cross` is the middle of a cell in its layer, `wish` the middle that its neighbours suggest. `beforeAt` is for each cell in `before`
+ * where its tie leaves it, from its middle; `afterAt` for each in `after` where the tie enters it. `lift` and `fall` are the sums over
+ * the ties before and after of how much higher than the middle of the neighbour this cell would have to stand for a straight line.
+ */
 export interface Cell {
   readonly height: number;
   readonly width: number;
   readonly before: Cell[];
   readonly after: Cell[];
+  beforeAt: number[]; // without an entry where the tie leaves from the middle, as most do
+  afterAt: number[];
+  lift: number;
+  fall: number;
   cross: number;
   wish: number;
 }
 
+const MIDDLES: number[] = []; // of all cells whose ties are at the middles: a large graph has a hundred thousand
+
 export function cell(width: number, height: number): Cell {
-  return { height, width, before: [], after: [], cross: 0, wish: 0 };
+  return { height, width, before: [], after: [], beforeAt: MIDDLES, afterAt: MIDDLES, lift: 0, fall: 0, cross: 0, wish: 0 };
 }
 
 export function thin(): Cell {
   return cell(0, THIN);
 }
 
-export function tie(former: Cell, latter: Cell): void {
+/** `leaves` and `enters` are where the tie begins and ends, from the middles of the cells. */
+export function tie(former: Cell, latter: Cell, leaves: number, enters: number): void {
+  if (enters !== 0) former.afterAt = noted(former.afterAt, former.after.length, enters);
+  if (leaves !== 0) latter.beforeAt = noted(latter.beforeAt, latter.before.length, leaves);
   former.after.push(latter);
+  former.fall += enters - leaves;
   latter.before.push(former);
+  latter.lift += leaves - enters;
+}
+
+function noted(list: number[], place: number, at: number): number[] {
+  const own = list === MIDDLES ? [] : list;
+  while (own.length < place) own.push(0);
+  own.push(at);
+  return own;
 }
 
 /** The longest path to each of `count` nodes. Nodes on a cycle stay where the paths into it end. */
@@ -57,7 +81,7 @@ export function arrange(layers: Cell[][]): void {
   layers.forEach(spread);
   for (let turn = 0; turn < ROUNDS; turn += 1) {
     for (const layer of turn % 2 === 1 ? backwards : layers) {
-      for (const one of layer) one.wish = mean(turn % 2 === 1 ? one.after : one.before, one.cross);
+      for (const one of layer) one.wish = turn % 2 === 1 ? mean(one.after, one.fall, one.cross) : mean(one.before, one.lift, one.cross);
       layer.sort((left, right) => left.wish - right.wish);
       spread(layer);
       let shift = 0;
@@ -66,7 +90,45 @@ export function arrange(layers: Cell[][]): void {
       for (const one of layer) one.cross += shift;
     }
   }
+  uncross(layers);
   for (let turn = 0; turn < ROUNDS; turn += 1) (turn % 2 === 1 ? backwards : layers).forEach(settle);
+}
+
+/**
+ * Exchanges neighbours in their layer while that leaves fewer crossings; mean places cannot tell which of two exits of one node is the
+ * upper one. Only so often that no more than MOST_COMPARED ties are compared: where nothing can be made out anyway, it takes no time.
+ */
+function uncross(layers: readonly Cell[][]): void {
+  let cost = 1;
+  for (const layer of layers) for (const one of layer) cost += 1 + one.before.length * one.before.length + one.after.length * one.after.length;
+  const most = Math.min(ROUNDS, Math.floor(MOST_COMPARED / cost));
+  for (let turn = 0, changed = true; changed && turn < most; turn += 1) {
+    changed = false;
+    for (const layer of layers) for (let place = 1; place < layer.length; place += 1) changed = exchanged(layer, place) || changed;
+  }
+}
+
+/** Exchanges a cell with the one above it, if that leaves fewer crossings. */
+function exchanged(layer: Cell[], place: number): boolean {
+  const [upper, lower] = [layer[place - 1], layer[place]];
+  if (upper === undefined || lower === undefined) return false;
+  if (gained(upper.before, upper.beforeAt, lower.before, lower.beforeAt) + gained(upper.after, upper.afterAt, lower.after, lower.afterAt) <= 0) return false;
+  const [top, bottom] = [upper.cross - upper.height / 2, lower.cross + lower.height / 2];
+  lower.cross = top + lower.height / 2;
+  upper.cross = bottom - upper.height / 2;
+  layer[place - 1] = lower;
+  layer[place] = upper;
+  return true;
+}
+
+/** How many crossings fewer there are on one side if the lower of two cells stands above the other. */
+function gained(above: readonly Cell[], aboveAt: readonly number[], below: readonly Cell[], belowAt: readonly number[]): number {
+  let sum = 0;
+  for (let one = 0; one < above.length; one += 1) {
+    const high = (above[one]?.cross ?? 0) + (aboveAt[one] ?? 0);
+    for (let other = 0; other < below.length; other += 1) sum += Math.sign(high - (below[other]?.cross ?? 0) - (belowAt[other] ?? 0));
+  }
+  return sum;
 }
 
 function spread(layer: readonly Cell[]): void {
@@ -77,11 +139,15 @@ function spread(layer: readonly Cell[]): void {
   }
 }
 
-function mean(cells: readonly Cell[], otherwise: number): number {
+function mean(cells: readonly Cell[], offsets: number, otherwise: number): number {
   if (cells.length === 0) return otherwise;
+  return (offsets + crossOf(cells)) / cells.length;
+}
+
+function crossOf(cells: readonly Cell[]): number {
   let sum = 0;
-  for (const one of cells) sum += one.cross;
-  return sum / cells.length;
+  for (let place = 0; place < cells.length; place += 1) sum += cells[place]?.cross ?? 0;
+  return sum;
 }
 
 /** Moves cells closer to their neighbours, without overlaps: half way between the least shifts downwards and upwards. */
@@ -90,10 +156,7 @@ function settle(layer: readonly Cell[]): void {
   let former: Cell | null = null;
   for (const one of layer) {
     const near = one.before.length + one.after.length;
-    let sum = 0;
-    for (const other of one.before) sum += other.cross;
-    for (const other of one.after) sum += other.cross;
-    one.wish = near === 0 ? one.cross : sum / near;
+    one.wish = near === 0 ? one.cross : (one.lift + one.fall + crossOf(one.before) + crossOf(one.after)) / near;
     const last = down.at(-1);
     down.push(former === null || last === undefined ? one.wish : Math.max(one.wish, last + apart(former, one)));
     former = one;

@@ -11,20 +11,23 @@ export interface Sizes {
   readonly emptyHeight: number;
 }
 
-/** `place` is where a person put the block, from the corner of the frame around it. */
+/** `place` is where a person put the block, from the corner of the frame around it; `entry` where edges come in, from its top. */
 export interface Node {
   readonly id: string;
   readonly parent: string | null;
   readonly container: boolean;
   readonly width: number;
   readonly height: number;
+  readonly entry: number;
   readonly place: readonly [x: number, y: number] | null;
 }
 
+/** `leaves` is where it leaves its source, from the top of that. */
 export interface Edge {
   readonly id: string;
   readonly source: string;
   readonly target: string;
+  readonly leaves: number;
 }
 
 export interface Graph {
@@ -88,7 +91,7 @@ function drawBody(
     layers[depth[place] ?? 0]?.push(made);
     return made;
   });
-  const chains = edges.map((edge) => ({ edge, chain: chained(edge, index, depth, cells, layers) }));
+  const chains = edges.map((edge) => ({ edge, chain: chained(edge, body, index, depth, cells, layers) }));
   arrange(layers);
   const left = frame?.pad ?? 0;
   const starts = side(layers, left);
@@ -115,19 +118,21 @@ function drawBody(
 }
 
 /** The cells of the layers that an edge crosses, tied to its ends. */
-function chained(edge: Edge, index: ReadonlyMap<string, number>, depth: readonly number[], cells: readonly Cell[], layers: Cell[][]): Cell[] {
+function chained(edge: Edge, body: readonly Node[], index: ReadonlyMap<string, number>, depth: readonly number[], cells: readonly Cell[], layers: Cell[][]): Cell[] {
   const [source, target] = [index.get(edge.source) ?? 0, index.get(edge.target) ?? 0];
   const chain: Cell[] = [];
   let former = cells[source];
+  let leaves = former === undefined ? 0 : edge.leaves - former.height / 2;
   for (let layer = (depth[source] ?? 0) + 1; layer < (depth[target] ?? 0); layer += 1) {
     const passing = thin();
     layers[layer]?.push(passing);
-    if (former !== undefined) tie(former, passing);
+    if (former !== undefined) tie(former, passing, leaves, 0);
     chain.push(passing);
     former = passing;
+    leaves = 0;
   }
   const last = cells[target];
-  if (former !== undefined && last !== undefined && former !== last) tie(former, last);
+  if (former !== undefined && last !== undefined && former !== last) tie(former, last, leaves, (body[target]?.entry ?? 0) - last.height / 2);
   return chain;
 }
 

@@ -39,10 +39,15 @@ export function asked(graph: Graph): Asked {
     const container = block?.container ?? false;
     return {
       id: tail, parent: block?.parent ?? null, container, width: WIDTH,
-      height: block === undefined ? 0 : container ? FRAME_HEIGHT : heightOf(block), place: graph.places.get(tail) ?? null,
+      height: block === undefined ? 0 : container ? FRAME_HEIGHT : heightOf(block), entry: block === undefined ? 0 : entryOf(block), place: graph.places.get(tail) ?? null,
     };
   });
-  return { nodes, edges: [...graph.wires.values()].map(({ tail, source, target }) => ({ id: tail, source, target })), sizes: SIZES };
+  const ports = new Map([...graph.blocks].map(([tail, block]) => [tail, new Map(portsOf(block).map(({ exit, y }) => [exit, y]))]));
+  const edges = [...graph.wires.values()].map(({ tail, source, target, handle }) => {
+    const block = graph.blocks.get(source);
+    return { id: tail, source, target, leaves: ports.get(source)?.get(handle) ?? (block === undefined ? 0 : entryOf(block)) };
+  });
+  return { nodes, edges, sizes: SIZES };
 }
 
 export function placed(graph: Graph, layout: Layout | null, former: Placed): Placed {

@@ -42,6 +42,12 @@ export function kindsRead(answer: Json): Kinds {
   return made;
 }
 
+/** The schema of what a workflow has beside its nodes; null where the server does not say. */
+export function workflowRead(answer: Json): JsonObject | null {
+  const found = isObject(answer) ? answer.get("workflow") : null;
+  return isObject(found) ? found : null;
+}
+
 function partsOf(given: Json | undefined): Kind["parts"] {
   return new Map(isObject(given) ? [...given].flatMap(([name, part]) => (isPart(part) ? [[name, part] as const] : [])) : []);
 }

@@ -1,5 +1,5 @@
 /** What the editor loads once a draft is open: it is for later than the first edit. In one chunk, which compresses better than many. */
-export { default as Settings } from "../../inspector/forms/settings.tsx";
+export { default as Settings, OfWorkflow } from "../../inspector/forms/settings.tsx";
 export { default as About } from "../../panes/about.tsx";
 export { default as Conflicts } from "../../panes/conflicts.tsx";
 export { default as DiffPane } from "../../panes/diff.tsx";

@@ -9,7 +9,7 @@ import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/theme/switching.ts";
 import type { Person } from "../../wire/people.ts";
 import type { Room } from "../../wire/room.ts";
-import type { Standing } from "../../wire/standing.ts";
+import { whyNot, type Standing } from "../../wire/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { keyNames } from "../keyboard/keynames.ts";
@@ -58,14 +58,16 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
 }
 
 function Acts({ standing, saving, canTest, test }: { readonly standing: Standing; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
-  const { conflicts, canSave, fileDiffers, file } = standing;
+  const { conflicts, canSave, fileDiffers, file, mayPublish, mayRun } = standing;
   const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (${keyNames("⌘ S")})`;
+  const why = [whyNot(standing), canTest && !mayRun ? "Test runs need the role run" : ""].filter(Boolean).join(" · ");
   return (
     <div className="head-acts">
+      {why === "" ? null : <span className="head-why quiet cut" id="head-why" title={why}>{why}</span>}
       {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
-      <button className="button small" type="button" title={keyNames("Test run (⌘ Enter)")} disabled={!canTest} onClick={test}><Icon mark="manual" size={14} />Test run</button>
-      {canSave ? <button className="button small" type="button" title={title} disabled={saving.isBusy} onClick={saving.save}>{saving.isBusy ? "Saving…" : "Save"}</button> : null}
-      <button className="button small first" type="button" onClick={saving.publish}>Publish…</button>
+      <button className="button small" type="button" title={keyNames("Test run (⌘ Enter)")} disabled={!canTest || !mayRun} onClick={test}><Icon mark="manual" size={14} />Test run</button>
+      {canSave ? <button className="button small" type="button" title={title} aria-describedby="head-why" disabled={saving.isBusy || !mayPublish} onClick={saving.save}>{saving.isBusy ? "Saving…" : "Save"}</button> : null}
+      <button className="button small first" type="button" aria-describedby="head-why" disabled={!mayPublish} onClick={saving.publish}>Publish…</button>
     </div>
   );
 }

@@ -24,14 +24,16 @@ export interface Field {
   readonly variants: readonly Variant[];
 }
 
-/** One form of an object, or a word in its place. */
+/** One form of an object, or a word or a whole number in its place. */
 export interface Variant {
   readonly name: string;
   readonly word: Json | null;
+  readonly number: boolean;
   readonly fields: readonly Field[];
 }
 
 const LONG_TEXT = 10_000;
+const SHOWN_EXAMPLES = 3;
 const MAX_DEPTH = 3; // of objects in objects; deeper ones are YAML
 const NO_DEFINITIONS: JsonObject = new Map();
 
@@ -43,10 +45,10 @@ export function fieldsOf(kind: Kind): Field[] {
   return kind.container ? fields.filter(({ name }) => name !== "body") : fields;
 }
 
-/** What nodes of a kind have beside their parameters, in the order of the schema. Nothing in it may have references. */
-export function settingsOf({ settings }: Kind): Field[] {
+/** What nodes of a kind, or a workflow, have beside it, in the order of the schema. Nothing in it may have references. */
+export function settingsOf(settings: JsonObject | null): Field[] {
   const fields = settings === null ? [] : propertiesOf(settings, definitionsOf(settings), 1, () => "literal");
-  return fields.map((field) => (field.control === "lines" ? { ...field, control: "text" } : field));
+  return fields.map((field) => (field.control === "lines" && field.name !== "description" ? { ...field, control: "text" } : field));
 }
 
 function definitionsOf(schema: JsonObject): JsonObject {
@@ -68,7 +70,7 @@ function fieldOf(name: string, schema: JsonObject, required: boolean, part: Part
   const variants = only === undefined && depth < MAX_DEPTH ? variantsOf(options, definitions, depth, part) : [];
   const control = controlOf(options, part, variants.length > 0, depth);
   return {
-    name, required, part, control, variants, about: textAt(schema, "description"), choices: control === "set" ? choicesOf(itemsOf(only)) : choicesOf(options[0]), ghost: ghostOf(schema, control),
+    name, required, part, control, variants, about: textAt(schema, "description"), choices: control === "set" ? choicesOf(itemsOf(only)) : choicesOf(options[0]), ghost: ghostOf(schema, control, options[0]),
     single: options.some((one) => one.get("type") === "string"),
     fields: only === undefined ? [] : control === "object" ? propertiesOf(only, definitions, depth + 1, () => part) : control === "map" ? [valueOf(only, part)] : [],
   };
@@ -85,20 +87,24 @@ function valueOf(schema: JsonObject, part: Part): Field {
 function optionsOf(schema: JsonObject, definitions: JsonObject): JsonObject[] {
   const listed = schema.get("anyOf") ?? schema.get("oneOf");
   const options = isList(listed) ? listed.filter(isObject) : [schema];
-  return options.map((one) => {
+  return options.flatMap((one) => {
     const name = textAt(one, "$ref").replace("#/$defs/", "");
     const found = definitions.get(name);
-    return isObject(found) ? found : one;
+    return isObject(found) ? [found] : one !== schema && one.has("oneOf") ? optionsOf(one, definitions) : [one];
   }).filter((one) => one.get("type") !== "null");
 }
 
 function variantsOf(options: readonly JsonObject[], definitions: JsonObject, depth: number, part: Part): Variant[] {
-  if (!options.some((one) => one.has("properties")) || !options.every((one) => one.has("properties") || one.has("const") || one.has("enum"))) return [];
+  if (!options.some((one) => one.has("properties")) || !options.every((one) => one.has("properties") || one.has("const") || one.has("enum") || isWhole(one))) return [];
   return options.flatMap((one) => wordsOf(one)).map((one) => {
     const word = one.get("const") ?? null;
-    const name = typeof word === "string" ? word : (textAt(one, "title") || "object").replace(/(?<=[a-z])Merge$/, "").toLowerCase();
-    return { name, word, fields: one.has("properties") ? propertiesOf(one, definitions, depth + 1, () => part) : [] };
+    const name = typeof word === "string" ? word : isWhole(one) ? "a number" : (textAt(one, "title") || "object").replace(/(?<=[a-z])(?:Merge|Document)$/, "").toLowerCase();
+    return { name, word, number: isWhole(one), fields: one.has("properties") ? propertiesOf(one, definitions, depth + 1, () => part) : [] };
   });
+}
+
+function isWhole(schema: JsonObject): boolean {
+  return schema.get("type") === "integer";
 }
 
 /** An enumeration as its words. */
@@ -148,7 +154,7 @@ function ofOne(schema: JsonObject, depth: number): Control {
 
 function ofText(schema: JsonObject): Control {
   const [examples, most] = [schema.get("examples"), schema.get("maxLength")];
-  if (isList(examples) && examples.includes("90s")) return "duration";
+  if (isList(examples) && examples.some((one) => one === "90s" || one === "90d")) return "duration";
   if (typeof most === "number") return most >= LONG_TEXT ? "lines" : "text";
   return schema.has("minLength") || schema.has("pattern") ? "text" : "lines";
 }
@@ -179,11 +185,12 @@ function choicesOf(schema: JsonObject | undefined): readonly Json[] {
   return isList(listed) ? listed : word === undefined ? [] : [word];
 }
 
-function ghostOf(schema: JsonObject, control: Control): string {
+function ghostOf(schema: JsonObject, control: Control, option: JsonObject | undefined): string {
   const fallback = schema.get("default");
   if (control === "set" && isList(fallback)) return fallback.map(String).join(" ");
   if (fallback !== undefined && fallback !== null) return typeof fallback === "string" ? fallback : digitsOf(fallback) ?? (typeof fallback === "object" ? "" : String(fallback));
-  return control === "duration" ? "such as 90s, 15m, 2h" : "";
+  const examples = option?.get("examples");
+  return control === "duration" && isList(examples) ? `such as ${examples.filter((one) => typeof one === "string").slice(0, SHOWN_EXAMPLES).join(", ")}` : "";
 }
 
 const FITS: Readonly<Record<Control, (value: Value, field: Field, kept: Json) => boolean>> = {
@@ -218,8 +225,9 @@ function isPlain(value: Value): boolean {
 
 /** The variant that a value has the form of: the first whose required fields it has. */
 export function variantOf(field: Field, value: Json | undefined): Variant | null {
+  if (typeof value === "number") return field.variants.find((one) => one.number) ?? null;
   const found = isObject(value)
-    ? field.variants.find((one) => one.word === null && one.fields.every((inner) => !inner.required || value.has(inner.name)))
+    ? field.variants.find((one) => one.word === null && !one.number && one.fields.every((inner) => !inner.required || value.has(inner.name)))
     : field.variants.find((one) => one.word !== null && one.word === value);
   return found ?? null;
 }

@@ -132,6 +132,7 @@ function literal(text: string, base: Json | undefined): string | number {
 
 const PLAIN = { about: "", required: true, choices: [], ghost: "", single: false, fields: [], variants: [] } as const;
 const ANY_VALUE: Field = { ...PLAIN, name: "", control: "scalar", part: "template" };
+const WHOLE: Field = { ...PLAIN, name: "", control: "whole", part: "literal" };
 const CASE: Field = { ...PLAIN, name: "", control: "expression", part: "cases" };
 
 function Yaml({ bench, spot, value, label }: Shown): ReactElement {
@@ -164,14 +165,16 @@ function Variants({ field, ...props }: Shown & { readonly field: Field }): React
         {held === null || !field.required ? <option value="">{field.ghost}</option> : null}
         {field.variants.map(({ name }) => <option key={name}>{name}</option>)}
       </select>
+      {held?.number === true ? <NumberInput {...props} field={WHOLE} id={`${id}-number`} about={undefined} bare /> : null}
       {held === null || held.fields.length === 0 ? null : <Inner {...props} fields={held.fields} />}
     </>
   );
 }
 
 /** A value of this form, with what the one before has in common with it. */
-function begun(variant: Variant, value: Json | undefined): string | ReadonlyMap<string, ReturnType<typeof decoded>> {
+function begun(variant: Variant, value: Json | undefined): string | number | ReadonlyMap<string, ReturnType<typeof decoded>> {
   if (typeof variant.word === "string") return variant.word;
+  if (variant.number) return 1;
   const held = isObject(value) ? value : new Map<string, Json>();
   return new Map(variant.fields.flatMap((one) => {
     const kept = held.get(one.name);

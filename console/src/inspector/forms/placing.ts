@@ -18,6 +18,11 @@ export function placedIn(graph: Graph, tail: string, findings: readonly Finding[
   return findings.map((finding) => ({ place: within(graph, tail, finding.path), finding }));
 }
 
+/** Those about the workflow itself, at its fields: they belong to no entity. */
+export function placedInWorkflow(findings: ReadonlyMap<string, readonly Finding[]>): Placed[] {
+  return (findings.get("") ?? []).filter(({ path }) => path !== "" && !/^(?:nodes|edges)(?:\.|$)/.test(path)).map((finding) => ({ place: finding.path, finding }));
+}
+
 /** Those at a place and inside it. */
 export function inside(placed: readonly Placed[], place: string): Placed[] {
   return placed.filter((one) => one.place === place || one.place.startsWith(`${place}.`));

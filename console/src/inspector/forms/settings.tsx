@@ -1,4 +1,4 @@
-/** What nodes have beside their parameters, as a form: retries, time limits, joins, contracts, limits, in groups that fold. */
+/** Retries, time limits, joins, contracts and limits of a node, or of a workflow, as a form: in groups that fold. */
 import { useMemo, type ReactElement } from "react";
 import type { Desk, Look } from "../../canvas/desk.ts";
 import type { Block } from "../../canvas/model/graph.ts";
@@ -6,35 +6,66 @@ import type { Kind } from "../../canvas/model/kinds.ts";
 import type { JsonObject } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
 import { Fold } from "../fold.tsx";
+import { Bench } from "./control.ts";
 import { settingsOf, type Field } from "./fields.ts";
 import { Frame, useBench } from "./frame.tsx";
 import { One } from "./one.tsx";
-import { inside, placedIn, type Placed } from "./placing.ts";
+import { inside, placedIn, placedInWorkflow, type Placed } from "./placing.ts";
 
-const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
+type Groups = readonly (readonly [title: string, names: readonly string[]])[];
+
+const OF_A_NODE: Groups = [
   ["Attempts and time", ["retry", "timeout_ms", "delivery"]],
   ["Branches that meet here", ["join", "merge", "on_parent_failure", "default"]],
   ["Contracts", ["inputs", "input_contract", "output_contract"]],
   ["Limits across runs", ["concurrency", "rate"]],
   ["Moderation", ["moderation", "moderation_on_error"]],
 ];
+const OF_A_WORKFLOW: Groups = [
+  ["Values", ["variables", "env"]],
+  ["Failures", ["on_failure", "on_failure_notify"]],
+  ["Limits of a run", ["timeout", "max_steps"]],
+  ["Limits across runs", ["concurrency", "rate"]],
+  ["Records", ["numbered", "retention"]],
+];
 const UNGROUPED = ""; // all other fields, which do not fold
 
-/** `hidden` are the fields of the entity that are edited elsewhere. */
-export default function Settings({ desk, look, room, block, kind, entity, hidden, asYaml }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind; readonly entity: JsonObject; readonly hidden: ReadonlySet<string>; readonly asYaml: () => void;
-}): ReactElement {
-  const fields = useMemo(() => settingsOf(kind), [kind]);
+interface Edited {
+  readonly desk: Desk;
+  readonly look: Look;
+  readonly room: Room;
+  readonly entity: JsonObject;
+  readonly hidden: ReadonlySet<string>; // fields of the entity that are edited elsewhere
+  readonly asYaml: () => void;
+}
+
+export default function Settings({ block, kind, ...edited }: Edited & { readonly block: Block; readonly kind: Kind }): ReactElement {
+  const { desk, look, room } = edited;
+  const fields = useMemo(() => settingsOf(kind.settings), [kind]);
   const bench = useBench(desk, look, room, block);
   const placed = useMemo(() => placedIn(look.graph, block.tail, look.findings.get(block.tail) ?? []), [look.graph, look.findings, block.tail]);
-  const key = `block/${block.tail}`;
+  return <Grouped {...edited} at={`block/${block.tail}`} bench={bench} fields={fields} groups={OF_A_NODE} placed={placed} />;
+}
+
+export function OfWorkflow(edited: Edited): ReactElement {
+  const { desk, look, room } = edited;
+  const { canEdit } = look.draft;
+  const fields = useMemo(() => settingsOf(desk.settings), [desk.settings]);
+  const bench = useMemo(() => new Bench(desk, room, "doc", canEdit), [desk, room, canEdit]);
+  const placed = useMemo(() => placedInWorkflow(look.findings), [look.findings]);
+  return <Grouped {...edited} at="doc" bench={bench} fields={fields} groups={OF_A_WORKFLOW} placed={placed} />;
+}
+
+function Grouped({ desk, room, at, bench, fields, groups, placed, entity, hidden, asYaml }: Edited & {
+  readonly at: string; readonly bench: Bench; readonly fields: readonly Field[]; readonly groups: Groups; readonly placed: readonly Placed[];
+}): ReactElement {
   const others = [...entity.keys()].filter((name) => !hidden.has(name) && !fields.some((field) => field.name === name));
   const one = (field: Field): ReactElement => (
-    <One key={field.name} field={field} bench={bench} spot={{ key, path: [field.name] }} value={entity.get(field.name)} label={field.name} place={field.name} id={`set-${field.name}`} />
+    <One key={field.name} field={field} bench={bench} spot={{ key: at, path: [field.name] }} value={entity.get(field.name)} label={field.name} place={field.name} id={`set-${field.name}`} />
   );
   return (
-    <Frame desk={desk} room={room} at={key} label="Settings" placed={placed}>
-      {grouped(fields).map(([title, inner]) => (title === UNGROUPED ? inner.map(one) : <Group key={title} title={title} fields={inner} entity={entity} placed={placed} one={one} />))}
+    <Frame desk={desk} room={room} at={at} label="Settings" placed={placed}>
+      {grouped(fields, groups).map(([title, inner]) => (title === UNGROUPED ? inner.map(one) : <Group key={title} title={title} fields={inner} entity={entity} placed={placed} one={one} />))}
       {others.length === 0 ? null : <p className="hint">Also set: {others.join(", ")}.</p>}
       <button type="button" className="link settings-yaml" onClick={asYaml}>Edit as YAML</button>
     </Frame>
@@ -49,8 +80,8 @@ function Group({ title, fields, entity, placed, one }: {
   return <Fold title={title} count={set} isWrong={isWrong}><div className="form-more">{fields.map(one)}</div></Fold>;
 }
 
-function grouped(fields: readonly Field[]): (readonly [string, readonly Field[]])[] {
-  const named = new Set(GROUPS.flatMap(([, names]) => names));
-  const made = GROUPS.map(([title, names]) => [title, names.flatMap((name) => fields.filter((field) => field.name === name))] as const);
+function grouped(fields: readonly Field[], groups: Groups): (readonly [string, readonly Field[]])[] {
+  const named = new Set(groups.flatMap(([, names]) => names));
+  const made = groups.map(([title, names]) => [title, names.flatMap((name) => fields.filter((field) => field.name === name))] as const);
   return [[UNGROUPED, fields.filter(({ name }) => !named.has(name))] as const, ...made].filter(([, inner]) => inner.length > 0);
 }

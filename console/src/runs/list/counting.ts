@@ -1,6 +1,7 @@
 /** How many runs match, by status: read when the filter changes, and now and then while the page is in view. */
 import { useEffect, useState } from "react";
 import { requestPlain } from "../../wire/api.ts";
+import { serverNow } from "../../wire/clock.ts";
 import { summed } from "./changing.ts";
 import { toQuery, type Filters } from "./filters.ts";
 
@@ -20,7 +21,7 @@ const MAX_REQUESTS = 5;
 const AGAIN_MS = 15_000;
 
 async function counts(filters: Filters, signal: AbortSignal): Promise<Counts> {
-  const query = toQuery(filters, Date.now());
+  const query = toQuery(filters, serverNow());
   let found: Counts = { count: 0, statuses: {}, more: true };
   for (let round = 0; round < MAX_REQUESTS && found.more; round += 1) {
     const answer = await requestPlain("GET", `/runs/count?${query.toString()}`, undefined, signal) as Answer;

@@ -3,6 +3,7 @@
  * and the pages in view that have runs in progress are read again every few seconds.
  */
 import { requestPlain } from "../../wire/api.ts";
+import { serverNow } from "../../wire/clock.ts";
 import { toQuery, type Filters } from "./filters.ts";
 import { ENDED, extended, merged, type Head, type RunPage } from "./merging.ts";
 
@@ -35,7 +36,7 @@ export class RunFeed {
   private view: readonly [from: number, to: number] = [0, 0];
 
   constructor(filters: Filters) {
-    this.query = toQuery(filters, Date.now()).toString();
+    this.query = toQuery(filters, serverNow()).toString();
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -78,7 +79,7 @@ export class RunFeed {
       const page = await this.page(null);
       this.bounds = [{ cursor: null, first: null }];
       this.cursor = page.cursor;
-      this.set({ rows: page.runs, whole: page.cursor === null, loading: page.runs.length === 0 && page.cursor !== null, stopped: false, error: null, at: Date.now() });
+      this.set({ rows: page.runs, whole: page.cursor === null, loading: page.runs.length === 0 && page.cursor !== null, stopped: false, error: null, at: serverNow() });
     } catch (error) {
       this.failed(error);
     } finally {
@@ -119,9 +120,9 @@ export class RunFeed {
       if (rows === null || (this.cursor === null && first.cursor !== null && this.now.rows.length === 0)) {
         this.bounds = [{ cursor: null, first: null }];
         this.cursor = first.cursor;
-        this.set({ rows: first.runs, whole: first.cursor === null, error: null, at: Date.now() });
+        this.set({ rows: first.runs, whole: first.cursor === null, error: null, at: serverNow() });
       } else {
-        this.set({ rows, error: null, at: Date.now() });
+        this.set({ rows, error: null, at: serverNow() });
         await this.refreshView();
       }
     } catch (error) {

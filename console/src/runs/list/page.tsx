@@ -8,6 +8,7 @@ import { counted } from "../../ui/words/formats.ts";
 import { Bones, Failed } from "../../ui/notices.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { explained, requestPlain } from "../../wire/api.ts";
+import { serverNow, useAhead } from "../../wire/clock.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";
 import { useCounts, type Counts } from "./counting.ts";
@@ -29,6 +30,7 @@ export default function Runs(): ReactElement {
   const filters = useMemo(() => fromAddress(new URLSearchParams(text)), [text]);
   const key = toAddress(filters);
   const workflows = useWorkflows();
+  const ahead = useAhead();
   useEffect(() => { document.title = "Runs · Stepless"; }, []);
   const change = useCallback((next: Filters) => { go(`/${toAddress(next)}`); }, []);
   return (
@@ -37,7 +39,7 @@ export default function Runs(): ReactElement {
       <main className="runs">
         <h1 className="hidden">Runs</h1>
         <FilterBar filters={filters} workflows={workflows} onChange={change} />
-        <List key={key} filters={filters} onFilter={change} />
+        <List key={`${ahead} ${key}`} filters={filters} onFilter={change} />
       </main>
     </div>
   );
@@ -64,7 +66,7 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
   const ask = (action: Action): void => {
     const known = new Map(seen.rows.filter(({ id }) => chosen.has(id)).map(({ id, status, waiting }) => [id, { status, held: waiting.includes("held") }]));
     setAsked(chosen.size > 0 ? { action, scope: { ids: [...chosen], known }, said: `The ${counted(chosen.size, "chosen run")}.` }
-      : { action, scope: { filter: toBody(filters, Date.now()) }, said: "Every run that matches the filter, on all pages." });
+      : { action, scope: { filter: toBody(filters, serverNow()) }, said: "Every run that matches the filter, on all pages." });
   };
   return (
     <>

@@ -1,5 +1,5 @@
 /** Many instances as one: what is said of a node whose instances have different statuses. */
-import { ERROR, type Wire } from "../../canvas/model/graph.ts";
+import type { Wire } from "../../canvas/model/graph.ts";
 import type { NodeSummary } from "./types.ts";
 
 export type Counts = Readonly<Record<string, number>>;
@@ -70,10 +70,12 @@ export function compared(left: ReadonlyMap<string, NodeSummary>, right: Readonly
   });
 }
 
-/** By their counts: whether something left the source by this exit, and whether the target was not skipped. */
+/** Whether something went along an edge: it left the source by this exit, a condition on the edge held, and the target was there for it. */
 export function isTaken({ source, handle, target }: Pick<Wire, "source" | "handle" | "target">, nodes: ReadonlyMap<string, NodeSummary>): boolean {
-  const [from, to] = [nodes.get(source)?.counts ?? {}, nodes.get(target)?.counts ?? {}];
-  return (from[handle === ERROR ? "failed" : "completed"] ?? 0) > 0 && Object.entries(to).some(([status, count]) => count > 0 && status !== "skipped" && status !== "pending");
+  const [from, to] = [nodes.get(source), nodes.get(target)?.counts ?? {}];
+  if ((from?.exits[handle] ?? 0) === 0) return false;
+  const judged = from?.conditions.find((one) => one.handle === handle && one.target === nameOf(target));
+  return (judged === undefined || judged.held > 0) && Object.entries(to).some(([status, count]) => count > 0 && status !== "skipped" && status !== "pending");
 }
 
 /** `5,000 turns: 4,999 completed, 1 failed`. */

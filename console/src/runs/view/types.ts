@@ -28,9 +28,20 @@ export interface Pause {
   readonly resume: string | null;
 }
 
+/** What became of the conditions on the edges from an exit to a target, where the log has what they were over. */
+export interface Held {
+  readonly handle: string;
+  readonly target: string; // its name, without what is around it
+  readonly held: number;
+  readonly missed: number;
+}
+
+/** `exits`: how many instances left by each exit. */
 export interface NodeSummary {
   readonly path: string;
   readonly counts: Readonly<Record<string, number>>;
+  readonly exits: Readonly<Record<string, number>>;
+  readonly conditions: readonly Held[];
   readonly attempts: number;
   readonly begin_ms: number | null;
   readonly end_ms: number | null;

@@ -1,5 +1,6 @@
 /** Instants as people read them: relative, with the whole in the title. */
 import type { ReactElement } from "react";
+import { serverNow } from "../../wire/clock.ts";
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [["y", 31_536_000_000], ["mo", 2_592_000_000], ["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]];
 
@@ -18,5 +19,5 @@ export function ago(at: number, now: number): string {
 export function When({ at }: { readonly at: string | number }): ReactElement | null {
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) return null;
-  return <time dateTime={instant.toISOString()} title={instant.toLocaleString()}>{ago(instant.getTime(), Date.now())}</time>;
+  return <time dateTime={instant.toISOString()} title={instant.toLocaleString()}>{ago(instant.getTime(), serverNow())}</time>;
 }

@@ -48,7 +48,7 @@ _DRAFT: Final[DraftOut] = {
 _BLOCK: Final = {"id": "order", "type": "manual", "parent": None, "order": "V"}
 _OPEN: Final[OpenDraftOut] = {
     **_DRAFT, "seq": 18, "newest": 3, "conflicts": 0,
-    "save": {"possible": True, "file": "refund-approval.yaml", "differs": False},
+    "save": {"possible": True, "file": "refund-approval.yaml", "differs": False}, "roles": ["edit", "read", "run"],
     "entities": {"doc": {"id": _WORKFLOW, "name": "Refunds", "nodes": None}, "block/V1mdfhw9N5": _BLOCK},
 }  # fmt: skip
 _FINDING: Final[DraftFindingOut] = {

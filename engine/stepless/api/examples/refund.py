@@ -94,6 +94,7 @@ _NODE: Final[NodeOut] = {
     "path": ["order", "manager", "pay"], "attempts": 1, "started_at": _DECIDED,
     "ended_at": "2026-11-22T10:05:17.310Z", "usage": {}, "waiting": None,
     "calls": [{"attempt": 1, "at": _DECIDED, "params": {"args": {"order": "A-17"}, "call": "payments.refund"}, "previews": {}}],
+    "looped": None, "tested": [],
 }  # fmt: skip
 _TAG: Final[TagOut] = {
     "tag": "node_completed", "instance": "pay", "event": 9, "at": "2026-11-22T10:05:17.310Z",
@@ -218,7 +219,10 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
         },
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
-    "list_kinds": {_JSON: {"kinds": [_END_KIND], "node": {"type": "object", "properties": {"label": {"type": "string"}}}}},
+    "list_kinds": {_JSON: {
+        "kinds": [_END_KIND], "node": {"type": "object", "properties": {"label": {"type": "string"}}},
+        "workflow": {"type": "object", "properties": {"numbered": {"type": "boolean", "default": False}}},
+    }},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
     "health": {_JSON: {"status": "ok"}},

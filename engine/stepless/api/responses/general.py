@@ -236,6 +236,29 @@ class CallOut(TypedDict):
     previews: dict[str, str]
 
 
+class LoopedOut(TypedDict):
+    """What a container was decided by last: its parameter `mode` had this `value`; of a test, before the turn `turn`. `preview`
+    has the beginning of a value that is too large to be shown."""
+
+    mode: str
+    value: JSON
+    preview: str | None
+    turn: int | None
+
+
+class TestedOut(TypedDict):
+    """The condition of an edge from the exit by which a node has left: `test` with `operand`, over the `value` that the edge
+    carried, and whether it `held`."""
+
+    handle: str
+    target: str
+    test: str
+    operand: JSON
+    value: JSON
+    preview: str | None
+    held: bool
+
+
 class NodeOut(TypedDict):
     """The record of one instance; facts that do not exist are null. `usage` is the sum over all attempts, including failed ones;
     `calls` are the last ten. `fork` is the innermost fork around the instance, and `branch` the number of its branch there, from
@@ -266,6 +289,8 @@ class NodeOut(TypedDict):
     usage: dict[str, int]
     waiting: dict[str, Any] | None
     calls: list[CallOut]
+    looped: LoopedOut | None
+    tested: list[TestedOut]
 
 
 class NodesOut(TypedDict):

@@ -21,7 +21,9 @@ from stepless.model.kind import Kind, Kinds, Nature, Part
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")
+_OF_A_GRAPH: Final = ("id", "nodes", "edges", "made_by", "rate_limit")
 _DEFINITIONS: Final = ("RetryDocument", "JoinDocument", "ConcurrencyDocument", "NodeRateDocument", "CustomMerge")
+_DEFINITIONS_OF_A_WORKFLOW: Final = ("ConcurrencyDocument", "StartRateDocument")
 _NO_BRANCHES: Final = (Nature.ENTRY,)
 _NO_ATTEMPTS: Final = tuple(nature for nature in Nature if nature is not Nature.EFFECT)
 _NOT_OF: Final[Mapping[str, Collection[Nature]]] = {
@@ -51,16 +53,19 @@ class KindOut(TypedDict):
 
 
 class KindsOut(TypedDict):
-    """`node` is the JSON Schema of the fields that nodes of every kind have beside `with`."""
+    """`node` is the JSON Schema of the fields that nodes of every kind have beside `with`, `workflow` that of the fields that a
+    document has beside its id, nodes and edges."""
 
     kinds: list[KindOut]
     node: dict[str, Any]
+    workflow: dict[str, Any]
 
 
 def add_routes(router: APIRouter, kinds: Kinds) -> None:
     @cache
     def written() -> bytes:
-        return encode({"kinds": [_kind(kind) for _, kind in sorted(kinds.items())], "node": node_schema()})
+        listed = [_kind(kind) for _, kind in sorted(kinds.items())]
+        return encode({"kinds": listed, "node": node_schema(), "workflow": workflow_schema()})
 
     @router.get("/kinds", summary="List node kinds", response_model=KindsOut, responses=documented(401), tags=_TAGS)
     def list_kinds() -> Response:
@@ -85,16 +90,30 @@ def _kind(kind: Kind) -> KindOut:
 @cache
 def node_schema() -> dict[str, Any]:
     """The schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
-    from stepless.model.declaration import validation  # imported late: only editors ask
-
-    definitions = validation.Document.model_json_schema(by_alias=True)["$defs"]
-    for name in (*_DEFINITIONS, "NodeDocument"):
-        _describe(getattr(validation, name), definitions[name])
+    definitions = _document_schema()["$defs"]
     definitions["RetryDocument"]["properties"]["retry_on"].setdefault("default", list(RETRIED))
     node = definitions["NodeDocument"]
     fields = {name: about for name, about in node["properties"].items() if name not in _SHOWN_OTHERWISE}
     fields["merge"] = {**fields["merge"], "enum": [word.value for word in Merge]}  # without its older names
     return {"type": "object", "properties": fields, "$defs": {name: definitions[name] for name in _DEFINITIONS}}
+
+
+@cache
+def workflow_schema() -> dict[str, Any]:
+    """The schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
+    schema = _document_schema()
+    fields = {name: about for name, about in schema["properties"].items() if name not in _OF_A_GRAPH}
+    return {"type": "object", "properties": fields, "$defs": {name: schema["$defs"][name] for name in _DEFINITIONS_OF_A_WORKFLOW}}
+
+
+def _document_schema() -> dict[str, Any]:
+    from stepless.model.declaration import validation  # imported late: only editors ask
+
+    schema: dict[str, Any] = validation.Document.model_json_schema(by_alias=True)
+    _describe(validation.Document, schema)
+    for name in (*_DEFINITIONS, *_DEFINITIONS_OF_A_WORKFLOW, "NodeDocument"):
+        _describe(getattr(validation, name), schema["$defs"][name])
+    return schema
 
 
 def _schema(kind: Kind) -> dict[str, Any]:

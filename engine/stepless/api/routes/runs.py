@@ -27,6 +27,7 @@ from stepless.api.responses.general import (
     ExceptionOut,
     HeldOut,
     LimitOut,
+    LoopedOut,
     NodeOut,
     NodesOut,
     OutcomeOut,
@@ -36,6 +37,7 @@ from stepless.api.responses.general import (
     StartedOut,
     TagOut,
     TagsOut,
+    TestedOut,
 )
 from stepless.api.waiting import Rest, Watch, overview
 from stepless.core.history.called import Called
@@ -316,6 +318,8 @@ def _node(record: NodeRecord) -> NodeOut:
         "usage": dict(record.usage),
         "waiting": _object(record.waiting),
         "calls": [_call(call) for call in record.calls],
+        "looped": None if record.looped is None else cast("LoopedOut", record.looped._asdict()),
+        "tested": [cast("TestedOut", one._asdict()) for one in record.tested],
     }
 
 

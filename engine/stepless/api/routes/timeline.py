@@ -36,13 +36,25 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_INSTANCE_CH
 Offset = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
 
 
+class HeldOut(TypedDict):
+    """Conditions of the edges from one exit to one target: how often one `held`, and how often one did not."""
+
+    handle: str
+    target: str
+    held: int
+    missed: int
+
+
 class NodeSummaryOut(TypedDict):
     """All instances of a node. `path` is its id, with the containers around it: `x@l`. `counts` are the instances by status;
-    `failed` are the first that failed. Times are milliseconds since the run began; `work_ms` and `wait_ms` are sums. `turns` and
+    `exits` how many left by each exit; `conditions` what became of the conditions on its edges, where these are known; `failed`
+    are the first that failed. Times are milliseconds since the run began; `work_ms` and `wait_ms` are sums. `turns` and
     `failed_turns` are those of a container, the latter of containers that have ended."""
 
     path: str
     counts: dict[str, int]
+    exits: dict[str, int]
+    conditions: list[HeldOut]
     attempts: int
     begin_ms: int | None
     end_ms: int | None
@@ -96,7 +108,8 @@ class TimelineOut(TypedDict):
 
 
 _NODE: Final[NodeSummaryOut] = {
-    "path": "settle@each", "counts": {"completed": 4_999, "failed": 1}, "attempts": 5_002, "begin_ms": 12, "end_ms": 61_204,
+    "path": "settle@each", "counts": {"completed": 4_999, "failed": 1}, "exits": {"source": 4_999, "error": 1},
+    "conditions": [], "attempts": 5_002, "begin_ms": 12, "end_ms": 61_204,
     "work_ms": 812_455, "wait_ms": 2_000, "failed": ["settle@each[2500]"], "turns": 0, "failed_turns": 0,
 }  # fmt: skip
 _SUMMARY: Final[SummaryOut] = {
@@ -207,10 +220,18 @@ def _lasted(digest: Digest, now_ms: int) -> int:
 
 def _node(node: NodeDigest) -> NodeSummaryOut:
     return {
-        "path": node.path, "counts": dict(node.counts), "attempts": node.attempts, "begin_ms": node.begin_ms,
+        "path": node.path, "counts": dict(node.counts), "exits": dict(node.exits), "conditions": _conditions(node),
+        "attempts": node.attempts, "begin_ms": node.begin_ms,
         "end_ms": node.end_ms, "work_ms": node.work_ms, "wait_ms": node.wait_ms, "failed": list(node.failed),
         "turns": node.turns, "failed_turns": node.failed_turns,
     }  # fmt: skip
+
+
+def _conditions(node: NodeDigest) -> list[HeldOut]:
+    return [
+        {"handle": handle, "target": target, "held": held, "missed": missed}
+        for (handle, target), (held, missed) in node.held.items()
+    ]
 
 
 def _row(row: Row) -> RowOut:

@@ -6,19 +6,30 @@ A digest folds events without the state of the run, so it costs a fraction of a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
+from stepless.core.branches import holds
 from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
-from stepless.core.history.trace import STATUS_OF
+from stepless.core.history.trace import STATUS_OF, body_of, locate
 from stepless.core.state import TERMINAL, Status
 from stepless.limits import MAX_BUSY_SPANS, MAX_DIGEST_FAILED, MAX_DIGEST_ROWS, MAX_ROW_PARTS, MIN_IDLE_MS
+from stepless.model.graph import Edge, Graph
 
 WORK: Final = "work"
 WAIT: Final = "wait"
+SOURCE: Final = "source"
+ERROR: Final = "error"
 _WAITING: Final = frozenset({Status.WAITING, Status.QUEUED})
+
+
+def conditional(graph: Graph, path: str) -> list[Conditional]:
+    """The edges with conditions of the node at a path."""
+    nodes = body_of(graph, path).nodes
+    edges = locate(graph, path).outgoing
+    return [Conditional(edge, nodes[edge.target].id) for edge in edges if edge.condition is not None]
 
 
 def path_of(instance: str) -> str:
@@ -28,13 +39,24 @@ def path_of(instance: str) -> str:
     return "@".join(part.partition("[")[0] for part in instance.split("@"))
 
 
+class Conditional(NamedTuple):
+    """An edge with a condition, and the id of its target."""
+
+    edge: Edge
+    target: str
+
+
 @dataclass(slots=True)
 class NodeDigest:
-    """All instances of a node. `failed` are the first that failed; `turns` and `failed_turns` are those of a container, the
-    latter known once it has ended; `last` is the number of the last event about any of them."""
+    """All instances of a node. `exits` counts those that left by each exit. `held` counts for each exit and target how often a
+    condition between them held, and how often not, as far as the log has what they were over. `failed` are the first that failed;
+    `turns` and `failed_turns` are those of a container, the latter known once it has ended; `last` is the number of the last
+    event about any of them."""
 
     path: str
     counts: Counter[str] = field(default_factory=Counter)
+    exits: Counter[str] = field(default_factory=Counter)
+    held: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     attempts: int = 0
     begin_ms: int | None = None
     end_ms: int | None = None
@@ -65,9 +87,10 @@ class Row:
 
 class Digest:
     """Takes the events of a run in order. `rows` has the first MAX_DIGEST_ROWS instances, in the order of first mention;
-    `left_out` counts the others, which are in the counts."""
+    `left_out` counts the others, which are in the counts. `conditional` has the edges with conditions of the node at a path."""
 
-    def __init__(self) -> None:
+    def __init__(self, conditional: Callable[[str], Sequence[Conditional]] = lambda _: ()) -> None:
+        self._conditional = conditional
         self.nodes: dict[str, NodeDigest] = {}
         self.rows: list[Row] = []
         self.left_out = 0
@@ -157,10 +180,28 @@ class Digest:
         if status in TERMINAL:
             row.end_ms = node.end_ms = at_ms
             del self._open[row.instance]
+            self._leave(event, node)
             if event.type in NODE_FAILURES:
                 row.code = _code(event.data)
                 if len(node.failed) < MAX_DIGEST_FAILED:
                     node.failed.append(row.instance)
+
+    def _leave(self, event: Event, node: NodeDigest) -> None:
+        """Notes by which exit an instance left, and which conditions on the edges of this exit held."""
+        if event.type is EventType.NODE_COMPLETED:
+            handle, of = event.data.get("handle", SOURCE), "output"
+        elif event.type in NODE_FAILURES:
+            handle, of = ERROR, "error"
+        else:
+            return
+        if not isinstance(handle, str):
+            return
+        node.exits[handle] += 1
+        for edge, target in self._conditional(node.path) if of in event.data else ():
+            if edge.handle == handle:
+                held, missed = node.held.get((handle, target), (0, 0))
+                holding = holds(edge, event.data[of])
+                node.held[handle, target] = (held + holding, missed + (not holding))
 
     def _open_part(self, row: Row, status: Status, at_ms: int) -> None:
         if status is Status.RUNNING and row.path not in self._containers:

@@ -6,7 +6,7 @@ All of it is computed from the log and never stored, so that it always agrees wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,33 +15,40 @@ from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
 from stepless.core.history.called import Called, called
 from stepless.core.history.forks import Forks
+from stepless.core.history.judged import Looped, Tested, looped, tested
 from stepless.core.history.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import LIMIT
 from stepless.core.state import OUTSIDE, Instance, State, Status
 from stepless.errors import EngineBug
 from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
-from stepless.model.graph import Graph, Node
+from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.work import added
 
 _NOWHERE = range(0)
+_LOOPS = frozenset({EventType.LOOP_STARTED, EventType.LOOP_NEXT, EventType.LOOP_COMPLETED})
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
     """The node that an instance id names. Raises `EngineBug` when the graph has no such node."""
-    name, *containers = instance_id.split("@")
+    body = body_of(graph, instance_id)
+    position = body.positions.get(instance_id.partition("@")[0])
+    if position is None:
+        raise EngineBug(f"no such instance: {instance_id}", place=graph.workflow_id)
+    return body.nodes[position]
+
+
+def body_of(graph: Graph, instance_id: str) -> Body:
+    """The body that has the node of an instance. Raises as `locate` does."""
     body = graph.root
-    for part in reversed(containers):
+    for part in reversed(instance_id.split("@")[1:]):
         owner = body.positions.get(part.partition("[")[0])
         container = body.nodes[owner].container if owner is not None else None
         if container is None:
             raise EngineBug(f"no such instance: {instance_id}", place=graph.workflow_id)
         body = container.body
-    position = body.positions.get(name)
-    if position is None:
-        raise EngineBug(f"no such instance: {instance_id}", place=graph.workflow_id)
-    return body.nodes[position]
+    return body
 
 
 STATUS_OF: Mapping[EventType, Status] = {
@@ -126,6 +133,8 @@ class NodeRecord:
     usage: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, JSON] | None = None  # reason, deadline, exits and details while it waits
     calls: list[Called] = field(default_factory=list)  # the last MAX_SHOWN_CALLS attempts, where the trace includes them
+    looped: Looped | None = None  # of a container, where the trace includes calls
+    tested: Sequence[Tested] = ()  # as `looped`, of a node that left
     before: NodeRecord | None = field(default=None, repr=False, compare=False)  # of the predecessor; of an entry, its container
 
     @property
@@ -196,6 +205,8 @@ class Trace:
             self._note_end(event, instance, record)
         elif event.type is EventType.CONTRACT_VIOLATED and event.data.get("phase") == "input":
             record.calls.clear()  # the contract is checked before the call
+        elif event.type in _LOOPS and event.instance in self._shown:
+            record.looped = looped(self.state, instance, event) or record.looped
         tag = tag_of_node(event, instance, record)
         if tag is not None:
             self.tags.append(tag)
@@ -235,3 +246,5 @@ class Trace:
         record.exception = event.data.get("exception")
         record.code = str(instance.error["code"]) if instance.error is not None else None
         record.output = instance.value
+        if event.instance in self._shown:
+            record.tested = tested(instance)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import cache
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
-from stepless.core.history.digest import Digest, Row
+from stepless.core.history.digest import Conditional, Digest, Row, conditional
 from stepless.errors import SteplessError
 from stepless.limits import MAX_WARM_DIGESTS
+from stepless.model.graph import Graph
+from stepless.ports import RunHead
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import head_of, read_or_reported
+from stepless.runtime.verbs.inspecting import graph_of, head_of, read_or_reported
 from stepless.runtime.world import World
 
 T = TypeVar("T")
@@ -77,7 +80,7 @@ class Digests:
         """What `take` makes of the digest of a run as it is now; it must not keep the digest. Raises `NotFound`, `Gone` and
         `LogUnreadable`."""
         head = head_of(self._world, run_id)
-        warm = self._of(run_id)
+        warm = self._of(head)
         try:
             with warm.lock, read_or_reported(self._world, head):
                 log = RunLog(self._world.store, self._world.blobs, run_id)
@@ -98,16 +101,38 @@ class Digests:
         with self._lock:
             self._warm.pop(run_id, None)
 
-    def _of(self, run_id: str) -> _Warm:
+    def _of(self, head: RunHead) -> _Warm:
         with self._lock:
-            warm = self._warm.setdefault(run_id, _Warm())
-            self._warm.move_to_end(run_id)
+            warm = self._warm.get(head.run_id)
+            if warm is None:
+                warm = self._warm[head.run_id] = _Warm(self._conditions(head))
+            self._warm.move_to_end(head.run_id)
             while len(self._warm) > MAX_WARM_DIGESTS:
                 self._warm.popitem(last=False)
             return warm
 
 
+    def _conditions(self, head: RunHead) -> Callable[[str], Sequence[Conditional]]:
+        """The edges with conditions of the nodes of a run; none of a run whose version cannot be read. A graph takes a while to
+        make, so it is made when the first node settles, and for versions with such edges only."""
+
+        @cache
+        def graph() -> Graph | None:
+            try:
+                has_some = self._world.versions.has_conditions(head.workflow_id, head.version)
+                return graph_of(self._world, head) if has_some else None
+            except SteplessError:
+                return None
+
+        @cache
+        def of(path: str) -> Sequence[Conditional]:
+            made = graph()
+            return conditional(made, path) if made is not None else ()
+
+        return of
+
+
 class _Warm:
-    def __init__(self) -> None:
-        self.digest = Digest()
+    def __init__(self, conditions: Callable[[str], Sequence[Conditional]]) -> None:
+        self.digest = Digest(conditions)
         self.lock = Lock()

@@ -10,8 +10,9 @@ import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
 import { nameOf, pathOf, turnsOf } from "../counts.ts";
-import { Expressions } from "./expressions.tsx";
+import { Conditions, Expressions } from "./expressions.tsx";
 import type { PanelProps } from "./panel.tsx";
+import { loopedOf, turnOf } from "./told.ts";
 import type { EventPage, RunEvent } from "../types.ts";
 
 interface Read {
@@ -80,6 +81,7 @@ function Shown({ instance, record, found, document, onEvent }: {
       <Failure record={record} />
       <Attempts attempts={attempts} onEvent={onEvent} />
       {call === null ? null : <Expressions document={document} path={pathOf(instance)} call={call.params} />}
+      <Decided instance={instance} record={record} document={document} />
       {call === null || call.shown.size === 0 ? null : <JsonView value={call.shown} label="Called with" />}
       <JsonView value={record.get("inputs") ?? null} label="Input" />
       {record.get("status") === "completed" ? <JsonView value={record.get("output") ?? null} label="Output" reference={name} /> : null}
@@ -87,6 +89,17 @@ function Shown({ instance, record, found, document, onEvent }: {
       {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
       {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
       <WholeError error={record.get("error") ?? null} />
+    </>
+  );
+}
+
+/** What a container was decided by, and the conditions on the edges of a node. */
+function Decided({ instance, record, document }: { readonly instance: string; readonly record: JsonObject; readonly document: JsonObject | null }): ReactElement {
+  const [looped, turn] = [loopedOf(record), turnOf(record)];
+  return (
+    <>
+      {looped.size === 0 ? null : <Expressions document={document} path={pathOf(instance)} call={looped} note={turn === null ? "" : `before turn ${turn}`} />}
+      <Conditions record={record} />
     </>
   );
 }

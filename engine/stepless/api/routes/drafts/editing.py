@@ -84,12 +84,14 @@ class SaveOut(TypedDict):
 
 class OpenDraftOut(DraftOut):
     """`entities` are the parts of the draft by key, as of item `seq` of its log. `newest` is the newest published version, null
-    if there is none; `conflicts` counts what differs from the file or from that version until a person decides."""
+    if there is none; `conflicts` counts what differs from the file or from that version until a person decides. `roles` are those
+    of the caller."""
 
     seq: int
     newest: int | None
     conflicts: int
     save: SaveOut
+    roles: list[str]
     entities: dict[str, Any]
 
 
@@ -296,7 +298,7 @@ def _head(head: DraftHead) -> dict[str, JSON]:
 
 def _reply(drafts: DraftVerbs, shown: Shown, request: Request) -> Response:
     """The draft, compressed if it is large. The item names the state, so its number is the tag, with what else may change."""
-    beside = standing(drafts, shown.head)
+    beside = {**standing(drafts, shown.head), "roles": sorted(request.state.roles)}
     digest = sha256(shown.head.base + encode(beside)).hexdigest()[:_TAG_CHARACTERS]
     tag = f'"{shown.head.epoch}-{shown.seq}-{digest}"'
     headers = {"etag": tag, "vary": "Accept-Encoding", "cache-control": "private, no-cache", "x-content-type-options": "nosniff"}
