@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from comparing import flow_of, program
+from sweeps import at_most
 
 from stepless.flow import FlowRefused
 
-SEEDS = 100
+SEEDS = at_most(40, 100)
 BATCH = 10
 FAULTS = 4
 OF_TYPES = {"shared_mutation"}  # may follow from a name that nothing defines, since the type of its value is not known
