@@ -6,7 +6,7 @@ import gc
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,10 +35,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             items[place] = item
 
 
-def pytest_collection_finish() -> None:
-    """The collector of garbage need not look through the tests, which stay: a look would take as long as hundreds of them."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """The collector of garbage does not look through the tests while they come, nor later: they stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
