@@ -82,7 +82,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
                   <p className="history-what">{changeWords(entry.changes) || <span className="quiet">changed nothing that lasted</span>}</p>
                   {entry.refused === 0 ? null : <p className="hint">{entry.refused} {entry.refused === 1 ? "edit was" : "edits were"} refused</p>}
                 </div>
-                {place === 0 ? <span className="quiet">now</span> : (
+                {place === 0 ? <span className="quiet">as it is now</span> : (
                   <button className="button small" type="button" disabled={!canRestore} aria-label={`Restore the draft as it was after the edits of ${nameOf(entry.by)}, item ${entry.to}`}
                     onClick={() => { restore({ seq: entry.to }, `after item ${entry.to}`); }}>Restore</button>
                 )}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import many_runs
 from demo import SECRET, signed
-from draft_site import Document, DraftSite
+from draft_site import Document, DraftSite, Person
 from example_drafts import many
 from processes import ROOT
 
@@ -109,6 +109,11 @@ def usual(folder: Path) -> DraftSite:
     _ok(site, "POST", f"/drafts/{SPLIT['id']}", {"from": "version"})
     _ok(site, "POST", "/drafts/new-onboarding", {"from": "empty"})
     _ok(site, "POST", "/drafts/payout", {"from": "version"})
+    ada, bo = site.person("Ada"), site.person("Bo")
+    score, pay = (site.key_of("refund-approval", name) for name in ("score", "pay"))
+    _edit(site, ada, 1, ["set", score, ["timeout_ms"], 20_000], ["set", score, ["label"], "Risk of the order"])
+    _edit(site, bo, 1, ["set", "doc", ["description"], "Pays small refunds at once."])
+    _edit(site, ada, 2, ["set", pay, ["retry"], {"attempts": 3}])
     return site
 
 
@@ -161,6 +166,15 @@ def _ok(site: DraftSite, method: str, path: str, body: Any = None) -> Any:
     answer = site.client.request(method, path, json=body)
     assert not answer.is_error, f"{method} {path}: {answer.text}"
     return answer.json()
+
+
+def _edit(site: DraftSite, person: Person, n: int, *writes: list[Any]) -> None:
+    """The n-th edit of a person in the draft of the refunds."""
+    now = site.draft("refund-approval")
+    asked = {"epoch": now["epoch"], "base": now["seq"], "client": person.shown, "n": n, "tag": f"edit{n}"}
+    asked["gestures"] = [{"writes": list(writes)}]
+    answer = site.client.put("/drafts/refund-approval/ops", json=asked, headers={"authorization": f"Bearer {person.token}"})
+    assert "item" in answer.json(), answer.text
 
 
 def _write(folder: Path, *documents: Document) -> None:

@@ -48,10 +48,15 @@ export function nameOf(instance: string): string {
 
 /** Where it stands: `lines, turn 7 · orders, turn 2`; empty outside containers. */
 export function turnsOf(instance: string): string {
+  return turnsIn(instance).map(([container, turn]) => (turn === "" ? container : `${container}, ${turn}`)).join(" · ");
+}
+
+/** Each container around it, from the inside, with the turn. */
+export function turnsIn(instance: string): readonly (readonly [container: string, turn: string])[] {
   return instance.split("@").slice(1).map((part) => {
     const found = /^(.*)\[(\d+)\]$/.exec(part);
-    return found === null ? part : `${found[1] ?? ""}, turn ${Number(found[2])}`;
-  }).join(" · ");
+    return found === null ? [part, ""] : [found[1] ?? "", `turn ${Number(found[2])}`];
+  });
 }
 
 export interface Joined {

@@ -7,7 +7,7 @@ import { requestPlain } from "../../../wire/api.ts";
 import { nameOf, said, total, turnsOf, turnsSaid } from "../counts.ts";
 import { Instance } from "./instance.tsx";
 import type { RunLook } from "../store.ts";
-import type { TimePage } from "../types.ts";
+import type { NodeSummary, TimePage } from "../types.ts";
 
 export interface PanelProps {
   readonly id: string;
@@ -31,7 +31,7 @@ export function Panel(props: PanelProps): ReactElement {
       <header className="panel-head">
         <div>
           <h2 className="cut" title={path}>{nameOf(path)}</h2>
-          <p className="quiet">{block?.type ?? ""}{summary === undefined ? " · not started" : total(summary.counts) > 1 ? ` · ${said(summary.counts)}` : ""}{summary !== undefined && summary.turns > 0 ? ` · ${turnsSaid(summary)}` : ""}</p>
+          <p className="quiet">{[block?.type ?? "", ...saidOf(summary)].filter(Boolean).join(" · ")}</p>
         </div>
         <span className="head-gap" />
         {path.includes("@") || look.head?.draft !== null ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
@@ -43,6 +43,11 @@ export function Panel(props: PanelProps): ReactElement {
       </div>
     </aside>
   );
+}
+
+function saidOf(summary: NodeSummary | undefined): readonly string[] {
+  if (summary === undefined) return ["not started"];
+  return [total(summary.counts) > 1 ? said(summary.counts) : "", summary.turns > 0 ? turnsSaid(summary) : ""];
 }
 
 /** The first instance to show: the first that failed, else the first of all. */

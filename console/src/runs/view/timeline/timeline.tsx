@@ -1,11 +1,11 @@
 /** The waterfall: a row for each instance, read page by page as it comes into view; work and waiting apart, idle time folded. */
-import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from "react";
+import { Fragment, useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from "react";
 import { lasting } from "../../../ui/words/formats.ts";
 import { Icon, type Mark } from "../../../ui/icons.tsx";
 import { Bones, Failed } from "../../../ui/notices.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
-import { nameOf, turnsOf } from "../counts.ts";
+import { nameOf, turnsIn } from "../counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
 import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
 import type { RunLook } from "../store.ts";
@@ -67,13 +67,13 @@ function Bar({ row, top, index, scale, lasted, chosen, onChoose }: {
   readonly row: TimeRow; readonly top: number; readonly index: number; readonly scale: Scale; readonly lasted: number; readonly chosen: boolean; readonly onChoose: (instance: string) => void;
 }): ReactElement {
   const end = row.end_ms ?? lasted;
-  const where = turnsOf(row.instance);
+  const where = turnsIn(row.instance);
   const depth = row.instance.split("@").length - 1;
   return (
     <div role="row" aria-rowindex={index + 1} aria-selected={chosen} className={`timeline-row${chosen ? " chosen" : ""}`} style={{ transform: `translateY(${top}px)` }}>
       <span role="cell" className="timeline-name" style={{ paddingLeft: 16 + Math.min(depth, 4) * 12 }}>
         <button type="button" className={`status ${toneOf(row.status)}`} title={`${row.instance}: ${row.status}${row.code === null ? "" : `, ${row.code}`}`} onClick={() => { onChoose(row.instance); }}>
-          <StatusMark status={row.status} /><b className="cut">{nameOf(row.instance)}</b>{where === "" ? null : <span className="quiet cut">{where}</span>}
+          <StatusMark status={row.status} /><b className="cut">{nameOf(row.instance)}</b>{where.length === 0 ? null : <span className="quiet cut">{where.map(([container, turn], place) => <Fragment key={place}>{place === 0 ? "" : " · "}<span className={turn === "" ? "" : "timeline-of"}>{container}{turn === "" ? "" : ", "}</span>{turn}</Fragment>)}</span>}
         </button>
       </span>
       <span role="cell" className="timeline-bar" onClick={() => { onChoose(row.instance); }}>
