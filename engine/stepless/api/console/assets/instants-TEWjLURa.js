@@ -1,1 +1,0 @@
-var e=/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;function t(t,n=Date.now()){return t.replace(e,e=>{let t=new Date(e),r=t.toDateString()===new Date(n).toDateString();return t.toLocaleString(void 0,r?{hour:`2-digit`,minute:`2-digit`}:{month:`short`,day:`numeric`,hour:`2-digit`,minute:`2-digit`})})}export{t};
