@@ -78,7 +78,8 @@ def test_names_of_every_objects_own_fields_are_edited_like_any(
     canvas(ada)
     saved(ada)
     choose(bo, "pay")
-    until(bo, "text => document.querySelector('.yaml textarea').value.trim() === text.trim()", text)
+    field(bo).wait_for()
+    until(bo, "text => (document.querySelector('.yaml textarea')?.value ?? '').trim() === text.trim()", text)
     made = draft_site.document(refund)["nodes"]["pay"]["with"]
     assert made == {name: {name: place} for place, name in enumerate(NAMES)} and list(made) == NAMES
     for page in (ada, bo):

@@ -236,7 +236,7 @@ def test_two_editors_come_back_after_the_server_was_killed_with_their_edits_in_f
     agree(draft_site, refund, ada, bo)
     assert draft_site.document(refund)["nodes"]["ask"]["with"] == {"message": "B0+B1+B2+Pay?a0-a1-a2-"}
     for page in (ada, bo):
-        until(page, "() => document.querySelector('.yaml textarea').value === 'message: B0+B1+B2+Pay?a0-a1-a2-'")
+        until(page, "() => (document.querySelector('.yaml textarea')?.value ?? '') === 'message: B0+B1+B2+Pay?a0-a1-a2-'")
         fail_on_notice(page)
     tags = [(item["client"], item["tag"]) for item in draft_site.items(refund)]
     assert len(tags) == len(set(tags))

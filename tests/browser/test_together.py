@@ -103,7 +103,7 @@ def test_m4_typing_alone_is_sent_after_a_pause_and_beside_a_peer_at_once(
     until(ada, "() => document.querySelector('.person-tag') !== null")
     for place, letter in enumerate("123456", 1):
         ada.keyboard.type(letter)
-        until(bo, "end => document.querySelector('.yaml textarea').value.trimEnd().endsWith(end)", "123456"[:place])
+        until(bo, "end => (document.querySelector('.yaml textarea')?.value ?? '').trimEnd().endsWith(end)", "123456"[:place])
     assert len(frames_of(ada).ops()) - alone == 6
 
 
@@ -122,7 +122,7 @@ def test_m5_the_later_by_the_servers_time_stands_whatever_the_clocks_of_the_brow
             saved(page)
             for shown in (ada, bo):
                 choose(shown, "pay")
-                until(shown, "end => document.querySelector('.yaml textarea').value.includes(end)", f"retries: {retries}")
+                until(shown, "end => (document.querySelector('.yaml textarea')?.value ?? '').includes(end)", f"retries: {retries}")
     times = [item["at"] for item in draft_site.items(workflow)]
     assert times == sorted(set(times)) and max(times) - min(times) < 120_000
     last = {page: page.locator(".inspector-head [title]").first.get_attribute("title") or "" for page in (ada, bo)}
@@ -251,7 +251,7 @@ def test_what_two_people_type_into_one_text_at_once_is_all_kept(
     typed = draft_site.document(workflow)["nodes"]["ask"]["with"]["message"]
     assert typed == "ABCDEFGHIJKLMNOPQRSTPay?abcdefghijklmnopqrst"
     for page in pair:
-        until(page, "text => document.querySelector('.yaml textarea').value.includes(text)", typed)
+        until(page, "text => (document.querySelector('.yaml textarea')?.value ?? '').includes(text)", typed)
 
 
 def test_edges_that_are_drawn_by_both_stand_once(draft_site: DraftSite, pair: tuple[Any, Any], workflow: str) -> None:
