@@ -122,7 +122,8 @@ def test_m5_the_later_by_the_servers_time_stands_whatever_the_clocks_of_the_brow
             saved(page)
             for shown in (ada, bo):
                 choose(shown, "pay")
-                until(shown, "end => (document.querySelector('.yaml textarea')?.value ?? '').includes(end)", f"retries: {retries}")
+                field(shown).wait_for()
+                until(shown, "end => document.querySelector('.yaml textarea').value.includes(end)", f"retries: {retries}")
     times = [item["at"] for item in draft_site.items(workflow)]
     assert times == sorted(set(times)) and max(times) - min(times) < 120_000
     last = {page: page.locator(".inspector-head [title]").first.get_attribute("title") or "" for page in (ada, bo)}
