@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from fastapi.routing import APIRoute
 
 from stepless.codes import all_codes
 
@@ -118,3 +119,11 @@ async def test_the_codes_in_examples_are_codes(door: Any) -> None:
     document = (await door.stranger.get("/openapi.json")).json()
     shown = [described["example"]["code"] for where, described, _ in told_parts(document) if "problem+json" in where]
     assert set(shown) <= all_codes() and len(set(shown)) > 8
+
+
+async def test_an_app_is_made_without_building_its_routes(door: Any) -> None:
+    """Each is built at the first request for it: building all takes most of the start of a process."""
+    assert [route.path for route in door.app.routes if isinstance(route, APIRoute)] == []
+    assert (await door.ask.get("/runs")).status_code == 200
+    refused = await door.ask.options("/runs")
+    assert (refused.status_code, "HEAD" in refused.headers["allow"]) == (405, False)
