@@ -138,10 +138,10 @@ def test_a_reader_sees_and_cannot_edit(
     reader = draft_site.person("reader", "read")
     page, ada = windows.open(reader, reader.page(refund)), windows.open(people[0], people[0].page(refund))
     page.wait_for_selector(".head-saved.read_only")
-    page.locator(".head-why", has_text="Only admins save and publish").wait_for()
+    page.locator(".head-why", has_text="Only admins publish").wait_for()
     assert [page.get_by_role("button", name=name).is_disabled() for name in ("Save", "Publish…", "Test run")] == [True] * 3
     page.keyboard.press("Control+s")
-    page.locator(".head-said.fault", has_text="Only admins save and publish.").wait_for()
+    page.locator(".head-said.fault", has_text="Only admins publish.").wait_for()
     assert "Test runs need the role run" in ada.locator(".head-why").inner_text()
     choose(page, "pay")
     page.keyboard.press("Delete")

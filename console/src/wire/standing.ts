@@ -36,9 +36,9 @@ export function standingRead(draft: JsonObject): Standing {
   };
 }
 
-/** Why this person cannot save or publish; empty where they can. Saving is publishing, too: what is saved is published by the server that watches the file. */
-export function whyNot({ mayPublish, canSave }: Standing): string {
-  return mayPublish ? "" : canSave ? "Only admins save and publish" : "Only admins publish";
+/** Why this person cannot publish; empty where they can. Saving is publishing, too: the server that watches the file publishes what is saved. */
+export function whyNot({ mayPublish }: Standing): string {
+  return mayPublish ? "" : "Only admins publish";
 }
 
 function numberAt(value: JsonObject, name: string): number | null {

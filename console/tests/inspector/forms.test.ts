@@ -167,3 +167,15 @@ test("the settings of a workflow are fields too; a limit is a number or an objec
   assert.deepEqual([fits(many, 3), fits(many, object([["max", 3]])), fits(many, "3")], [true, true, false]);
   assert.deepEqual(settingsOf(workflowRead(readJson('{"kinds": []}'))), []);
 });
+
+test("a kind of a plug-in has the controls that its types give, and YAML where a form would take wrong values", () => {
+  const who = { title: "Who", type: "object", properties: { name: { type: "string", description: "Who it is" }, age: { anyOf: [{ type: "integer" }, { type: "null" }] } }, required: ["name"] };
+  const fields = fieldsOf(kind({
+    level: { $ref: "#/$defs/Level" }, who: { $ref: "#/$defs/Who" }, whos: { type: "object", additionalProperties: { $ref: "#/$defs/Who" } }, lists: { type: "object", additionalProperties: { type: "array", items: { type: "integer" } } },
+    counts: { type: "object", additionalProperties: { type: "integer" } }, people: { type: "array", items: { $ref: "#/$defs/Who" } }, "te-xt": { type: "string", default: "x" },
+  }, {}, { $defs: { Who: who, Level: { enum: ["low", "high"], type: "string" } }, required: ["who"] }));
+  assert.deepEqual(fields.map(({ name, control, ghost }) => [name, control, ghost]), [
+    ["who", "object", ""], ["level", "choice", ""], ["whos", "any", ""], ["lists", "any", ""], ["counts", "map", ""], ["people", "any", ""], ["te-xt", "lines", "x"],
+  ]);
+  assert.deepEqual(fields[0]?.fields.map(({ name, control, about, required }) => [name, control, about, required]), [["name", "lines", "Who it is", true], ["age", "whole", "", false]]);
+});

@@ -7,6 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from stepless.api.responses.judged import LoopedOut, TestedOut
 from stepless.model.json import JSON
 
 
@@ -234,29 +235,6 @@ class CallOut(TypedDict):
     at: str
     params: dict[str, Any]
     previews: dict[str, str]
-
-
-class LoopedOut(TypedDict):
-    """What a container was decided by last: its parameter `mode` had this `value`; of a test, before the turn `turn`. `preview`
-    has the beginning of a value that is too large to be shown."""
-
-    mode: str
-    value: JSON
-    preview: str | None
-    turn: int | None
-
-
-class TestedOut(TypedDict):
-    """The condition of an edge from the exit by which a node has left: `test` with `operand`, over the `value` that the edge
-    carried, and whether it `held`."""
-
-    handle: str
-    target: str
-    test: str
-    operand: JSON
-    value: JSON
-    preview: str | None
-    held: bool
 
 
 class NodeOut(TypedDict):

@@ -27,7 +27,6 @@ from stepless.api.responses.general import (
     ExceptionOut,
     HeldOut,
     LimitOut,
-    LoopedOut,
     NodeOut,
     NodesOut,
     OutcomeOut,
@@ -37,8 +36,8 @@ from stepless.api.responses.general import (
     StartedOut,
     TagOut,
     TagsOut,
-    TestedOut,
 )
+from stepless.api.responses.judged import LoopedOut, TestedOut
 from stepless.api.waiting import Rest, Watch, overview
 from stepless.core.history.called import Called
 from stepless.core.history.tags import Tag
