@@ -32,7 +32,7 @@ class Routes(APIRouter):
             self._app.router.add_api_route(path, endpoint, **options)
             return
         build = partial(self._built, path, endpoint, {**options, "response_model": None, "responses": None})
-        self._app.router.routes.append(LateRoute(path, endpoint, options.get("methods") or ("GET",), build))
+        self._app.router.routes.append(LateRoute(path, endpoint, options.get("name"), options.get("methods") or ("GET",), build))
 
     def _built(self, path: str, endpoint: Callable[..., Any], options: dict[str, Any]) -> BaseRoute:
         super().add_api_route(path, endpoint, **options)
@@ -40,12 +40,13 @@ class Routes(APIRouter):
 
 
 class LateRoute(Route):
-    """A route of which only the path and the methods are known, until a request for it has come."""
+    """A route of which only the path, the name and the methods are known, until a request for it has come. The name decides which
+    role a caller needs, so it is that of the route to be built."""
 
     def __init__(
-        self, path: str, endpoint: Callable[..., Any], methods: Iterable[str], build: Callable[[], BaseRoute]
+        self, path: str, endpoint: Callable[..., Any], name: str | None, methods: Iterable[str], build: Callable[[], BaseRoute]
     ) -> None:
-        super().__init__(path, endpoint)
+        super().__init__(path, endpoint, name=name)
         self.methods = set(methods)
         self._build = build
         self._route: BaseRoute | None = None
