@@ -1,4 +1,4 @@
-/** What a person sees of a session: rows M3 to M7 of the specification of the console, on the wire and in the view. */
+/** What a person sees of a session, on the wire and in the view. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
