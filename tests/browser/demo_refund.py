@@ -225,8 +225,10 @@ class Story:
         rename(ada, "score")
         block(bo, "score").wait_for()
         bo.get_by_text("Name, variables and limits").click()
+        bo.get_by_role("button", name="Edit as YAML").click()
         settings = bo.get_by_role("textbox", name="Settings")
         at_once(keys(bo, settings, WORKFLOW), self.adding(ada))
+        bo.get_by_role("button", name="Edit in a form").click()
         blank(ada, NAMES[:4])
         until_edges(ada, 2)  # a condition without cases has no exit yet
         blank(bo, NAMES[:4])

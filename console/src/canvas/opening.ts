@@ -42,7 +42,8 @@ export async function openDraft(id: string): Promise<Opened> {
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   void tests.open();
-  import("./page/aside.ts").catch(() => undefined); // so that it is there when the network is not; else it is loaded when it is used
+  // So that they are there when the network is not; what fails here is loaded when it is used.
+  for (const later of [import("./page/aside.ts"), import("../inspector/field.tsx")]) later.catch(() => undefined);
   return {
     room, desk, tests,
     close() {

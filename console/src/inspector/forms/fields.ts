@@ -177,7 +177,8 @@ function isMap(schema: JsonObject): boolean {
   if (values === true) return schema.has("propertyNames");
   if (!isObject(values)) return false;
   const options = values.get("anyOf");
-  return !(isList(options) ? options.filter(isObject) : [values]).some((one) => one.has("$ref") || one.get("type") === "object" || one.get("type") === "array");
+  const each = isList(options) ? options.filter(isObject) : [values];
+  return !each.some((one) => one.get("type") === "object") && !each.every((one) => one.has("$ref") || one.get("type") === "array");
 }
 
 function choicesOf(schema: JsonObject | undefined): readonly Json[] {
