@@ -41,6 +41,7 @@ export async function openDraft(id: string): Promise<Opened> {
   });
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
+  room.line.entered = () => void tests.open();
   void tests.open();
   // So that they are there when the network is not; what fails here is loaded when it is used.
   for (const later of [import("./page/aside.ts"), import("../inspector/field.tsx")]) later.catch(() => undefined);

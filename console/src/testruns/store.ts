@@ -38,6 +38,7 @@ export class TestRuns {
   private run: RunStore | null = null;
   private leave: () => void = () => undefined;
   private isClosed = false;
+  private newest = 0; // when the newest test run was started that was shown here
 
   constructor(private readonly around: Around) {}
 
@@ -48,12 +49,12 @@ export class TestRuns {
 
   readonly snapshot = (): TestLook => this.now;
 
-  /** Shows the last test run of the draft, if it was started lately. */
+  /** Shows the last test run of the draft, if it was started lately and is newer than those shown before. */
   async open(): Promise<void> {
     const answer = await requestObject("GET", `/drafts/${encodeURIComponent(this.around.draft)}/runs`).catch(() => null);
     const runs = answer?.get("runs");
     const [last] = isList(runs) ? runs.filter(isObject).map(testedRead) : [];
-    if (last !== undefined && this.now.tested === null && this.around.now() - last.at < FRESH_MS) await this.show(last);
+    if (last !== undefined && last.at > this.newest && this.around.now() - last.at < FRESH_MS) await this.show(last);
   }
 
   close(): void {
@@ -68,6 +69,7 @@ export class TestRuns {
   async show(tested: Tested): Promise<void> {
     if (this.isClosed || tested.id === "" || this.now.tested?.id === tested.id) return;
     this.end();
+    this.newest = Math.max(this.newest, tested.at);
     this.set({ tested, look: null });
     const { RunStore } = await this.around.load();
     if (this.now.tested !== tested) return; // closed, or another one is shown by now

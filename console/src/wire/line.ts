@@ -33,6 +33,8 @@ export class Line {
   heardFrom: (client: string) => void = () => undefined;
   /** Called when someone has started a test run. */
   heardRun: (said: JsonObject) => void = () => undefined;
+  /** Called when the room has let this page in, at first and after each break: what was said in it before was not heard. */
+  entered: () => void = () => undefined;
   /** Called when what the draft is compared with, or a conflict with it, has changed. */
   rebased: () => void = () => undefined;
   private readonly exchange: Exchange;
@@ -139,6 +141,7 @@ export class Line {
         return;
       case "welcome":
         this.welcomed(said.get("rates"));
+        this.entered();
         break;
       case "who": // one who came has not seen where this person is
         this.paced(said.get("rates"));

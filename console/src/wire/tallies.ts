@@ -28,13 +28,19 @@ export function setTally(name: keyof Tallies, count: Count | null): void {
   for (const listener of listeners) listener();
 }
 
+const asked = { approvals: 0, errors: 0 };
+
+/** The answer to what was asked last counts: an answer that comes later may be to an older question. */
 async function read(name: keyof Tallies, path: string): Promise<void> {
+  const turn = ++asked[name];
+  let found: Count | null;
   try {
     const { count, at_least: more } = await requestPlain("GET", path) as { readonly count: number; readonly at_least: boolean };
-    setTally(name, { count, more });
+    found = { count, more };
   } catch {
-    setTally(name, null); // the role is missing, or the server is not reached: the page of the list says which
+    found = null; // the role is missing, or the server is not reached: the page of the list says which
   }
+  if (asked[name] === turn) setTally(name, found);
 }
 
 const APPROVALS = "/approvals?limit=1";
