@@ -34,7 +34,7 @@ ALL_OF = [
     ("x, xs[0].y = q, r", {"mutation", "q", "r"}),
     ("xs.sort(key=q)", {"mutation", "q"}),
     ("try:\n        x = q\n    except r:\n        x = s\n    finally:\n        x = t", {"except", "q", "s", "t"}),
-    ("with open('f') as q:\n        x = q + r", {"no_such_construct", "r"}),
+    ("with open('f') as q:\n        q.write(r)\n        x = s", {"no_such_construct", "s"}),
     ("x = (q := 1) + r", {"no_such_construct", "r"}),
     ("return [await inc(q, r)]", {"bad_arguments", "q", "r"}),
 ]

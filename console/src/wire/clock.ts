@@ -16,7 +16,7 @@ export function heard(date: string | null, asked: number, had: number): void {
   const found = at + 500 - (asked + had) / 2;
   const unsure = TRUSTED_MS + (had - asked) / 2;
   if (Math.abs(found - ahead) <= unsure) return;
-  ahead = Math.abs(found) > unsure ? found : 0;
+  ahead = Math.abs(found) > unsure ? Math.round(found) : 0; // whole, as each instant that the server is asked for is
   for (const listener of listeners) listener();
 }
 
