@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from stepless.flow.compiler.facts.names import names_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.refusals import Ended, Refusal
 from stepless.flow.compiler.unit import Unit, bound_in
@@ -111,20 +112,16 @@ def _read_bodies(unit: Unit, statement: ast.stmt) -> None:
         return
     unit.rereadings += 1
     targets = [] if isinstance(statement, ast.Try) else [one.optional_vars for one in statement.items if one.optional_vars]
-    given = {name for target in targets for name in _names(target)}
+    given = {name for target in targets for name in names_in(target)}
     with unit.aside():
         unit.bound |= bound_in(statement)
-        unit.block([one for one in statement.body if given.isdisjoint(_names(one))])  # not what is done with what is refused
+        unit.block([one for one in statement.body if given.isdisjoint(names_in(one))])  # not what is done with what is refused
         if isinstance(statement, ast.Try):
             outer, unit.error = unit.error, _unread(unit, statement)
             for body in (*(handler.body for handler in statement.handlers), statement.orelse, statement.finalbody):
                 unit.frontier = unit.frontier or []
                 unit.block(body)
             unit.error = outer
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def _place_of(node: ast.AST, statement: ast.stmt) -> _Place | None:

@@ -56,7 +56,7 @@ class Names(ast.NodeVisitor):
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
         self._within(node, [node.target, *node.body])
-        for name in _targets(node.target):
+        for name in names_in(node.target):
             self.turns.setdefault(name, []).append((*self._full, id(node)))
         self._assigned(node.target, node)
         for statement in node.orelse:
@@ -118,7 +118,7 @@ class Names(ast.NodeVisitor):
         parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         self._within(node, parts)
         for generator in node.generators:
-            for name in _targets(generator.target):
+            for name in names_in(generator.target):
                 self.turns.setdefault(name, []).append((*self._full, id(node)))
             self._assigned(generator.target, generator)
 
@@ -201,8 +201,9 @@ def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield from bindings(element, Piece(value, place))
 
 
-def _targets(target: ast.expr) -> list[str]:
-    return [name.id for name in ast.walk(target) if isinstance(name, ast.Name)]
+def names_in(node: ast.AST) -> list[str]:
+    """The names in a node, each as often as it stands there."""
+    return [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
 
 
 def names_of(body: list[ast.stmt], parameters: Iterable[str] = ()) -> Names:

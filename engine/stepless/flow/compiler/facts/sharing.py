@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from stepless.flow.compiler.facts.names import names_in
+
 _FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
 IsFresh = Callable[[ast.expr], bool]
 
@@ -37,7 +39,7 @@ class Sharing(ast.NodeVisitor):
 
     def visit_For(self, node: ast.For) -> None:
         self.generic_visit(node)
-        for name in _names(node.target):
+        for name in names_in(node.target):
             self._relate(self._in, name, self._contained(node.iter))
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -51,7 +53,7 @@ class Sharing(ast.NodeVisitor):
             for one, other in zip(target.elts, value.elts, strict=False):
                 self._assign(one, other)
         elif isinstance(target, ast.Tuple | ast.List):
-            for name in _names(target):
+            for name in names_in(target):
                 self._relate(self._in, name, self._contained(value))
         elif isinstance(target, ast.Name):
             self._relate(self._is, target.id, self._same(value))
@@ -123,10 +125,6 @@ class Sharing(ast.NodeVisitor):
                     reached.add(other)
                     stack.append(other)
         return reached - {name}
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    return (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
 
 
 def _arguments(call: ast.Call) -> Iterator[ast.expr]:
