@@ -7,19 +7,21 @@
  * A gesture that means nothing any more by then is cancelled, with a notice, before it is sent. Nothing here knows a clock or a
  * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
  */
+import { answers, backsOf } from "./acknowledging.ts";
 import { coalesced } from "./coalescing.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
-import type { Gesture, Intent, Item } from "./gestures.ts";
+import { gesture, type Gesture, type Intent, type Item } from "./gestures.ts";
 import {
   intentOf, met, refusal, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
 } from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
+import { called, following, type Called } from "./rules/following.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
 import { Stacks } from "./stacks.ts";
 import { MAX_RECENT_ITEMS } from "./limits.ts";
-import { Layer, type Entities } from "./state.ts";
+import type { Entities, Layer } from "./state.ts";
 import { unasked } from "./unasking.ts";
 
 export class Replica {
@@ -138,11 +140,8 @@ export class Replica {
   /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */
   renamed(client: string): void {
     this.client = client;
-    this.n = 0;
-    if (this.sent !== null) {
-      this.n = 1;
-      this.sent.n = 1;
-    }
+    this.n = this.sent === null ? 0 : 1;
+    if (this.sent !== null) this.sent.n = 1;
   }
 
   /** What is in flight waits again: the server answered that it took none of it. */
@@ -201,6 +200,7 @@ export class Replica {
   private take(item: Item): void {
     this.seq = item.seq;
     this.recent = [...this.recent.slice(1 - MAX_RECENT_ITEMS), item];
+    const before = called(this.view, this.asked());
     if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
       this.acknowledged(this.sent, item);
     } else {
@@ -208,6 +208,18 @@ export class Replica {
       this.meet(item.effects);
     }
     this.cancel();
+    this.follow(before);
+  }
+
+  private readonly asked = (): Write[] => this.pending.flatMap((part) => part.gesture.writes);
+
+  /** Rewrites references to blocks that `before` has under another name than the view. Undo leaves them rewritten. */
+  private follow(before: readonly Called[]): void {
+    const splices = following(this.view, this.confirmed, before, this.asked());
+    if (splices.length === 0) return;
+    this.unsent.push({ gesture: gesture(splices), origin: "edit", typed: false, entry: null, former: null });
+    this.stacks.follow(splices, this.view);
+    apply(this.view, splices);
   }
 
   /**
@@ -231,13 +243,7 @@ export class Replica {
   }
 
   private acknowledged(sent: Sent, item: Item): void {
-    const state = new Layer(this.confirmed);
-    const backs = new Map<Entry, Gesture[]>();
-    for (const part of sent.parts) {
-      const { effects } = resolve(state, [part.gesture]);
-      if (part.entry !== null) backs.set(part.entry, [...(backs.get(part.entry) ?? []), inverse(state, effects)]);
-      apply(state, effects);
-    }
+    const backs = backsOf(this.confirmed, sent);
     this.outcomesOf(sent, item);
     this.stacks.remake(backs, this.unsent);
     this.sent = null;
@@ -245,16 +251,9 @@ export class Replica {
   }
 
   private outcomesOf(sent: Sent, item: Item): void {
-    for (const outcome of item.outcomes) {
-      const part = sent.parts[outcome.gesture];
-      if (part === undefined) continue;
-      this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
-      if (outcome.refused) this.stacks.putBack(part);
-    }
-    const report = new Set(item.outcomes.map((outcome) => sent.parts[outcome.gesture]));
-    for (const { part, outcome } of sent.lost) {
-      if (!report.has(part)) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: true });
-    }
+    const { notices, refused } = answers(sent, item);
+    this.notices.push(...notices);
+    for (const part of refused) this.stacks.putBack(part);
   }
 
   /** Crosses what is not confirmed, and what can be undone, with what others committed. */

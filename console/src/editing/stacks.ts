@@ -1,9 +1,12 @@
 /** What one person can undo and redo. */
 import { cross } from "./cross.ts";
-import type { Write } from "./effects.ts";
-import type { Gesture } from "./gestures.ts";
+import type { Effect, Write } from "./effects.ts";
+import { apply } from "./fold.ts";
+import type { Gesture, Guard } from "./gestures.ts";
 import { MAX_UNDO } from "./limits.ts";
 import { joined, type Entry, type Origin, type Pending } from "./pending.ts";
+import { Layer, valueAt, type State } from "./state.ts";
+import { same } from "./values.ts";
 
 export class Stacks {
   undos: Entry[] = [];
@@ -74,6 +77,20 @@ export class Stacks {
     }
     this.undos = this.undos.filter((entry) => entry.gesture.writes.length > 0);
     this.redos = this.redos.filter((entry) => entry.gesture.writes.length > 0);
+  }
+
+  /** As `meet`, with splices of this client's own: what its guards ask of the texts follows. `former` is before them. */
+  follow(splices: readonly Effect[], former: State): void {
+    const state = new Layer(former);
+    apply(state, splices);
+    this.meet(splices);
+    const touched = new Set(splices.map((splice) => splice[1]));
+    for (const entry of [...this.undos, ...this.redos]) {
+      const guards = entry.gesture.guards.map(([key, path, value]): Guard => (
+        touched.has(key) && same(valueAt(former, key, path), value) ? [key, path, valueAt(state, key, path)] : [key, path, value]
+      ));
+      entry.gesture = { ...entry.gesture, guards };
+    }
   }
 
   clear(): void {
