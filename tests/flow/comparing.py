@@ -19,11 +19,13 @@ from pydantic import TypeAdapter
 
 from stepless.flow import Flow, NodeError, acting
 from stepless.flow.compiler.origin import hints_of
+from stepless.limits import MAX_TEXT_CHARACTERS
 from stepless.nodes.json_value import to_json
 from stepless.runtime.wiring.local import local
 from stepless.runtime.wiring.single_run import _attend, serving
 
 Outcome = tuple[str, str]
+TOO_LONG = f"a text has at most {MAX_TEXT_CHARACTERS} characters"
 PATIENCE_S = 60  # after which a run is taken to hang
 UNNAMED = "?"  # the code of an exception that is no NodeError: the engine names the failure of an expression in its own words
 
@@ -143,6 +145,13 @@ def differ(one: Outcome, other: Outcome, effects: list[Any], others: list[Any], 
     return "" if key(effects) == key(others) else f"effects {effects} compiled {others}"
 
 
+def is_too_long(ran: Ran, outcome: Outcome, effects: list[Any]) -> bool:
+    """Whether a run failed at the longest text that the engine builds, while plain Python built a longer one: Python has no such
+    bound. Up to there both are the same."""
+    failed = str((ran.view.error or {}).get("message", "")).endswith(TOO_LONG)
+    return failed and len(outcome[1]) > MAX_TEXT_CHARACTERS and effects[: len(ran.effects)] == ran.effects
+
+
 def compare(program: Program, times: int = 5) -> str:
     """Runs a program with several inputs. The first difference, with all that it takes to see it again."""
     document = program.flow.compile().document
@@ -150,7 +159,7 @@ def compare(program: Program, times: int = 5) -> str:
     for number, (one, ran) in enumerate(zip(given, runs(document, given, True), strict=True)):
         plain, effects = plainly(program.flow, one)
         found = differ(plain, ran.outcome, effects, ran.effects, forks=program.forks)
-        if found:
+        if found and not is_too_long(ran, plain, effects):
             return f"input {number} {json.dumps(one)}\n{found}\neffects {effects}\n     vs {ran.effects}"
     return ""
 

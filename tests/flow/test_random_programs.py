@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from comparing import compare, differ, plainly, program
+from comparing import Program, compare, differ, flow_of, is_too_long, plainly, program, runs
 from programs import inputs
 from simulating import simulated
 from sweeps import at_most
@@ -50,3 +50,19 @@ def test_a_run_that_is_forgotten_after_every_decision_does_the_same(first: int, 
         found = differ(plain, outcome, effects, others, forks=made.forks)
         different += [f"seed {seed} {json.dumps(given)}: {found}"] if found else []
     assert different == []
+
+def test_a_text_that_outgrows_the_bound_fails_at_its_line_and_is_no_other_difference() -> None:
+    source = """async def growing(a: int):
+    text = await say("x")
+    for i in range(a):
+        text = text + text
+    return text
+"""
+    made = Program(0, source, flow_of(source, "growing", name="growing"), forks=False)
+    within, beyond = runs(made.flow.compile().document, [{"a": 3}, {"a": 21}])
+    plain, effects = plainly(made.flow, {"a": 21})
+    assert within.outcome == ("ok", json.dumps("x" * 16))
+    assert beyond.view.error["source"].startswith("growing.py:4:")
+    assert is_too_long(beyond, plain, effects)
+    assert not is_too_long(beyond, plain, [])  # an effect that plain Python did not have
+    assert not is_too_long(within, plain, effects)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stepless.flow.compiler.beside import LiftedExpression, PartSource
 from stepless.flow.compiler.entries import Trigger, begin
-from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.expressions.learning import learn
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.sharing import sharing_of

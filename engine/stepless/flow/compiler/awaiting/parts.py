@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
 from stepless.flow.compiler.beside import PartSource
-from stepless.flow.compiler.expressions.inference import learn
+from stepless.flow.compiler.expressions.learning import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from stepless.flow.compiler.facts.names import Changed, Comprehension, Names, Piece
+from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece
 from stepless.flow.compiler.facts.types import (
+    ATOMS,
     REAL,
     SCALARS,
     UNKNOWN,
@@ -38,7 +39,6 @@ from stepless.flow.words import Answer, NodeError, word_of
 
 UNSEEN: Final = type("Unseen", (), {})
 """The type of a name whose bindings have not been read yet."""
-_ROUNDS: Final = 6  # after which a type that still changes is not known
 _TEXTS: Final = (
     "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
     "removesuffix", "isoformat",
@@ -61,31 +61,7 @@ def infer(unit: Unit, node: ast.AST) -> Any:
     """The type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read yet."""
     rule = _RULES.get(type(node))
     kind = UNKNOWN if rule is None else rule(unit, node)
-    return kind if kind in (UNSEEN, UNKNOWN) else bare(kind)
-
-
-def learn(unit: Unit, names: Names) -> None:
-    """Finds the types of a function's local names from all of their bindings."""
-    fixed = set(unit.kinds)
-    for name in names.values:
-        unit.kinds.setdefault(name, UNSEEN)
-    for round in range(_ROUNDS + 1):
-        changed = False
-        for name, values in names.values.items():
-            given = [infer(unit, value) for value in values]
-            seen = [kind for kind in given if kind is not UNSEEN]
-            if name in fixed:
-                seen.append(unit.kinds[name])
-            found = union(*seen) if seen else UNSEEN
-            if round == _ROUNDS and found != unit.kinds[name]:
-                found = UNKNOWN
-            changed = changed or found != unit.kinds[name]
-            unit.kinds[name] = found
-        if not changed:
-            break
-    for name, kind in unit.kinds.items():
-        if kind is UNSEEN:
-            unit.kinds[name] = UNKNOWN
+    return kind if kind is UNSEEN or kind in ATOMS else bare(kind)
 
 
 def returned(function: Callable[..., Any]) -> Any:

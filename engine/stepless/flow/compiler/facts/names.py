@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
+from stepless.flow.compiler.trees import Visitor
+
 Place: TypeAlias = tuple[int, ...]
 """The loops and comprehensions around a binding or a reading, outermost first."""
 
@@ -15,7 +17,7 @@ IN_PLACE: Final = ("append",)
 """Methods of lists that are written as an assignment of a new list."""
 
 
-class Names(ast.NodeVisitor):
+class Names(Visitor):
     """Collects the bindings and readings of a function's body. Names are unique in it: those of inlined parts were renamed."""
 
     def __init__(self) -> None:
@@ -27,23 +29,6 @@ class Names(ast.NodeVisitor):
         self._changed: list[tuple[str, Place, ast.AST]] = []  # values that are changed in place: new ones of their names
         self._place: Place = ()
         self._full: Place = ()
-
-    def visit(self, node: ast.AST) -> None:
-        rule = _RULES.get(type(node))
-        if rule is None:
-            self.generic_visit(node)
-        else:
-            rule(self, node)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                for one in value:
-                    if isinstance(one, ast.AST):
-                        self.visit(one)
-            elif isinstance(value, ast.AST) and value._fields:
-                self.visit(value)
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -122,7 +107,7 @@ class Names(ast.NodeVisitor):
                 self.turns.setdefault(name, []).append((*self._full, id(node)))
             self._assigned(generator.target, generator)
 
-    visit_GeneratorExp = visit_SetComp = visit_DictComp = visit_ListComp  # noqa: N815  # named by `ast`
+    visit_GeneratorExp = visit_SetComp = visit_DictComp = visit_ListComp  # named by `ast`
 
     def _within(self, node: ast.AST, parts: list[ast.AST]) -> None:
         outer, full = self._place, self._full
@@ -169,9 +154,6 @@ class Names(ast.NodeVisitor):
             turns, read = self.turns[name], self._read_fully.get(name, [])
             return len(bound) != len(turns) or any(sum(place[: len(turn)] == turn for turn in turns) != 1 for place in read)
         return len(bound) > 1 or any(place[: len(bound[0])] != bound[0] for place in read if bound)
-
-
-_RULES: Final = {getattr(ast, name[6:]): rule for name, rule in vars(Names).items() if name.startswith("visit_")}
 
 
 class Piece(ast.AST):

@@ -200,4 +200,4 @@ class _Renaming(ast.NodeTransformer):
         self._names = outer
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = _scope  # noqa: N815  # named by `ast`
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = _scope  # named by `ast`

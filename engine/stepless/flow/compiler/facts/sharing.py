@@ -7,12 +7,13 @@ import ast
 from collections.abc import Callable, Iterator
 
 from stepless.flow.compiler.facts.names import names_in
+from stepless.flow.compiler.trees import Visitor
 
 _FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
 IsFresh = Callable[[ast.expr], bool]
 
 
-class Sharing(ast.NodeVisitor):
+class Sharing(Visitor):
     """Relates the names of a function's body, whatever the order of its statements. `fresh` says of an expression that its value
     has no other name, or cannot be changed."""
 

@@ -23,7 +23,7 @@ SCALARS: Final = (str, int, float, bool, type(None))
 REAL: Final = int | float
 """The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in
 JSON. A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
-_ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
+ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")
 
@@ -45,7 +45,7 @@ def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
 @_remembered
 def bare(kind: Any) -> Any:
     """A type without `Annotated`; the type of its values for a `Literal` or a type variable."""
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return kind
     origin = typing.get_origin(kind)
     if origin is typing.Annotated:
@@ -62,7 +62,7 @@ def bare(kind: Any) -> Any:
 @_remembered
 def members(kind: Any) -> tuple[Any, ...]:
     """The members of a union; a type that is none is its own only member."""
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return (kind,)
     kind = bare(kind)
     if typing.get_origin(kind) in _UNIONS:
