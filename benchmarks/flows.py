@@ -69,6 +69,21 @@ def compiled_in_s(flows: Iterable[Any]) -> float:
     return took
 
 
+def long_source(lines: int) -> str:
+    """A function of so many lines: steps, conditions and loops one after the other."""
+    body = "".join(
+        f"""    v{place} = await inc(a)
+    if v{place} > 3:
+        total += v{place}
+    for x in xs:
+        w{place} = await inc(x)
+        total += w{place}
+"""
+        for place in range(lines // 6)
+    )
+    return f"async def long(a: int, xs: list[int]):\n    total = 0\n{body}    return total\n"
+
+
 def main() -> None:
     sys.path.insert(0, str(ROOT / "tests" / "flow"))
     import fifteen
@@ -82,3 +97,8 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    for lines in (300, 3000):
+        import comparing
+
+        took = compiled_in_s([comparing.flow_of(long_source(lines), f"long_{lines}", name="long")])
+        print(f"one flow of {lines} lines: {1000 * took:.1f} ms")

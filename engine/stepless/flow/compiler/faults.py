@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from stepless.flow.compiler.facts.names import names_in
+from stepless.flow.compiler.facts.names import bound_in, names_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.refusals import Ended, Refusal
-from stepless.flow.compiler.unit import Unit, bound_in
+from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_FLOW_REREADINGS
 
 _SCOPES: Final = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

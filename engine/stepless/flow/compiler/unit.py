@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from stepless.flow.compiler.beside import LiftedExpression, PartSource
-from stepless.flow.compiler.facts.names import Names
+from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
@@ -27,7 +27,8 @@ from stepless.model.json import JSON
 
 RETURN: Final = "return_"
 _WRITTEN: Final = (
-    "level", "frontier", "variables", "lifted", "warnings", "frames", "bound", "values", "kinds", "_taken", "_handled",
+    "level", "frontier", "variables", "lifted", "warnings", "frames", "bound", "values", "kinds", "_taken", "_numbers",
+    "_handled",
 )  # fmt: skip
 _ID_ROOM: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
@@ -84,6 +85,7 @@ class Unit:
         self.made: set[ast.AST] = set()  # statements that are not the source's: they hold the parts of one that was refused
         self._handled: set[str] = set()  # each `set` whose failure a handler takes
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}  # the last number of each base, before which none is free
         self._count = 0
 
     # -- remarks ------------------------------------------------------------------------------------------------------
@@ -123,11 +125,13 @@ class Unit:
         base = base[:_ID_ROOM]
         if base in RESERVED_IDS or not (base[0].isalpha() or base[0] == "_"):
             base = f"{base}_" if base[0].isalpha() else f"_{base}"
-        chosen, number = base, 1
+        number = self._numbers.get(base, 1)
+        chosen = base if number == 1 else f"{base}_{number}"
         while chosen in self._taken:
             number += 1
             chosen = f"{base}_{number}"
         self._taken.add(chosen)
+        self._numbers[base] = number
         return chosen
 
     def fixed_id(self, node: ast.AST, id: str) -> str:
@@ -392,9 +396,3 @@ class Unit:
 
     def kind_of(self, name: str) -> Any:
         return self.kinds.get(name, UNKNOWN)
-
-
-def bound_in(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds on any path."""
-    named = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
-    return named | {one.name for one in ast.walk(statement) if isinstance(one, ast.ExceptHandler) and one.name}

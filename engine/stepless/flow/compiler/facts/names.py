@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
@@ -27,6 +28,7 @@ class Names(Visitor):
         self.values: dict[str, list[ast.AST]] = {}  # what each name is assigned, for its type; loops stand for their items
         self._read_fully: dict[str, list[Place]] = {}  # as `read`, with the handlers around each place
         self._changed: list[tuple[str, Place, ast.AST]] = []  # values that are changed in place: new ones of their names
+        self._variables: dict[str, bool] = {}  # what `is_variable` said
         self._place: Place = ()
         self._full: Place = ()
 
@@ -123,6 +125,7 @@ class Names(Visitor):
         self.turns |= other.turns
         self.values |= other.values
         self._read_fully |= other._read_fully
+        self._variables.clear()
 
     def _assigned(self, target: ast.expr, value: ast.AST) -> None:
         for name, bound in bindings(target, value):
@@ -149,11 +152,22 @@ class Names(Visitor):
     def is_variable(self, name: str) -> bool:
         """Whether a name needs a run variable: it is bound more than once, or read outside the loop that binds it. The target of
         loops needs none if each of its readings is inside the loop that binds it."""
+        known = self._variables.get(name)
+        if known is None:
+            known = self._variables[name] = self._needs_variable(name)
+        return known
+
+    def _needs_variable(self, name: str) -> bool:
         bound, read = self.bound.get(name, []), self.read.get(name, [])
         if name in self.turns:
-            turns, read = self.turns[name], self._read_fully.get(name, [])
-            return len(bound) != len(turns) or any(sum(place[: len(turn)] == turn for turn in turns) != 1 for place in read)
+            turns, read = Counter(self.turns[name]), self._read_fully.get(name, [])
+            return len(bound) != turns.total() or any(sum(turns[outer] for outer in _around(place)) != 1 for place in read)
         return len(bound) > 1 or any(place[: len(bound[0])] != bound[0] for place in read if bound)
+
+
+def _around(place: Place) -> Iterator[Place]:
+    """A place and all around it."""
+    return (place[:depth] for depth in range(len(place) + 1))
 
 
 class Piece(ast.AST):
@@ -186,6 +200,12 @@ def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 def names_in(node: ast.AST) -> list[str]:
     """The names in a node, each as often as it stands there."""
     return [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
+
+
+def bound_in(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds on any path."""
+    named = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+    return named | {one.name for one in ast.walk(statement) if isinstance(one, ast.ExceptHandler) and one.name}
 
 
 def names_of(body: list[ast.stmt], parameters: Iterable[str] = ()) -> Names:
