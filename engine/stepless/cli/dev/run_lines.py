@@ -149,7 +149,7 @@ def announcement(
         lines.append(_wrapped("  functions ", functions))
     lines.append("")
     if not served:
-        lines.append(f"No workflow in {folder} yet. Save one there to publish it.")
+        lines.append(f"Nothing is published from {folder} yet. Save a workflow there to publish it.")
     for workflow in served:
         lines.append(f"  {workflow.workflow_id} (version {workflow.number}, {workflow.file})")
         lines += [f"    {url}/hooks/{str(hook['path']).lstrip('/')}{_signed(hook)}" for hook in workflow.hooks]
