@@ -51,6 +51,7 @@ def test_a_run_that_is_forgotten_after_every_decision_does_the_same(first: int, 
         different += [f"seed {seed} {json.dumps(given)}: {found}"] if found else []
     assert different == []
 
+
 def test_a_text_that_outgrows_the_bound_fails_at_its_line_and_is_no_other_difference() -> None:
     source = """async def growing(a: int):
     text = await say("x")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from stepless.flow.compiler.trees import copied
+from stepless.flow.compiler.trees import Visitor, copied
 from stepless.limits import MAX_SOURCE_DEPTH
 
 Scope: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda
@@ -97,7 +97,7 @@ def _outer(scope: Scope) -> list[ast.expr]:
     return [scope.generators[0].iter]
 
 
-class _Reader:
+class _Reader(Visitor):
     """Collects the names that the function binds, those that it reads outside of the scopes that bind them, and those that scopes
     bind; and the statements that hold an expression nested deeper than MAX_SOURCE_DEPTH, of which it reads no more."""
 
@@ -131,14 +131,7 @@ class _Reader:
     def _parts(self, node: ast.AST) -> None:
         if type(node) is ast.ExceptHandler and node.name:
             self.bound.add(node.name)
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                for one in value:
-                    if isinstance(one, ast.AST):
-                        self.visit(one)
-            elif isinstance(value, ast.AST) and value._fields:
-                self.visit(value)
+        self.generic_visit(node)
 
     def _scope(self, scope: Scope) -> None:
         outer = _outer(scope)
