@@ -9,6 +9,7 @@ from draft_site import DraftSite, Person
 from example_drafts import REFUND
 from windows import (
     AS_FORM,
+    AS_YAML,
     Windows,
     block,
     canvas,
@@ -254,6 +255,32 @@ def test_a_draft_that_is_replaced_under_open_editors_is_read_only_and_what_waits
     page.wait_for_selector(".tidings")
     assert "1 edit" in page.locator(".tidings").inner_text()
     assert draft_site.items(refund) == [], "none applies itself"
+
+
+def test_where_the_script_of_a_part_does_not_come_the_part_says_so_and_the_editor_goes_on(
+    page: Any, draft_site: DraftSite, refund: str
+) -> None:
+    page.add_init_script(AS_YAML)
+    for script in ("**/field-*.js", "**/aside-*.js"):
+        page.route(script, lambda route: route.abort())
+    page.goto(f"{draft_site.url}/console/drafts/{refund}")
+    choose(page, "ask")
+    part = page.locator(".parameters")
+    part.get_by_text("Its script did not come").wait_for()
+    page.keyboard.press("d")
+    block(page, "ask").locator(".disabled").wait_for()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="This dialog is not loaded")
+    dialog.get_by_text("Its script did not come").wait_for()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    saved(page)
+    page.unroute_all()
+    part.get_by_role("button", name="Try again").click()
+    until(page, "() => document.querySelector('.yaml textarea')?.value.startsWith('message: ')")
+    canvas(page)
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys").wait_for()
 
 
 def test_a_page_without_sockets_edits_and_follows_by_long_poll(

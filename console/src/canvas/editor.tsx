@@ -1,7 +1,7 @@
 /** The page of a draft: head, palette, canvas or outline, inspector, findings. */
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
-import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
+import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
@@ -11,6 +11,7 @@ import { TestingContext } from "../testruns/marks.tsx";
 import { TestQuestions } from "../testruns/questions.tsx";
 import { follow, hrefOf, useAddress, workflowPath } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { dialog, part } from "../ui/part.tsx";
 import { useNodeInAddress } from "./addressing.ts";
 import { run } from "./commands.ts";
 import type { Desk, Look } from "./desk.ts";
@@ -30,8 +31,8 @@ import { Tied } from "./page/tied.tsx";
 const Canvas = seeing(Flow, ["listed", "question", "renaming", "open", "said"]);
 const Rows = seeing(Outline, ["layout", "placed", "listed", "question", "open", "said"]);
 const Kinds = memo(Palette);
-const About = lazy(async () => ({ default: (await import("./page/aside.ts")).About }));
-const Panes = lazy(async () => ({ default: (await import("./page/aside.ts")).Panes }));
+const About = dialog(async () => (await import("./page/aside.ts")).About);
+const Panes = part(async () => (await import("./page/aside.ts")).Panes);
 
 type State = { readonly is: "opening" } | { readonly is: "open"; readonly opened: Opened } | { readonly is: "failed"; readonly error: unknown };
 
@@ -93,7 +94,7 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
         {inGraph ? <TestBar room={room} tests={tests} /> : null}
         {tab === "canvas" ? <><Canvas desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Rows desk={desk} look={look} />
-            : <Suspense fallback={null}><Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} /></Suspense>}
+            : <Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} />}
         {empty && inGraph ? <Empty desk={desk} canEdit={look.draft.canEdit} /> : null}
         <Tidings desk={desk} look={look} room={room} />
       </main>
@@ -111,7 +112,7 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
 
 function AboutAsked({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Opened["room"] }): ReactElement | null {
   if (look.question?.is !== "about") return null;
-  return <Suspense fallback={null}><About room={room} canEdit={look.draft.canEdit} close={() => { desk.change({ question: null }); }} /></Suspense>;
+  return <About room={room} canEdit={look.draft.canEdit} close={() => { desk.change({ question: null }); }} />;
 }
 
 function classOf({ draft, made }: Look, inGraph: boolean): string {

@@ -44,7 +44,7 @@ export async function openDraft(id: string): Promise<Opened> {
   room.line.entered = () => void tests.open();
   void tests.open();
   // So that they are there when the network is not; what fails here is loaded when it is used.
-  for (const later of [import("./page/aside.ts"), import("../inspector/field.tsx")]) later.catch(() => undefined);
+  for (const later of [import("./page/aside.ts"), import("../inspector/field.tsx"), import("./keyboard/carrying.ts")]) later.catch(() => undefined);
   return {
     room, desk, tests,
     close() {

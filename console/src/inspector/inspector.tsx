@@ -1,5 +1,5 @@
 /** The inspector: name, kind, parameters and settings of a node, its edges, and what is wrong with it. */
-import { lazy, memo, Suspense, useContext, useState, type ReactElement } from "react";
+import { memo, useContext, useState, type ReactElement } from "react";
 import { remove, rename, changeKind } from "../canvas/actions/changing.ts";
 import { nameFault } from "../canvas/actions/adding.ts";
 import { run } from "../canvas/commands.ts";
@@ -12,6 +12,7 @@ import { at, isObject, textAt, type Json, type JsonObject } from "../editing/val
 import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
+import { part } from "../ui/part.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { ago } from "../ui/words/times.tsx";
 import { serverNow } from "../wire/clock.ts";
@@ -20,7 +21,7 @@ import { Parameters, useAsYaml } from "./parameters.tsx";
 import { Prose } from "../ui/words/prose.tsx";
 import { Settings, WorkflowSettings } from "./settings.tsx";
 
-const Aligning = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Aligning }));
+const Aligning = part(async () => (await import("../canvas/page/aside.ts")).Aligning);
 
 const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
@@ -149,7 +150,7 @@ function OfMany({ desk, look }: { readonly desk: Desk; readonly look: Look }): R
     <>
     <div className="inspector-head"><b>{look.selected.size} nodes{look.chosen.size === 0 ? "" : ` and ${look.chosen.size} ${look.chosen.size === 1 ? "note" : "notes"}`}</b></div>
     <div className="inspector-body">
-      <Suspense fallback={null}><Aligning desk={desk} look={look} /></Suspense>
+      <Aligning desk={desk} look={look} />
       <div className="inspector-row">
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}>Duplicate</button>
         <button className="button small" type="button" disabled={!canEdit} onClick={() => { run(desk, "disable"); }}>Disable or enable</button>

@@ -1,11 +1,12 @@
 /** The parameters of a node, in a form or as YAML text, and what is wrong with it besides. */
-import { lazy, Suspense, useState, type ReactElement } from "react";
+import { useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block, Graph } from "../canvas/model/graph.ts";
 import type { Kind } from "../canvas/model/kinds.ts";
 import { isObject, type Json } from "../editing/values.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/notices.tsx";
+import { part } from "../ui/part.tsx";
 import type { Finding, Room } from "../wire/room.ts";
 import Form from "./forms/form.tsx";
 import { within } from "./forms/placing.ts";
@@ -13,7 +14,7 @@ import { Mend } from "./mending.tsx";
 import { Prose } from "../ui/words/prose.tsx";
 import type { Place } from "./typing.ts";
 
-const YamlField = lazy(() => import("./field.tsx"));
+const YamlField = part(async () => (await import("./field.tsx")).default, () => <Bones lines={3} label="The field is loading" />);
 const AS = "stepless.parameters"; // whether a person edits them in a form, kept by the browser
 
 /** Whether a person edits nodes as YAML text, and how they choose so. */
@@ -90,8 +91,6 @@ export function Text({ room, ...field }: {
   readonly canEdit: boolean; readonly room: Room; readonly isBare?: boolean;
 }): ReactElement {
   return (
-    <Suspense fallback={<Bones lines={3} label="The field is loading" />}>
-      <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
-    </Suspense>
+    <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
   );
 }

@@ -1,18 +1,20 @@
 /** What a node has beside its parameters, and a workflow beside its nodes, in a form or as YAML text. */
-import { lazy, Suspense, type ReactElement } from "react";
+import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
 import type { Kind } from "../canvas/model/kinds.ts";
 import { run } from "../canvas/commands.ts";
 import { isObject, type Json, type JsonObject } from "../editing/values.ts";
 import { Bones } from "../ui/notices.tsx";
+import { part } from "../ui/part.tsx";
 import type { Room } from "../wire/room.ts";
 import { Fold } from "./fold.tsx";
 import { placedInWorkflow, within } from "./forms/placing.ts";
 import { Text, useAsYaml } from "./parameters.tsx";
 
-const Form = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Settings }));
-const FormOfWorkflow = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).OfWorkflow }));
+const LOADING = (): ReactElement => <Bones lines={4} label="The form is loading" />;
+const Form = part(async () => (await import("../canvas/page/aside.ts")).Settings, LOADING);
+const FormOfWorkflow = part(async () => (await import("../canvas/page/aside.ts")).OfWorkflow, LOADING);
 const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
 const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
 
@@ -29,9 +31,7 @@ export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
       {kind === undefined || kind.settings === null || asYaml ? (
         <Text desk={desk} label="Settings" value={entity} place={{ key, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
       ) : (
-        <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
-          <Form desk={desk} look={look} room={room} block={block} kind={kind} entity={entity} hidden={OF_A_BLOCK} asYaml={() => { choose(true); }} />
-        </Suspense>
+        <Form desk={desk} look={look} room={room} block={block} kind={kind} entity={entity} hidden={OF_A_BLOCK} asYaml={() => { choose(true); }} />
       )}
       <label className="check">
         <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
@@ -52,9 +52,7 @@ export function WorkflowSettings({ desk, look, room, entity }: { readonly desk: 
           {desk.settings === null ? null : <button type="button" className="link settings-yaml" onClick={() => { choose(false); }}>Edit in a form</button>}
         </>
       ) : (
-        <Suspense fallback={<Bones lines={4} label="The form is loading" />}>
-          <FormOfWorkflow desk={desk} look={look} room={room} entity={entity} hidden={OF_THE_DOCUMENT} asYaml={() => { choose(true); }} />
-        </Suspense>
+        <FormOfWorkflow desk={desk} look={look} room={room} entity={entity} hidden={OF_THE_DOCUMENT} asYaml={() => { choose(true); }} />
       )}
     </Fold>
   );

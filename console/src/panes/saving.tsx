@@ -1,14 +1,15 @@
 /** Saving to the file under `stepless dev`, publishing, and the questions that both may lead to. */
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactElement } from "react";
+import { useCallback, useMemo, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
+import { dialog } from "../ui/part.tsx";
 import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import { whyNot } from "../wire/standing.ts";
 import { settled } from "./settled.ts";
 
-const Publish = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Publish }));
-const Conflicts = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Conflicts }));
-const Files = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).Files }));
+const Publish = dialog(async () => (await import("../canvas/page/aside.ts")).Publish);
+const Conflicts = dialog(async () => (await import("../canvas/page/aside.ts")).Conflicts);
+const Files = dialog(async () => (await import("../canvas/page/aside.ts")).Files);
 
 type Asked = { readonly is: "publish" } | { readonly is: "conflicts" } | { readonly is: "files"; readonly files: readonly string[] } | null;
 
@@ -68,11 +69,12 @@ export function SavingQuestions({ desk, look, room, saving }: { readonly desk: D
   const { asked } = saving;
   if (asked === null) return null;
   const close = (): void => { saving.ask(null); };
-  return (
-    <Suspense fallback={null}>
-      {asked.is === "publish" ? <Publish desk={desk} look={look} room={room} close={close} solve={saving.solve} />
-        : asked.is === "conflicts" ? <Conflicts room={room} close={close} canEdit={look.draft.canEdit} />
-          : <Files files={asked.files} workflow={room.draft} close={close} choose={saving.saveTo} />}
-    </Suspense>
-  );
+  switch (asked.is) {
+    case "publish":
+      return <Publish desk={desk} look={look} room={room} close={close} solve={saving.solve} />;
+    case "conflicts":
+      return <Conflicts room={room} close={close} canEdit={look.draft.canEdit} />;
+    case "files":
+      return <Files files={asked.files} workflow={room.draft} close={close} choose={saving.saveTo} />;
+  }
 }

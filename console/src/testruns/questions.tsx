@@ -1,20 +1,17 @@
 /** The questions about test runs that the desk asks, whose dialogs are loaded once a draft is open. */
-import { lazy, Suspense, type ReactElement } from "react";
+import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
+import { dialog } from "../ui/part.tsx";
 import type { Room } from "../wire/room.ts";
 import type { TestRuns } from "./store.ts";
 
-const TestDialog = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).TestDialog }));
-const PinDialog = lazy(async () => ({ default: (await import("../canvas/page/aside.ts")).PinDialog }));
+const TestDialog = dialog(async () => (await import("../canvas/page/aside.ts")).TestDialog);
+const PinDialog = dialog(async () => (await import("../canvas/page/aside.ts")).PinDialog);
 
 export function TestQuestions({ desk, look, room, tests }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns }): ReactElement | null {
   const { question } = look;
   if (question?.is !== "test" && question?.is !== "pin") return null;
   const close = (): void => { desk.change({ question: null }); };
-  return (
-    <Suspense fallback={null}>
-      {question.is === "test" ? <TestDialog desk={desk} look={look} room={room} tests={tests} stop={question.stop} from={question.from} close={close} />
-        : <PinDialog key={question.tail} desk={desk} look={look} tests={tests} tail={question.tail} close={close} />}
-    </Suspense>
-  );
+  return question.is === "test" ? <TestDialog desk={desk} look={look} room={room} tests={tests} stop={question.stop} from={question.from} close={close} />
+    : <PinDialog key={question.tail} desk={desk} look={look} tests={tests} tail={question.tail} close={close} />;
 }

@@ -2,23 +2,8 @@
 import { Component, lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
 import { Bar } from "./bar.tsx";
 import { BASE } from "./addresses.ts";
+import { loaded, NotLoaded } from "./loading.ts";
 import { Failed } from "./notices.tsx";
-
-/** A script or a style of a page did not come: without the network, or from a server that has another release by now. */
-class NotLoaded extends Error {
-  constructor() {
-    super("Its script did not come: the server is not reached, or has another release since this tab was opened. Check that it runs, then try again.");
-  }
-}
-
-/** Rejects with an error that says what to do. */
-export async function loaded<T>(script: Promise<T>): Promise<T> {
-  try {
-    return await script;
-  } catch {
-    throw new NotLoaded();
-  }
-}
 
 /** A page whose script is loaded when it is opened. */
 export function page<P>(make: () => Promise<{ readonly default: ComponentType<P> }>): LazyExoticComponent<ComponentType<P>> {

@@ -1,6 +1,6 @@
 /** One published version, which never changes: what it was made from beside its graph. */
 import "./version.css";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
+import { useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph/graph.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { titleOf, type Made } from "../source/made.ts";
@@ -9,11 +9,12 @@ import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } 
 import { Bar } from "../ui/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { part } from "../ui/part.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";
 import { drawn, newestOf, textOf, versionAt, type Version } from "./version.ts";
 
-const SourcePane = lazy(() => import("../source/pane.tsx"));
+const SourcePane = part(async () => (await import("../source/pane.tsx")).default, () => <Bones lines={16} label="The source is loading" />);
 
 const NONE: ReadonlyMap<string, NodeSummary> = new Map();
 
@@ -93,9 +94,7 @@ function Beside({ version, chosen, choose }: { readonly version: Version; readon
     <div className="beside">
       <div className="beside-text">
         {shown === null ? <Bones lines={16} label="The text is loading" /> : (
-          <Suspense fallback={<Bones lines={16} label="The source is loading" />}>
-            <SourcePane source={shown} chosen={chosen === "" ? null : chosen} choose={picked} {...(version.made === null ? {} : { note: <Compiled made={version.made} /> })} />
-          </Suspense>
+          <SourcePane source={shown} chosen={chosen === "" ? null : chosen} choose={picked} {...(version.made === null ? {} : { note: <Compiled made={version.made} /> })} />
         )}
       </div>
       <div className="beside-graph"><RunGraph graph={graph} nodes={NONE} chosen={chosen} onChoose={picked} isPlain /></div>

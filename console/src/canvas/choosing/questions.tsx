@@ -1,6 +1,7 @@
 /** The questions that the desk asks over the canvas, each with its choices. */
-import { lazy, Suspense, type ReactElement } from "react";
+import type { ReactElement } from "react";
 import { markOf } from "../../ui/icons.tsx";
+import { dialog } from "../../ui/part.tsx";
 import { targets } from "../actions/adding.ts";
 import type { Action } from "../actions/keymap.ts";
 import { addAt, addBeside, addKind, connectTo, run } from "../commands.ts";
@@ -12,8 +13,8 @@ import { keyNames } from "../keyboard/keynames.ts";
 import type { Choice } from "./matching.ts";
 import { Picker } from "./picker.tsx";
 
-const CanvasMenu = lazy(async () => ({ default: (await import("../page/aside.ts")).CanvasMenu }));
-const Keys = lazy(async () => ({ default: (await import("../page/aside.ts")).Keys }));
+const CanvasMenu = dialog(async () => (await import("../page/aside.ts")).CanvasMenu);
+const Keys = dialog(async () => (await import("../page/aside.ts")).Keys);
 
 export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly look: Look; readonly draft: string }): ReactElement | null {
   const { question } = look;
@@ -39,9 +40,9 @@ export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly
       return <Picker key="commands" title="Commands and nodes" empty="Neither a command nor a node is named like this." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
         choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
     case "menu":
-      return <Suspense fallback={null}><CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} /></Suspense>;
+      return <CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} />;
     case "keys":
-      return <Suspense fallback={null}><Keys close={close} /></Suspense>;
+      return <Keys close={close} />;
     case "about":
     case "test":
     case "pin":

@@ -1,12 +1,13 @@
 /** Beside the graph of a draft that was compiled from source: the source, why the graph is only read, and how that is left. */
-import { lazy, Suspense, useCallback, useMemo, useState, type ReactElement } from "react";
+import { useCallback, useMemo, useState, type ReactElement } from "react";
 import { titleOf, type Made } from "../../source/made.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Bones } from "../../ui/notices.tsx";
+import { part } from "../../ui/part.tsx";
 import type { Desk, Look } from "../desk.ts";
 import { sourceOf } from "../model/tie.ts";
 
-const SourcePane = lazy(() => import("../../source/pane.tsx"));
+const SourcePane = part(async () => (await import("../../source/pane.tsx")).default, () => <Bones lines={16} label="The source is loading" />);
 
 export function Tied({ desk, look, made }: { readonly desk: Desk; readonly look: Look; readonly made: Made }): ReactElement {
   const [isAsked, ask] = useState(false);
@@ -16,14 +17,12 @@ export function Tied({ desk, look, made }: { readonly desk: Desk; readonly look:
   const canEdit = desk.draft.snapshot().canEdit;
   return (
     <div className="tied">
-      <Suspense fallback={<Bones lines={16} label="The source is loading" />}>
-        <SourcePane source={source} chosen={desk.current} choose={choose} note={
-          <>
-            <p>Compiled from <b>{file}</b>, so the graph is read-only. Change the file, and publish it: <code>stepless publish {file}</code>. <code>stepless dev</code> does so when you save.</p>
-            <button className="button small" type="button" disabled={!canEdit} onClick={() => { ask(true); }}>Edit as a graph…</button>
-          </>
-        } />
-      </Suspense>
+      <SourcePane source={source} chosen={desk.current} choose={choose} note={
+        <>
+          <p>Compiled from <b>{file}</b>, so the graph is read-only. Change the file, and publish it: <code>stepless publish {file}</code>. <code>stepless dev</code> does so when you save.</p>
+          <button className="button small" type="button" disabled={!canEdit} onClick={() => { ask(true); }}>Edit as a graph…</button>
+        </>
+      } />
       {isAsked ? <Leaving file={file} close={() => { ask(false); }} leave={() => { desk.untie(); }} /> : null}
     </div>
   );

@@ -1,7 +1,8 @@
 /** One field: its label, the switch ƒ, the control that fits its schema, its help and what is wrong with it. */
-import { createContext, lazy, Suspense, useContext, useState, type ReactElement, type ReactNode } from "react";
+import { createContext, useContext, useState, type ReactElement, type ReactNode } from "react";
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
+import { part } from "../../ui/part.tsx";
 import { Mend } from "../mending.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
 import { decoded } from "../values.ts";
@@ -12,8 +13,8 @@ import { inside, type Placed } from "./placing.ts";
 import { Rows } from "./rows.tsx";
 import { Check, Choice, NumberInput, Scalar, Several, Text, Texts } from "./simple.tsx";
 
-const Expression = lazy(async () => ({ default: (await import("../../panes/text/texts.ts")).Expression }));
-const YamlField = lazy(() => import("../field.tsx"));
+const Expression = part(async () => (await import("../../panes/text/texts.ts")).Expression, ({ value }) => <div className="x-host field"><div className="x-early">{shownScalar(value)}</div></div>);
+const YamlField = part(async () => (await import("../field.tsx")).default, () => <div className="field" />);
 const NONE: ReadonlySet<string> = new Set();
 
 /** What is wrong with the node, at its places. */
@@ -119,9 +120,7 @@ function Formula({ field, isNew, ...props }: Shown & { readonly field: Field; re
     bench.enter(spot, base, wanted, true);
   };
   return (
-    <Suspense fallback={<div className="x-host field"><div className="x-early">{shownScalar(props.value)}</div></div>}>
-      <Expression {...props} ghost={isExpression ? field.ghost : ""} isExpression={isExpression} isLong={field.control === "lines" || field.control === "any"} focused={isNew} enter={enter} />
-    </Suspense>
+    <Expression {...props} ghost={isExpression ? field.ghost : ""} isExpression={isExpression} isLong={field.control === "lines" || field.control === "any"} focused={isNew} enter={enter} />
   );
 }
 
@@ -137,9 +136,7 @@ const CASE: Field = { ...PLAIN, name: "", control: "expression", part: "cases" }
 
 function Yaml({ bench, spot, value, label }: Shown): ReactElement {
   return (
-    <Suspense fallback={<div className="field" />}>
-      <YamlField desk={bench.desk} label={`${label} as YAML`} isBare value={value} place={{ key: spot.key, path: spot.path, hidden: NONE, isAny: true }} schema={null} canEdit={bench.canEdit} attend={() => undefined} />
-    </Suspense>
+    <YamlField desk={bench.desk} label={`${label} as YAML`} isBare value={value} place={{ key: spot.key, path: spot.path, hidden: NONE, isAny: true }} schema={null} canEdit={bench.canEdit} attend={() => undefined} />
   );
 }
 
