@@ -1,1 +1,0 @@
-import{t as e}from"./copying-BI73jrhC.js";import{m as t}from"./index-B6cYHFX3.js";var n=t();function r({of:t}){return(0,n.jsx)(`ul`,{className:`commands`,"aria-label":`Commands`,children:t.map(([t,r])=>(0,n.jsxs)(`li`,{children:[(0,n.jsx)(`code`,{children:t}),(0,n.jsx)(`span`,{className:`hint`,children:r}),(0,n.jsx)(e,{text:t,what:`the command`})]},t))})}export{r as t};

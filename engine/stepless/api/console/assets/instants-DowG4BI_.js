@@ -1,1 +1,0 @@
-import{D as e}from"./index-B6cYHFX3.js";var t=/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;function n(n,r=e()){return n.replace(t,e=>{let t=new Date(e),n=t.toDateString()===new Date(r).toDateString();return t.toLocaleString(void 0,n?{hour:`2-digit`,minute:`2-digit`}:{month:`short`,day:`numeric`,hour:`2-digit`,minute:`2-digit`})})}export{n as t};

@@ -1,1 +1,0 @@
-var e={local:1,key:2,jwt:2};function t(t){if(t.startsWith(`configured key `))return`configured key`;let n=t.split(` `),r=n.slice(e[n[0]??``]??0).join(` `);return r===``?t:r}export{t};
