@@ -8,6 +8,7 @@
  * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
  */
 import { answers, backsOf } from "./acknowledging.ts";
+import { Arriving } from "./arriving.ts";
 import { coalesced } from "./coalescing.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
@@ -20,7 +21,6 @@ import { called, following, type Called } from "./rules/following.ts";
 import { inverse } from "./rules/inverse.ts";
 import { resolve, undone } from "./rules/resolve.ts";
 import { Stacks } from "./stacks.ts";
-import { MAX_RECENT_ITEMS } from "./limits.ts";
 import type { Entities, Layer } from "./state.ts";
 import { unasked } from "./unasking.ts";
 
@@ -32,9 +32,8 @@ export class Replica {
   notices: Notice[] = [];
   /** Says why a gesture, as it would be sent, cannot be; null where it can. */
   refuses: (asked: Gesture) => string | null = () => null;
-  private readonly early = new Map<number, Item>();
+  readonly arriving = new Arriving();
   private shown: Layer | null = null;
-  private recent: Item[] = []; // the last that were taken, without a gap
 
   constructor(public client: string, public confirmed: Entities, public seq = 0) {}
 
@@ -48,11 +47,6 @@ export class Replica {
 
   get pending(): readonly Pending[] {
     return [...(this.sent?.parts ?? []), ...this.unsent];
-  }
-
-  /** Whether an item waits for those before it. */
-  get hasGap(): boolean {
-    return this.early.size > 0;
   }
 
   // -- editing -----------------------------------------------------------------------------------------------------------
@@ -69,8 +63,8 @@ export class Replica {
    * and with what is not confirmed. Null where this replica does not know all of that: it is not there yet, or has forgotten it.
    */
   carried(asked: readonly Gesture[], base: number): Gesture[] | null {
-    const since = this.recent.filter((item) => item.seq > base);
-    if (base > this.seq || since.length !== this.seq - base) return null;
+    const since = this.arriving.since(base, this.seq);
+    if (since === null) return null;
     let theirs: Write[] = [...since.flatMap((item) => item.effects), ...this.pending.flatMap((part) => part.gesture.writes)];
     return asked.map((one) => {
       const part: Pending = { gesture: one, origin: "edit", typed: false, entry: null, former: null };
@@ -189,9 +183,7 @@ export class Replica {
    * is taken.
    */
   hear(item: Item, taking: (item: Item) => void = () => undefined): void {
-    if (item.seq > this.seq) this.early.set(item.seq, item);
-    for (let next = this.early.get(this.seq + 1); next !== undefined; next = this.early.get(this.seq + 1)) {
-      this.early.delete(next.seq);
+    for (const next of this.arriving.next(item, this.seq)) {
       taking(next);
       this.take(next);
     }
@@ -199,8 +191,7 @@ export class Replica {
 
   private take(item: Item): void {
     this.seq = item.seq;
-    this.recent = [...this.recent.slice(1 - MAX_RECENT_ITEMS), item];
-    const before = called(this.view, this.asked());
+    const before = this.called();
     if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
       this.acknowledged(this.sent, item);
     } else {
@@ -213,9 +204,14 @@ export class Replica {
 
   private readonly asked = (): Write[] => this.pending.flatMap((part) => part.gesture.writes);
 
+  /** The names of the blocks that are not confirmed, where texts mean them. */
+  called(): Called[] {
+    return called(this.view, this.asked());
+  }
+
   /** Rewrites references to blocks that `before` has under another name than the view. Undo leaves them rewritten. */
-  private follow(before: readonly Called[]): void {
-    const splices = following(this.view, this.confirmed, before, this.asked());
+  private follow(before: readonly Called[], taken: readonly Write[] = []): void {
+    const splices = following(this.view, this.confirmed, before, this.asked(), taken);
     if (splices.length === 0) return;
     this.unsent.push({ gesture: gesture(splices), origin: "edit", typed: false, entry: null, former: null });
     this.stacks.follow(splices, this.view);
@@ -224,13 +220,15 @@ export class Replica {
 
   /**
    * Brings a replica that was kept without its state to that of the log: `items` are all those since its sequence, `state` is what they
-   * led to. Entries of what was in flight stay as they were made from the view.
+   * led to, `before` is what `called` was when it was kept. Entries of what was in flight stay as they were made from the view.
    */
-  resume(state: Entities, items: readonly Item[]): void {
+  resume(state: Entities, items: readonly Item[], before: readonly Called[] = []): void {
+    let taken: Write[] = [];
     for (const item of items) {
       if (item.seq !== this.seq + 1) continue;
       this.seq = item.seq;
       if (this.sent?.tag === item.tag) {
+        taken = this.sent.parts.flatMap((part) => part.gesture.writes);
         this.outcomesOf(this.sent, item);
         this.sent = null;
       } else {
@@ -238,8 +236,9 @@ export class Replica {
       }
     }
     this.confirmed = state;
-    this.early.clear();
+    this.arriving.clear();
     this.cancel();
+    this.follow(before, taken);
   }
 
   private acknowledged(sent: Sent, item: Item): void {

@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Effect, PutEffect } from "../../src/editing/effects.ts";
-import { gesture } from "../../src/editing/gestures.ts";
+import { gesture, type Gesture, type Item } from "../../src/editing/gestures.ts";
 import { Replica } from "../../src/editing/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
+import { Dice } from "../dice.ts";
+import { Browser } from "./machine.ts";
+import { Room, textOf as stateOf } from "./world.ts";
 
 const KEY = "block/a";
 const PATH = ["with", "prompt"];
@@ -16,8 +19,12 @@ function block(id: string, prompt: string): ReturnType<typeof object> {
 
 const put = (key: string, id: string, prompt = ""): PutEffect => ["put", `block/${key}`, block(id, prompt)];
 
+function itemOf(seq: number, tag: string, ...effects: Effect[]): Item {
+  return { seq, client: "them", n: 1, tag, by: "them", at: 1, effects, outcomes: [], closes: null };
+}
+
 function hear(replica: Replica, tag: string, ...effects: Effect[]): void {
-  replica.hear({ seq: replica.seq + 1, client: "them", n: 1, tag, by: "them", at: 1, effects, outcomes: [], closes: null });
+  replica.hear(itemOf(replica.seq + 1, tag, ...effects));
 }
 
 function opened(prompt: string): Replica {
@@ -62,4 +69,42 @@ test("what was written after the name had changed means the other block, as does
   other.edit(gesture([["set", KEY, ["enabled"], false]]));
   hear(other, "1", put("theirs", "http"));
   assert.equal(textOf(other), "<http.x> ");
+});
+
+test("after a tab was closed, what it had written follows, whether it waited, was in flight, or was committed meanwhile", () => {
+  for (const [asked, committed] of [[0, 0], [1, 0], [2, 0], [1, 1], [2, 2]] as const) {
+    const replica = opened("");
+    const gestures = [gesture([put("mine", "http")]), gesture([["set", KEY, PATH, "<http.body>"]])];
+    for (const one of gestures) replica.edit(one);
+    const sent = asked > 0 ? replica.message(() => "t", asked) : null;
+    const before = replica.called();
+    const log = new Replica("log", new Entities([[KEY, block("a", "")]]));
+    const items: Item[] = [itemOf(1, "theirs", put("theirs", "http"))];
+    if (sent !== null && committed > 0) items.push(itemOf(2, sent.tag, put("mine", "http_2"), ...(committed > 1 ? [["set", KEY, PATH, "<http.body>"] as const] : [])));
+    for (const item of items) log.hear(item);
+    const again = new Replica("me", new Entities());
+    [again.n, again.sent, again.unsent] = [replica.n, replica.sent, replica.unsent];
+    again.stacks.undos = replica.stacks.undos;
+    again.resume(log.confirmed, items, before);
+    assert.equal(textOf(again), "<http_2.body>", `${asked} in flight, ${committed} committed`);
+  }
+});
+
+test("a reference written offline follows the name that its block gets after the tab was closed", async () => {
+  const room = new Room(new Dice(1));
+  const browser = new Browser(room.clock);
+  const [ann, bo] = [await room.seat("ann", browser), await room.seat("bo")];
+  const http = (key: string): Gesture => gesture([["put", key, block("http", "")]]);
+  ann.isCut = true;
+  ann.session.edit(http("block/mine"));
+  ann.session.edit(gesture([["splice", "block/b", PATH, 0, 0, "<http.body> "]]), { typed: true });
+  await room.clock.pass(100);
+  ann.die();
+  bo.session.edit(http("block/theirs"));
+  await room.clock.pass(1_000);
+  const again = await room.seat("ann", browser, ann.machine.remembered());
+  await room.clock.pass(2_000);
+  assert.equal(at(again.view.get("block/mine"), ["id"]), "http_2");
+  assert.equal(at(again.view.get("block/b"), PATH), "<http_2.body> score <order.id>");
+  for (const desk of [again, bo]) assert.equal(stateOf(desk.view), stateOf(room.log.state()));
 });

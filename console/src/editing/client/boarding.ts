@@ -79,6 +79,6 @@ export function revived(berth: Berth, opening: Opening, items: readonly Item[]):
     replica.stacks.undos = [...kept.undos];
     replica.stacks.redos = [...kept.redos];
   }
-  replica.resume(new Entities(opening.state), items);
+  replica.resume(new Entities(opening.state), items, kept?.called ?? []);
   return replica;
 }

@@ -1,7 +1,8 @@
 /**
  * What a tab has in its storage, in rows under its client's id, so that one edit writes what it changed:
  *
- *     head         {epoch, seq, n, at, sent?: {n, tag, base, parts}, unsent, undos, redos, listed}: numbers of the rows below
+ *     head         {epoch, seq, n, at, sent?: {n, tag, base, parts}, unsent, undos, redos, listed}: numbers of the rows below;
+ *                  called?: [{key, name, readers}], the names of added blocks that texts mean
  *     part/N       {gesture, origin, typed, entry?, former?}
  *     entry/N      {gesture, begun}: what takes an action back
  *     listed/N     a gesture that waits for a person's word
@@ -13,7 +14,8 @@ import { readObject, writeJson } from "../json.ts";
 import { count, gestureRead, gestureWritten, list, text } from "../messages.ts";
 import type { Entry, Origin, Pending, Sent } from "../pending.ts";
 import type { Replica } from "../replica.ts";
-import { isObject, object, type Json, type JsonObject } from "../values.ts";
+import type { Called } from "../rules/following.ts";
+import { EMPTY, isObject, object, type Json, type JsonObject } from "../values.ts";
 
 /** A replica without its state. */
 export interface Kept {
@@ -27,6 +29,7 @@ export interface Kept {
   readonly undos: readonly Entry[];
   readonly redos: readonly Entry[];
   readonly listed: readonly Gesture[];
+  readonly called: readonly Called[];
 }
 
 export function prefix(draft: string, client = ""): string {
@@ -66,6 +69,8 @@ export class Written {
     if (sent !== null) head.push(["sent", object([["n", sent.n], ["tag", sent.tag], ["base", sent.base], ["parts", sent.parts.map(part)]])]);
     head.push(["unsent", replica.unsent.map(part)], ["undos", replica.stacks.undos.map(entry)], ["redos", replica.stacks.redos.map(entry)]);
     head.push(["listed", waiting]);
+    const called = replica.called();
+    if (called.length > 0) head.push(["called", called.map(({ key, name, readers }) => object([["key", key], ["name", name], ["readers", readers]]))]);
     rows.set(`${start}head`, [null, () => object(head)]);
     return this.difference(rows);
   }
@@ -126,12 +131,19 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
       ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [] } : null,
     unsent: list(head, "unsent").map(part), undos: list(head, "undos").map(entry), redos: list(head, "redos").map(entry),
     listed: list(head, "listed").map((number) => gestureRead(row("listed", number))),
+    called: head.has("called") ? list(head, "called").map(calledRead) : [],
   };
 }
 
 /** A number; the first rows of this form had its digits as a text. */
 function epochOf(head: JsonObject): number {
   return typeof head.get("epoch") === "string" ? Number(text(head, "epoch")) : count(head, "epoch");
+}
+
+function calledRead(value: Json): Called {
+  const fields = isObject(value) ? value : EMPTY;
+  const readers = list(fields, "readers").filter((one) => typeof one === "string");
+  return { key: text(fields, "key"), name: text(fields, "name"), readers };
 }
 
 function originOf(word: string): Origin {

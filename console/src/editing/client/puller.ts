@@ -29,7 +29,7 @@ export class Puller {
   /** Items came: those that are missing between them are asked for when they do not come by themselves. */
   listen(): void {
     this.quiet.set(QUIET_MS);
-    if (!this.replica().hasGap) this.gap.clear();
+    if (!this.replica().arriving.hasGap) this.gap.clear();
     else if (!this.gap.isSet) this.gap.set(GAP_MS);
   }
 

@@ -6,7 +6,7 @@
  */
 import type { SpliceEffect, Write } from "../effects.ts";
 import { MENTION, roomOf, tailOf, valueAt, type State } from "../state.ts";
-import { textAt } from "../values.ts";
+import { EMPTY, textAt } from "../values.ts";
 import { bodyOf, meant, readers, rewritten } from "./references.ts";
 
 /** The name of an added block in a view, and the blocks and subflows whose texts mean it by that name. */
@@ -16,29 +16,32 @@ export interface Called {
   readonly readers: readonly string[];
 }
 
-/** The blocks that unconfirmed writes add, as a view names them. */
+/** The blocks that unconfirmed writes add and that texts mean, as a view names them. */
 export function called(view: State, writes: Iterable<Write>): Called[] {
   const made: Called[] = [];
   for (const write of writes) {
     const block = write[0] === "put" && roomOf(write[1]) === "block" ? view.get(write[1]) : undefined;
-    if (block !== undefined) made.push({ key: write[1], name: textAt(block, "id"), readers: readers(view, write[1]) });
+    const held = block === undefined ? [] : readers(view, write[1]);
+    if (held.length > 0) made.push({ key: write[1], name: textAt(block ?? EMPTY, "id"), readers: held });
   }
   return made;
 }
 
 /**
- * The splices over `view` that give such blocks the name that they have there, in texts that unconfirmed writes touch. A text of
- * which the confirmed state has the name already may mean the other block, and stays.
+ * The splices over `view` that give such blocks the name that they have there, in texts that `writes` touch: those that are not
+ * confirmed, or were not when the names were taken. A text of which the confirmed state has the name already may mean the other block,
+ * and stays, unless this client's own writes, `taken` since then, are what it has it from.
  */
-export function following(view: State, confirmed: State, before: readonly Called[], writes: Iterable<Write>): SpliceEffect[] {
-  const touched = new Set([...writes].map((write) => write[1]));
+export function following(view: State, confirmed: State, before: readonly Called[], writes: Iterable<Write>, taken: readonly Write[] = []): SpliceEffect[] {
+  const touched = new Set([...writes, ...taken].map((write) => write[1]));
+  const own = new Set(taken.map((write) => write[1]));
   const made: SpliceEffect[] = [];
   for (const { key, name, readers: held } of before) {
     const now = view.get(key);
     const chosen = now === undefined ? name : textAt(now, "id");
     if (chosen === name) continue;
     const keys = held.filter((one) => touched.has(one) && view.has(one) && meant(view, bodyOf(view, tailOf(one)), chosen) === key);
-    made.push(...rewritten(view, keys, name, chosen).filter((splice) => !mentioned(valueAt(confirmed, splice[1], splice[2]), name)));
+    made.push(...rewritten(view, keys, name, chosen).filter((splice) => own.has(splice[1]) || !mentioned(valueAt(confirmed, splice[1], splice[2]), name)));
   }
   return made;
 }
