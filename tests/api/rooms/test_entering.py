@@ -8,7 +8,11 @@ import pytest
 from draft_client import Socket
 from room_steps import ADA, BO, MakeRoom, edit, key, socket, ticket
 
+from stepless.adapters.memory.clock import SettableClock
 from stepless.errors import StoreUnavailable
+from stepless.limits import TICKET_LIFE_MS
+from stepless.runtime.access.roles import Role
+from stepless.runtime.access.tickets import Tickets
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +25,15 @@ async def test_a_socket_needs_a_ticket_of_this_draft_that_was_not_spent(room: An
             async with Socket(room.app, address) as refused:
                 assert (refused.status, refused.problem["code"], refused.problem["place"]) == (401, "invalid_ticket", "ticket")
                 assert refused.problem["mend"]
+
+
+async def test_a_ticket_opens_no_socket_once_its_minute_is_over(room: Any) -> None:
+    world = room.local.service.world
+    now_ms = world.clock.now_ms()
+    for age_ms, outcome in ((TICKET_LIFE_MS - 20_000, (101, None)), (TICKET_LIFE_MS, (401, "invalid_ticket"))):
+        issuer = Tickets(room.local.service.signer, world.store, SettableClock(now_ms - age_ms))
+        async with Socket(room.app, f"/drafts/w/room?ticket={issuer.issue('w', 'ada', {Role.EDIT})}") as seat:
+            assert (seat.status, seat.problem.get("code")) == outcome
 
 
 async def test_a_ticket_that_cannot_be_looked_up_is_a_problem_too(room: Any) -> None:
