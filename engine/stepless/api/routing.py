@@ -16,7 +16,7 @@ class Routes(APIRouter):
     """Adds its routes to an app, each with `dependencies`.
 
     A router that is included would have each route built a second time at the first request. Unless `documented`, a route is
-    built when it is first asked for: a process that starts for one request would spend most of that time on routes nobody calls.
+    built at its first request: a process that serves one request would otherwise spend most of its start on the other routes.
     The models of responses are left out then: every endpoint returns a response of its own, so they serve /openapi.json only.
     """
 

@@ -42,7 +42,8 @@ TOOL_SECONDS = 300
 
 
 class Machine:
-    """An emulator with functions. `address` is that of all services; `build` is what SAM built, which nobody changes."""
+    """An emulator with functions. `address` is the address of all its services, `build` the folder that SAM built; it is only
+    read."""
 
     def __init__(self, folder: Path, build: Path) -> None:
         self.logs = folder
