@@ -23,7 +23,7 @@ def submit(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answe
     """The item of an intent: committed now, or before if this is a repeat. Otherwise why there is none:
 
     * `forked`: the client has sent another intent with this `n`, or a later one, or it is another person's; it goes on as a new
-      client;
+      client. This is known for as long as the client is remembered, and beyond that from the items behind its base;
     * `stale`: intents before this one are missing, or its base is out of the window, or more was typed since into the same texts
       than is crossed here; the client pulls and rebases;
     * `too_large`: to decide its gestures together takes too long; the client sends fewer at once;
@@ -79,6 +79,8 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
     for item in since:
         if item.tag == intent.tag:  # of the same tab, under a former name, or of a client that was forgotten since
             return item
+    if any(item.client == intent.client and item.n >= intent.n for item in since):  # a copied tab, of a client that was forgotten
+        return Answer("forked")
     try:
         decided = room.editing.resolve(room.state, intent, [item for item in since if item.client != intent.client])
     except Undecided as undecided:

@@ -103,6 +103,17 @@ def test_a_copied_tab_is_forked(drafting: Drafting[State]) -> None:
     assert item(drafting.submit(WF, intent(3, 2), "ada")).seq == 3
 
 
+def test_a_copied_tab_is_forked_too_when_its_client_was_forgotten(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]], storage: Storage, clock: SettableClock
+) -> None:
+    drafting.submit(WF, intent(1, 0), "ada")
+    drafting.checkpoint("wf")
+    storage.drafts.forget_expired(clock.advance(LAST_KEPT_MS + 1))
+    late = another()
+    assert late.submit(WF, intent(1, 0, tag="copy"), "ada") == Answer("forked")  # it was made beside the item, not after it
+    assert item(late.submit(WF, intent(1, 1, tag="copy"), "ada")).seq == 2
+
+
 def test_a_gap_or_a_base_out_of_the_window_is_stale(drafting: Drafting[State]) -> None:
     drafting.submit(WF, intent(), "ada")
     for stale in (intent(3, 1), intent(2, 2), intent(2, 99), intent(2, client="new")):
