@@ -90,7 +90,7 @@ class Editor:
             if name in places:
                 after = places[name]
             else:
-                self._add(node, kept, after, name, value, (*path, name))
+                self._add(node, after, name, value, (*path, name))
 
     def _kept(self, node: Node, place: int, key: str, name: str, old: JSON, new: JSON, path: Path) -> None:
         kept = len(self.edits)
@@ -170,7 +170,7 @@ class Editor:
                 continue
             self.edits.append(Edit(comments_above(self._text, begin, node.keys[first].start), next_line(self._text, end), ""))
 
-    def _add(self, node: Node, kept: Sequence[bool], after: int, name: str, value: JSON, path: Path) -> None:
+    def _add(self, node: Node, after: int, name: str, value: JSON, path: Path) -> None:
         """`after`: the entry that stays before it, -1 at the beginning."""
         if node.flow:
             self._add_in_flow(node, *_spans(node), after, f"{self._render.flow(name)}: {self._render.flow(value)}")
@@ -182,7 +182,7 @@ class Editor:
             if self._text[begin:at].strip():
                 self.edits.append(Edit(at, at, f"{written}\n{' ' * column(self._text, at)}"))
                 return
-            place = comments_above(self._text, begin, at) if kept[0] else begin
+            place = comments_above(self._text, begin, at)  # where a dropped first entry begins, too
             self.edits.append(Edit(place, place, f"{self._text[begin:at]}{written}\n"))
             return
         self._add_line(max(node.keys[after].end, node.items[after].end), column(self._text, at), written)

@@ -209,3 +209,8 @@ def test_aliases_follow_their_anchor_where_all_of_them_change() -> None:
 ])
 def test_a_comment_beside_an_odd_place_is_kept(text: str, edit: dict[str, JSON], wanted: str) -> None:
     assert patched(text, edit) == wanted and canonical(read_yaml(wanted)) == canonical(edit)
+
+
+def test_a_first_entry_that_makes_way_for_another_one_takes_its_own_comment_alone() -> None:
+    text = "# about a\na: 1\nb: {x: 1}  # kept\nc: [1]  # kept too\n"
+    assert patched(text, {"new": 2, "b": {"x": 1}, "c": [1], "z": 3}) == "new: 2\nb: {x: 1}  # kept\nc: [1]  # kept too\nz: 3\n"
