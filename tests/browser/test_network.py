@@ -40,6 +40,7 @@ def open_pair(people: tuple[Person, Person], windows: Windows, workflow: str) ->
     ada, bo = (windows.open(person, person.page(workflow)) for person in people)
     for page in (ada, bo):
         page.wait_for_selector(".head-people li")
+        page.wait_for_load_state("networkidle")  # the scripts that are fetched ahead are there
     return ada, bo
 
 
@@ -168,6 +169,7 @@ def test_a_tab_that_is_reloaded_keeps_its_edits_and_its_undo(
 ) -> None:
     person = people[0]
     page = windows.open(person, person.page(refund))
+    page.wait_for_load_state("networkidle")  # the scripts that are fetched ahead are there
     with person.cable.cut():
         type_url(page, "pay", "https://example.com/kept")
         canvas(page)
@@ -296,6 +298,17 @@ def test_a_page_without_sockets_edits_and_follows_by_long_poll(
     block(poller, "score").locator(".disabled").wait_for()
     agree(draft_site, refund, poller, bo)
     assert frames_of(poller).sockets == []
+
+
+def test_a_page_without_sockets_learns_that_its_draft_was_discarded(
+    draft_site: DraftSite, people: tuple[Person, Person], windows: Windows, refund: str
+) -> None:
+    poller = windows.open(people[0], people[0].page(refund), script=NO_SOCKETS)
+    saved(poller)
+    draft_site.client.delete(f"/drafts/{refund}").raise_for_status()
+    choose(poller, "pay")
+    poller.keyboard.press("d")
+    poller.wait_for_selector(".head-saved.read_only")
 
 
 def test_the_first_edits_need_only_what_is_loaded_with_the_editor(

@@ -7,6 +7,7 @@ import { Refusal, request, requestObject } from "./api.ts";
 export type Say = (message: JsonObject) => void;
 
 const CLOSING: ReadonlyMap<number, number> = new Map([[401, 4401], [403, 4403], [409, 4409], [410, 4409]]);
+const DISCARDED = 4409;
 const MAX_ITEMS = 1_000;
 const OF_A_MESSAGE: ReadonlySet<string> = new Set(["v", "t"]);
 
@@ -43,7 +44,8 @@ export class Exchange {
   }
 
   closed(error: unknown): void {
-    const code = error instanceof Refusal ? CLOSING.get(error.status) : undefined;
+    if (!(error instanceof Refusal)) return;
+    const code = error.code === "unknown_draft" ? DISCARDED : CLOSING.get(error.status);
     if (code !== undefined) this.say(message("closing", [["code", code]]));
   }
 

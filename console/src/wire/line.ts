@@ -198,7 +198,7 @@ export class Line {
     } catch (error) {
       if (error instanceof Refusal) {
         this.exchange.closed(error);
-        this.failures = MAX_FAILURES; // it has no tickets: no room either
+        if (error.status < 500 && error.status !== 429) this.failures = MAX_FAILURES; // it has no tickets: no room either
       }
       this.again();
     }
