@@ -300,6 +300,17 @@ def test_a_page_without_sockets_edits_and_follows_by_long_poll(
     assert frames_of(poller).sockets == []
 
 
+def test_a_ticket_that_cannot_be_had_for_a_moment_is_asked_for_again(page: Any, draft_site: DraftSite, refund: str) -> None:
+    page.route("**/ticket", lambda route: route.fulfill(status=503, json={"code": "store_unavailable"}), times=1)
+    page.goto(f"{draft_site.url}/console/drafts/{refund}")
+    page.wait_for_selector(".react-flow__node")
+    saved(page)
+    choose(page, "pay")
+    page.keyboard.press("d")
+    agree(draft_site, refund, page)
+    assert len(frames_of(page).sockets) == 1
+
+
 def test_a_page_without_sockets_learns_that_its_draft_was_discarded(
     draft_site: DraftSite, people: tuple[Person, Person], windows: Windows, refund: str
 ) -> None:

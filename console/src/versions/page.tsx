@@ -4,17 +4,15 @@ import { useCallback, useEffect, useMemo, useState, type ReactElement } from "re
 import { RunGraph } from "../runs/view/graph/graph.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { titleOf, type Made } from "../source/made.ts";
+import { SourcePane } from "../source/part.tsx";
 import { Source } from "../source/source.ts";
 import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { part } from "../ui/part.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";
 import { drawn, newestOf, textOf, versionAt, type Version } from "./version.ts";
-
-const SourcePane = part(async () => (await import("../source/pane.tsx")).default, () => <Bones lines={16} label="The source is loading" />);
 
 const NONE: ReadonlyMap<string, NodeSummary> = new Map();
 

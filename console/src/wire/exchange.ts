@@ -6,8 +6,8 @@ import { Refusal, request, requestObject } from "./api.ts";
 /** Takes a message as a socket would bring it. */
 export type Say = (message: JsonObject) => void;
 
-const CLOSING: ReadonlyMap<number, number> = new Map([[401, 4401], [403, 4403], [409, 4409], [410, 4409]]);
-const DISCARDED = 4409;
+const OVER = 4409; // the draft was replaced or discarded
+const CLOSING: ReadonlyMap<number, number> = new Map([[401, 4401], [403, 4403], [409, OVER], [410, OVER]]);
 const MAX_ITEMS = 1_000;
 const OF_A_MESSAGE: ReadonlySet<string> = new Set(["v", "t"]);
 
@@ -45,7 +45,7 @@ export class Exchange {
 
   closed(error: unknown): void {
     if (!(error instanceof Refusal)) return;
-    const code = error.code === "unknown_draft" ? DISCARDED : CLOSING.get(error.status);
+    const code = error.code === "unknown_draft" ? OVER : CLOSING.get(error.status);
     if (code !== undefined) this.say(message("closing", [["code", code]]));
   }
 

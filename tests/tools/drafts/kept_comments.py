@@ -304,18 +304,26 @@ def keeps(seed: int) -> None:
     assert canonical(read_yaml(made)) == canonical(after), seed
     lost = outside(text, document, after) - set(MARK.findall(made))
     assert not lost, (seed, made_by, lost)
-    places = [path for path, _ in changed(document, after)] + [path for path, old, new in shared(document, after) if old != new]
+    places = [*(path for path, _ in changed(document, after)), *behind_aliases(text, document, after)]
     nodes = {path[:2] if path[:1] == ("nodes",) else path[:1] for path in places}
     if "move" not in made_by and () not in nodes and ("nodes",) not in nodes:
         assert len(gone(text, made)) <= sum(lines_of(text, document, node) for node in nodes) + 2, (seed, made_by)
 
 
-def shared(document: JSON, after: JSON) -> Iterator[tuple[Place, str, str]]:
-    """What each node is before and after, where it is in both: an addition changes lines where the node was an alias."""
-    old, new = ((one.get("nodes") if isinstance(one, dict) else None) for one in (document, after))
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in old.keys() & new.keys():
-            yield ("nodes", name), canonical(old[name]), canonical(new[name])
+def behind_aliases(text: str, document: Any, after: Any) -> Iterator[Place]:
+    """The nodes that have an alias and another value afterwards: an addition behind an alias takes the line of the alias."""
+    tree = tree_of(text)
+    assert tree is not None
+    nodes = dict(zip(document, tree.items, strict=True)).get("nodes")
+    if nodes is None or nodes.shape != "mapping" or not isinstance(after.get("nodes"), dict):
+        return
+    for (name, held), node in zip(document["nodes"].items(), nodes.items, strict=True):
+        if has_alias(node) and name in after["nodes"] and canonical(held) != canonical(after["nodes"][name]):
+            yield "nodes", name
+
+
+def has_alias(node: Node) -> bool:
+    return node.shape == "alias" or any(map(has_alias, node.items))
 
 
 def lines_of(text: str, document: JSON, path: Place) -> int:

@@ -1,13 +1,10 @@
 /** Beside the graph of a draft that was compiled from source: the source, why the graph is only read, and how that is left. */
 import { useCallback, useMemo, useState, type ReactElement } from "react";
 import { titleOf, type Made } from "../../source/made.ts";
+import { SourcePane } from "../../source/part.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Bones } from "../../ui/notices.tsx";
-import { part } from "../../ui/part.tsx";
 import type { Desk, Look } from "../desk.ts";
 import { sourceOf } from "../model/tie.ts";
-
-const SourcePane = part(async () => (await import("../../source/pane.tsx")).default, () => <Bones lines={16} label="The source is loading" />);
 
 export function Tied({ desk, look, made }: { readonly desk: Desk; readonly look: Look; readonly made: Made }): ReactElement {
   const [isAsked, ask] = useState(false);

@@ -6,7 +6,7 @@
  */
 import type { SpliceEffect, Write } from "../effects.ts";
 import { MENTION, roomOf, tailOf, valueAt, type State } from "../state.ts";
-import { EMPTY, textAt } from "../values.ts";
+import { textAt } from "../values.ts";
 import { bodyOf, meant, readers, rewritten } from "./references.ts";
 
 /** The name of an added block in a view, and the blocks and subflows whose texts mean it by that name. */
@@ -21,8 +21,9 @@ export function called(view: State, writes: Iterable<Write>): Called[] {
   const made: Called[] = [];
   for (const write of writes) {
     const block = write[0] === "put" && roomOf(write[1]) === "block" ? view.get(write[1]) : undefined;
-    const held = block === undefined ? [] : readers(view, write[1]);
-    if (held.length > 0) made.push({ key: write[1], name: textAt(block ?? EMPTY, "id"), readers: held });
+    if (block === undefined) continue;
+    const held = readers(view, write[1]);
+    if (held.length > 0) made.push({ key: write[1], name: textAt(block, "id"), readers: held });
   }
   return made;
 }
