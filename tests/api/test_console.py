@@ -43,7 +43,9 @@ async def test_a_code_is_exchanged_once_within_its_time(built: Any, codes: Codes
     status, problem = await exchange(built, code + "x")
     assert (status, problem["code"], problem["place"]) == (401, "invalid_code", "code") and problem["mend"]
     status, answer = await exchange(built, code)
-    assert (status, codes.sessions.person(answer["token"])) == (200, "guest")
+    session = codes.sessions.find(answer["token"])
+    assert status == 200 and session is not None
+    assert (session.person, session.until_ms) == ("guest", clock.now_ms() + CONSOLE_SESSION_LIFE_MS)
     assert (await exchange(built, code))[1]["code"] == "invalid_code"
     late = codes.issue()
     clock.advance(CONSOLE_CODE_LIFE_MS)

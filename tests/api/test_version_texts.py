@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from draft_client import op
 
 from stepless.compile import parse
 
@@ -61,3 +62,39 @@ async def test_json_of_several_lines_is_a_text_and_in_one_line_is_not(door: Any)
 async def test_an_unknown_format_is_refused(door: Any) -> None:
     await door.publish(door.ECHO)
     assert (await door.ask.get("/workflows/echo/versions/1?format=toml")).status_code == 400
+
+
+class Layout:
+    """A draft of the newest version, opened anew: its notes and the places of its nodes."""
+
+    def __init__(self, door: Any, opened: Any) -> None:
+        self.door = door
+        self.opened = opened
+        self.blocks, self.keys = (
+            [key for key in opened["entities"] if key.partition("/")[0] in rooms] for rooms in (("block",), ("note", "place"))
+        )
+
+    async def publish(self, writes: list[Any]) -> None:
+        sent = await self.door.ask.put("/drafts/hello/ops", json=op(self.opened["epoch"], 1, writes))
+        assert "item" in sent.json(), sent.text
+        made = await self.door.ask.post("/drafts/hello/publish", json={"seq": 1})
+        assert (made.status_code, made.json()["version"]) == (200, 1)
+
+
+async def layout(door: Any) -> Layout:
+    await door.ask.delete("/drafts/hello")
+    return Layout(door, (await door.ask.post("/drafts/hello")).json())
+
+
+async def test_notes_and_places_are_those_of_the_last_draft_that_published_the_content(door: Any) -> None:
+    await put_text(door, YAML)
+    first = await layout(door)
+    place = first.blocks[0].replace("block/", "place/")
+    await first.publish([["put", "note/n", {"x": 1, "y": 2, "text": "ask Bo"}], ["put", place, {"x": 5, "y": 6}]])
+    second = await layout(door)
+    assert len(second.keys) == 2
+    await put_text(door, YAML)
+    assert len((await layout(door)).keys) == 2, "a text says nothing of them"
+    third = await layout(door)
+    await third.publish([["del", key] for key in third.keys])
+    assert (await layout(door)).keys == []

@@ -120,4 +120,6 @@ def test_a_layout_has_a_line_for_each_place(tmp_path: Path) -> None:
     assert files.layout("a.yaml") == layout
     assert len((tmp_path / "a.yaml.layout.json").read_text().splitlines()) == 9
     files.write_layout("a.yaml", None)
-    assert files.layout("a.yaml") is None and texts(tmp_path) == []
+    assert files.layout("a.yaml") == {} and texts(tmp_path) == []
+    (tmp_path / "a.yaml.layout.json").write_text("[")
+    assert files.layout("a.yaml") is None

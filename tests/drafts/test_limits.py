@@ -15,7 +15,6 @@ from stepless.limits import (
     MAX_COUNT,
     MAX_DOCUMENT_DEPTH,
     MAX_DRAFT_BLOCKS,
-    MAX_GUARDS,
     MAX_INTEGER_BITS,
     MAX_INTENT_WRITES,
     MAX_JOINED_WRITES,
@@ -69,8 +68,8 @@ DIGITS = 2**MAX_INTEGER_BITS
         (asked(base=MAX_COUNT), asked(base=MAX_COUNT + 1), "base"),
         (written(*[["del", "a"]] * MAX_INTENT_WRITES), written(*[["del", "a"]] * (MAX_INTENT_WRITES + 1)), "gestures.0.writes"),
         (
-            written(["del", "doc"], guards=[["doc", [], None]] * MAX_GUARDS),
-            written(["del", "doc"], guards=[["doc", [], None]] * (MAX_GUARDS + 1)), "gestures.0.guards",
+            written(["del", "doc"], guards=[["doc", [], None]] * MAX_INTENT_WRITES),
+            written(["del", "doc"], guards=[["doc", [], None]] * (MAX_INTENT_WRITES + 1)), "gestures.0.guards",
         ),
         (
             written(["unset", "doc", ["a"] * MAX_DOCUMENT_DEPTH]), written(["unset", "doc", ["a"] * (MAX_DOCUMENT_DEPTH + 1)]),

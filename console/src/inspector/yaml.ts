@@ -4,6 +4,7 @@
 import {
   COLLECTION_STYLE, CORE_SCHEMA, EVENT_ID, eventsToAst, parseEvents, present, SCALAR_STYLE, YAMLException, type MappingNode, type Node, type ScalarNode, type SequenceNode,
 } from "js-yaml";
+import { hasLoneSurrogate } from "../editing/values.ts";
 import { Digits, isMapping, isSequence, type Value } from "./values.ts";
 
 const MAX_NODES = 200_000; // aliases may multiply
@@ -53,11 +54,21 @@ class Reading {
     if (this.left < 0) throw new Unreadable("the text has too many values", null);
     if (node.kind === "alias") return this.alias(node.anchor);
     let made: Value;
-    if (node.kind === "scalar") made = scalar(node);
+    if (node.kind === "scalar") made = this.scalar(node);
     else if (node.kind === "sequence") made = node.items.map((item) => this.value(item));
     else made = this.mapping(node);
     if (node.anchor !== undefined) this.anchors.set(node.anchor, node); // now: a value that holds itself is none
     return made;
+  }
+
+  private scalar(node: ScalarNode): Value {
+    this.whole(node);
+    return scalar(node);
+  }
+
+  /** An escape may write half of a character, which no draft keeps. */
+  private whole(node: ScalarNode): void {
+    if (hasLoneSurrogate(node.value)) throw new Unreadable("a text has half of a character: \\ud800 to \\udfff stand in pairs", this.lines.get(node)?.() ?? null);
   }
 
   private alias(anchor: string): Value {
@@ -80,6 +91,7 @@ class Reading {
     const node = key.kind === "alias" ? this.anchors.get(key.anchor) : key;
     if (node?.kind !== "scalar") throw new Unreadable("a key is a text", null);
     if (node.anchor !== undefined) this.anchors.set(node.anchor, node);
+    this.whole(node);
     return node.value;
   }
 }

@@ -8,6 +8,7 @@ export type Say = (message: JsonObject) => void;
 
 const OVER = 4409; // the draft was replaced or discarded
 const CLOSING: ReadonlyMap<number, number> = new Map([[401, 4401], [403, 4403], [409, OVER], [410, OVER]]);
+const NOT_TAKEN: ReadonlyMap<number, string> = new Map([[400, "malformed"], [413, "too_large"]]);
 const MAX_ITEMS = 1_000;
 const OF_A_MESSAGE: ReadonlySet<string> = new Set(["v", "t"]);
 
@@ -28,7 +29,8 @@ export class Exchange {
       if (isObject(refused)) this.say(message("answer", refused));
     } catch (error) {
       if (!(error instanceof Refusal)) return;
-      if (error.status === 413) this.say(message("answer", [["n", asked.get("n") ?? 0], ["tag", asked.get("tag") ?? ""], ["code", "too_large"]]));
+      const code = NOT_TAKEN.get(error.status);
+      if (code !== undefined) this.say(message("answer", [["n", asked.get("n") ?? 0], ["tag", asked.get("tag") ?? ""], ["code", code]]));
       else this.closed(error);
     }
   }

@@ -26,6 +26,7 @@ const MAX_FRAME = 30_000;
 const PRESENCE_MS = 40; // at most so often, until the room says how often
 const PRESENCE_PART = 0.8; // of what the room allows
 const LIFE_MS = 6_600_000; // API Gateway ends a connection after two hours
+const MALFORMED = 4400;
 const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 
 export class Line {
@@ -35,6 +36,8 @@ export class Line {
   heardRun: (said: JsonObject) => void = () => undefined;
   /** Called when the room has let this page in, at first and after each break: what was said in it before was not heard. */
   entered: () => void = () => undefined;
+  /** Whether this person may edit: a server without a room tells it beside the draft alone. */
+  mayEdit: () => boolean = () => true;
   /** Called when what the draft is compared with, or a conflict with it, has changed. */
   rebased: () => void = () => undefined;
   private readonly exchange: Exchange;
@@ -46,6 +49,8 @@ export class Line {
   private client = "";
   private epoch = 0;
   private after = 0;
+  private framed = ""; // the tag of the intent that went over the socket last
+  private doubted = ""; // the same, after which the server closed the socket: a request is answered about that intent alone
   private hearer: Hearer | null = null;
   private presence: ReadonlyMap<string, Json> = new Map();
   private readonly drag = new Recorder();
@@ -81,13 +86,22 @@ export class Line {
         this.hello(said, text);
         break;
       case "op":
-        if (this.socket !== null && fits(text)) this.frame(text);
-        else if (this.isPolling || this.socket !== null) void this.exchange.op(said, this.epoch);
+        this.op(said, text);
         break;
       case "pull":
         this.pull(count(said, "after"));
         break;
       default: // a session says nothing else
+    }
+  }
+
+  private op(said: JsonObject, text: string): void {
+    const tag = textAt(said, "tag");
+    if (this.socket !== null && fits(text) && tag !== this.doubted) {
+      this.framed = tag;
+      this.frame(text);
+    } else if (this.isPolling || this.socket !== null) {
+      void this.exchange.op(said, this.epoch);
     }
   }
 
@@ -127,7 +141,7 @@ export class Line {
     this.epoch = count(said, "epoch");
     this.after = count(said, "after");
     if (this.socket !== null) this.frame(text);
-    else if (this.isPolling) this.hearer?.hear(writeJson(message("welcome", [["epoch", this.epoch], ["head", this.after]])));
+    else if (this.isPolling) this.hearer?.hear(writeJson(message("welcome", [["epoch", this.epoch], ["head", this.after], ["edit", this.mayEdit()]])));
   }
 
   private heard(said: JsonObject, text: string): void {
@@ -150,23 +164,21 @@ export class Line {
       case "base":
         this.rebased();
         break;
-      case "item": {
-        const item = said.get("item");
-        if (isObject(item)) this.passed([item]);
+      case "closing":
+        if (said.get("code") === MALFORMED) this.doubted = this.framed;
         break;
-      }
-      case "items": {
-        const items = said.get("items");
-        if (isList(items)) this.passed(items.filter(isObject));
+      case "item":
+      case "items":
+        this.passed(said);
         break;
-      }
       default: // of the people, or of the session alone
     }
     if (!this.people.hear(said, this.client)) this.hearer?.hear(text);
   }
 
-  private passed(items: readonly JsonObject[]): void {
-    for (const item of items) {
+  private passed(said: JsonObject): void {
+    const items = said.get("items") ?? [said.get("item") ?? null];
+    for (const item of isList(items) ? items.filter(isObject) : []) {
       this.after = Math.max(this.after, count(item, "seq"));
       this.heardFrom(textAt(item, "client"));
     }

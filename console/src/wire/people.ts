@@ -57,7 +57,7 @@ export class People {
     return new Set(this.list.flatMap(({ selection, field }) => [...(selection.length === 1 ? selection : []), ...(field === null ? [] : [tailOf(field)])]));
   }
 
-  /** Takes a message of the room; false where it is about something else. `own` is the client of this tab. */
+  /** Takes a message of the room; false where it says something of the draft, too. `own` is the client of this tab. */
   hear(message: JsonObject, own: string): boolean {
     const client = textAt(message, "client");
     switch (message.get("t")) {
@@ -72,7 +72,7 @@ export class People {
         this.drags.gone(client);
         const rest = this.list.filter((one) => one.client !== client);
         this.set(message.get("joined") === true && client !== own ? [...rest, met(message)] : rest);
-        return true;
+        return !message.has("rates");
       }
       case "at":
         if (client !== own && client !== "") this.moved(client, message);

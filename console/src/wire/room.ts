@@ -56,6 +56,7 @@ export class Room {
     this.session = new Session(ports, draft);
     this.people.subscribe(() => { this.near(); });
     this.line.heardFrom = (client) => { if (client.startsWith(FILE)) this.lookSoon(); };
+    this.line.mayEdit = () => this.standing.mayEdit;
     this.line.rebased = () => { this.lookSoon(); };
   }
 

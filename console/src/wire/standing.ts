@@ -2,8 +2,8 @@
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 
 /**
- * `base` and `origin`, what the draft was opened from, in words: an empty text where there is none; `newest` is null where nothing is published. `mayPublish` and
- * `mayRun` are this person's rights, as far as the server tells them.
+ * `base` and `origin`, what the draft was opened from, in words: an empty text where there is none; `newest` is null where nothing is published. `mayEdit`,
+ * `mayPublish` and `mayRun` are this person's rights, as far as the server tells them.
  */
 export interface Standing {
   readonly base: string;
@@ -14,13 +14,14 @@ export interface Standing {
   readonly fileDiffers: boolean;
   readonly canSave: boolean;
   readonly conflicts: number;
+  readonly mayEdit: boolean;
   readonly mayPublish: boolean; // and save
   readonly mayRun: boolean;
   readonly by: string; // who opened it
   readonly at: string;
 }
 
-export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0, mayPublish: true, mayRun: true, by: "", at: "" };
+export const UNKNOWN: Standing = { base: "", origin: "", version: null, newest: null, file: null, fileDiffers: false, canSave: false, conflicts: 0, mayEdit: true, mayPublish: true, mayRun: true, by: "", at: "" };
 
 /** Reads it from the state of a draft. */
 export function standingRead(draft: JsonObject): Standing {
@@ -32,7 +33,7 @@ export function standingRead(draft: JsonObject): Standing {
   const may = (role: string): boolean => !isList(roles) || roles.includes(role);
   return {
     base: [file, version === null ? "" : `v${version}`].filter(Boolean).join(", "), origin: originOf(draft.get("origin")), version, newest: newestOf(draft), file: textAt(saving, "file") || file || null,
-    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0, mayPublish: may("admin"), mayRun: may("run"), by: textAt(draft, "created_by"), at: textAt(draft, "created_at"),
+    fileDiffers: saving.get("differs") === true, canSave: saving.get("possible") === true, conflicts: numberAt(draft, "conflicts") ?? 0, mayEdit: may("edit"), mayPublish: may("admin"), mayRun: may("run"), by: textAt(draft, "created_by"), at: textAt(draft, "created_at"),
   };
 }
 

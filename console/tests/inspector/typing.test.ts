@@ -76,7 +76,7 @@ test("an anchor is what stood there before; one that is unknown, or holds itself
 });
 
 test("a text that is no YAML says where", () => {
-  for (const [text, line] of [["a: [1", null], ["a: 1\na: 2", 2], ["a: b: c", 1]] as const) {
+  for (const [text, line] of [["a: [1", null], ["a: 1\na: 2", 2], ["a: b: c", 1], ['a: 1\nb: "\\ud800"', 2], ['"\\udc00x": 1', 1]] as const) {
     assert.throws(() => read(text), (error) => error instanceof Unreadable && (line === null || error.line === line));
   }
 });

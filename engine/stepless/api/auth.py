@@ -75,8 +75,8 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World, session
         given: HTTPAuthorizationCredentials | None = Security(_SCHEME),  # noqa: B008 - FastAPI's syntax
     ) -> None:
         secret = given.credentials if given is not None else ""
-        if sessions is not None and (person := sessions.person(secret)) is not None:
-            roles, request.state.caller = ALL_ROLES, f"local {person}"
+        if sessions is not None and (session := sessions.find(secret)) is not None:
+            roles, request.state.caller, request.state.until_ms = ALL_ROLES, f"local {session.person}", session.until_ms
         else:
             roles, request.state.caller = await _roles(secret, given_hashes, kept, world)
         if not roles:
@@ -127,10 +127,10 @@ def may(request: Request, role: Role) -> bool:
 
 
 def until_ms_of(request: Request) -> int | None:
-    """When the caller's token ends, in milliseconds; None for a caller without one. Only for guarded routes."""
+    """When the caller's token or session ends, in milliseconds; None for a caller without one. Only for guarded routes."""
     authorizer = _authorizer(request)
     if not authorizer.get("jwt"):
-        return None
+        return getattr(request.state, "until_ms", None)
     from stepless.runtime.access.bearers import expires_ms  # only where tokens are used
 
     return expires_ms(authorizer, request.headers.getlist("authorization"))

@@ -20,7 +20,7 @@ from typing import Any, Final
 from stepless.editing.document.values import number
 from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write, all_written
 from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
-from stepless.limits import MAX_COUNT, MAX_DOCUMENT_DEPTH, MAX_GUARDS, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
+from stepless.limits import MAX_COUNT, MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
 from stepless.model.json import JSON, encodable
 
 
@@ -72,8 +72,6 @@ def _gesture(value: JSON, place: str) -> Gesture:
     given = _list(fields.get("writes"), f"{place}.writes")
     writes = tuple(_write(one, f"{place}.writes.{index}") for index, one in enumerate(given))
     guards = _list(fields.get("guards", []), f"{place}.guards")
-    if len(guards) > MAX_GUARDS:
-        raise Malformed(f"{place}.guards", f"a gesture has at most {MAX_GUARDS} guards")
     return Gesture(
         writes,
         tuple(_guard(one, f"{place}.guards.{index}") for index, one in enumerate(guards)),

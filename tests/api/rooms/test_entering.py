@@ -9,10 +9,13 @@ from draft_client import Socket
 from room_steps import ADA, BO, MakeRoom, edit, key, socket, ticket
 
 from stepless.adapters.memory.clock import SettableClock
+from stepless.api.routes.console import Codes
 from stepless.errors import StoreUnavailable
-from stepless.limits import TICKET_LIFE_MS
+from stepless.limits import CONSOLE_SESSION_LIFE_MS, TICKET_LIFE_MS
 from stepless.runtime.access.roles import Role
+from stepless.runtime.access.sessions import Sessions
 from stepless.runtime.access.tickets import Tickets
+from stepless.runtime.access.tokens import Key, Signer
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +37,21 @@ async def test_a_ticket_opens_no_socket_once_its_minute_is_over(room: Any) -> No
         issuer = Tickets(room.local.service.signer, world.store, SettableClock(now_ms - age_ms))
         async with Socket(room.app, f"/drafts/w/room?ticket={issuer.issue('w', 'ada', {Role.EDIT})}") as seat:
             assert (seat.status, seat.problem.get("code")) == outcome
+
+
+@pytest.mark.parametrize(("left_ms", "heard"), [(60_000, "welcome"), (0, "closing")])
+async def test_a_session_that_is_over_ends_its_sockets(make_door: Any, left_ms: int, heard: str) -> None:
+    """The session is still valid where the ticket is asked for: the clock there is behind that of the room."""
+    clock = SettableClock(0)
+    sessions = Sessions(Signer([Key("k1", b"one")]), clock)
+    room = await make_door(development=True, codes=Codes(sessions, clock))
+    assert (await room.ask.post("/drafts/w", json={"from": "empty"})).status_code == 200
+    clock.set(room.local.service.world.clock.now_ms() + left_ms - CONSOLE_SESSION_LIFE_MS)
+    async with await socket(room, authorization=f"Bearer {sessions.issue('ada')}") as ada:
+        ada.say("hello", client=ADA, tab="t", after=0, epoch=1)
+        told = await ada.hear(heard)
+        assert (told.get("person"), told.get("code")) in (("local ada", None), (None, 4401))
+    await room.app.state.rooms.close()
 
 
 async def test_a_ticket_that_cannot_be_looked_up_is_a_problem_too(room: Any) -> None:

@@ -14,7 +14,7 @@ export interface Host {
   /** The log does not have the items that are missing here. */
   readonly gone: () => void;
   readonly rename: () => Promise<void>;
-  /** What is in flight is too large: how many of its gestures to send next, null where it was given up. */
-  readonly tooLarge: () => number | null;
+  /** The server takes nothing of what is in flight: how many of its gestures to send next, null where it was given up. */
+  readonly notTaken: (code: string) => number | null;
   readonly idle: () => Promise<void>;
 }

@@ -3,7 +3,8 @@
  *
  *     busy, rate        it goes again when the answer says; not counted as a try
  *     forked, stale     first everything up to the head is read; what is in flight and not among it goes on under a new client
- *     too_large         fewer gestures at once
+ *     too_large         fewer gestures at once; a single one is given up, with a notice
+ *     malformed         the same
  *     replaced          nothing goes any more
  *     forbidden         nothing goes until the next welcome
  *
@@ -172,6 +173,9 @@ export class Sender {
       case "welcome":
         this.welcomed(message);
         break;
+      case "rates":
+        this.pace.allow(message.opsPerSecond);
+        break;
       case "answer":
         this.answered(message);
         break;
@@ -245,7 +249,8 @@ export class Sender {
         this.puller.pull();
         return;
       case "too_large":
-        this.divide();
+      case "malformed":
+        this.divide(answer.code);
         return;
       case "replaced":
         this.host.stop("replaced");
@@ -263,10 +268,10 @@ export class Sender {
   }
 
   /** Sends fewer gestures at once. */
-  private divide(): void {
+  private divide(code: string): void {
     if (this.host.replica().sent === null) return;
     this.retrying.end();
-    const count = this.host.tooLarge();
+    const count = this.host.notTaken(code);
     if (count !== null) this.pace.fewer(count);
     this.host.changed();
     this.pump();
@@ -279,21 +284,10 @@ export class Sender {
   }
 
   private closing(code: Closing): void {
-    switch (code) {
-      case "role":
-      case "signed_out":
-        this.rest(code);
-        break;
-      case "replaced":
-        this.host.stop(code);
-        break;
-      case "rate":
-        this.pace.slower();
-        break;
-      case "too_large":
-        this.divide();
-        break;
-      case "other": // the connection ends, and the next one says more
-    }
+    if (code === "role" || code === "signed_out") this.rest(code);
+    else if (code === "replaced") this.host.stop(code);
+    else if (code === "rate") this.pace.slower();
+    else if (code === "too_large") this.divide(code);
+    // after any other one the connection ends, and the next one says more
   }
 }

@@ -38,7 +38,7 @@ export class Session {
     this.sender = new Sender(ports, {
       replica: () => this.replica, epoch: () => this.epoch, keep: () => this.keeper.save(), changed: () => { this.changed(); },
       hear: (item) => { this.hearItem(item); }, stop: (why) => { this.stop(why); }, go: () => { this.go(); },
-      gone: () => { this.logGone(); }, rename: () => this.rename(), idle: () => this.adopt(), tooLarge: () => this.work.tooLarge(),
+      gone: () => { this.logGone(); }, rename: () => this.rename(), idle: () => this.adopt(), notTaken: (code) => this.work.notTaken(code),
     });
   }
 

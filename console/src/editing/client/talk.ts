@@ -3,17 +3,18 @@
  *
  *     to the server     hello {client, tab, after, epoch} · op {client, n, tag, base, gestures} · pull {after}
  *     from the server   welcome {epoch, head, edit?, rates?: {ops_per_s}} · item {item} · items {items, head}
- *                       answer {n, tag, code, retry_after_ms?} · closing {code}
+ *                       who {rates?: {ops_per_s}} · answer {n, tag, code, retry_after_ms?} · closing {code}
  *
  * What a session does not know (presence, people) it leaves to others.
  */
 import type { Intent, Item } from "../gestures.ts";
 import { readObject, writeJson } from "../json.ts";
 import { count, intentWritten, itemRead, list, text } from "../messages.ts";
-import { isObject, object, type Json } from "../values.ts";
+import { isObject, object, type Json, type JsonObject } from "../values.ts";
 
 export type Heard =
   | { readonly type: "welcome"; readonly epoch: number; readonly head: number; readonly opsPerSecond: number; readonly canEdit: boolean }
+  | { readonly type: "rates"; readonly opsPerSecond: number }
   | { readonly type: "item"; readonly item: Item }
   | { readonly type: "items"; readonly items: readonly Item[]; readonly head: number }
   | { readonly type: "answer"; readonly n: number; readonly tag: string; readonly code: string; readonly retryAfterMs: number }
@@ -45,12 +46,10 @@ function message(type: string, fields: Iterable<readonly [string, Json]>): strin
 export function heard(said: string): Heard | null {
   const fields = readObject(said);
   switch (fields.get("t")) {
-    case "welcome": {
-      const rates = fields.get("rates");
-      const perSecond = isObject(rates) ? rates.get("ops_per_s") : 0;
-      const opsPerSecond = typeof perSecond === "number" ? perSecond : 0;
-      return { type: "welcome", epoch: count(fields, "epoch"), head: count(fields, "head"), opsPerSecond, canEdit: fields.get("edit") !== false };
-    }
+    case "welcome":
+      return { type: "welcome", epoch: count(fields, "epoch"), head: count(fields, "head"), opsPerSecond: paceOf(fields), canEdit: fields.get("edit") !== false };
+    case "who": // with each who comes or goes, everyone may do more or less
+      return fields.has("rates") ? { type: "rates", opsPerSecond: paceOf(fields) } : null;
     case "item":
       return { type: "item", item: itemRead(fields.get("item") ?? null) };
     case "items":
@@ -64,4 +63,11 @@ export function heard(said: string): Heard | null {
     default:
       return null;
   }
+}
+
+/** How many intents the room takes of this client in a second; 0 where it does not say. */
+function paceOf(fields: JsonObject): number {
+  const rates = fields.get("rates");
+  const perSecond = isObject(rates) ? rates.get("ops_per_s") : 0;
+  return typeof perSecond === "number" ? perSecond : 0;
 }

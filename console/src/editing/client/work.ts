@@ -1,10 +1,11 @@
 /** A person's work in a draft, without timers and storage: the replica, its notices, and what waits for their decision. */
 import { gesture, type Gesture, type Item } from "../gestures.ts";
-import { MAX_INTENT_BYTES, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
+import { MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
 import { gestureRead, gestureWritten } from "../messages.ts";
 import { refusal, type Editing } from "../pending.ts";
 import type { Replica } from "../replica.ts";
 import { plain } from "../values.ts";
+import { unsendable } from "./bounds.ts";
 import { Losses, taken } from "./losses.ts";
 import { Notices } from "./notices.ts";
 import { sizeOf } from "./sizes.ts";
@@ -27,7 +28,7 @@ export class Work {
   set replica(replica: Replica) {
     this.held = replica;
     this.losses = new Losses();
-    replica.refuses = (asked) => (asked.writes.length > MAX_INTENT_WRITES || sizeOf(asked) > MAX_INTENT_BYTES ? "gesture_too_large" : null);
+    replica.refuses = unsendable;
   }
 
   /** Whether so much waits that no more can be kept. */
@@ -112,17 +113,17 @@ export class Work {
   }
 
   /**
-   * What is in flight is too large for the server. Returns how many of its gestures to send next; null where it was a single one,
-   * which is given up.
+   * The server takes nothing of what is in flight, for the reason `code`. Returns how many of its gestures to send next; null where it
+   * was a single one, which is given up.
    */
-  tooLarge(): number | null {
+  notTaken(code: string): number | null {
     const { replica } = this;
     const parts = replica.sent?.parts ?? [];
     const [only] = parts;
     if (only === undefined) return null;
     replica.recall();
     if (parts.length > 1) return Math.ceil(parts.length / 2);
-    replica.notices.push(refusal("too_large", only.gesture, only.origin, true));
+    replica.notices.push(refusal(code, only.gesture, only.origin, true));
     replica.withdraw(only);
     return null;
   }

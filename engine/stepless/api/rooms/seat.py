@@ -167,14 +167,15 @@ class SocketSeat:
         check_standing(self._visitor, self._roles, self._rooms.drafts.now_ms())
 
     async def _hear(self, within_ms: float) -> Mapping[str, Any]:
-        """The next message. Raises `Closing` for one that is too large or no object, after silence, and when a key is gone, also
-        if nothing is said."""
+        """The next message. Raises `Closing` for one that is too large or no object, after silence, and when a key is gone or a
+        login is over, also if nothing is said."""
         until = monotonic() + within_ms / 1000
         while True:
             await self._look()
             if (left := until - monotonic()) <= 0:
                 raise Closing(DONE, "nothing was heard for a while")
-            fresh = self._bounds.role_fresh_ms / 1000 if self._visitor.key_id else left
+            may_change = self._visitor.key_id or self._visitor.until_ms is not None
+            fresh = self._bounds.role_fresh_ms / 1000 if may_change else left
             event = await self._event(min(left, fresh))
             if event is not None:
                 return messages.read(_text(event))

@@ -66,6 +66,8 @@ class DraftFiles:
     def layout(self, name: str) -> Mapping[str, JSON] | None:
         try:
             found = json.loads(self._beside(name).read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import hmac
 import json
-from typing import Final
+from typing import Final, NamedTuple
 
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, MAX_TOKEN_CHARACTERS
 from stepless.ports import Clock
 from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
 _PREFIX: Final = "console."
+
+
+class Session(NamedTuple):
+    """Whose it is, and when it ends."""
+
+    person: str
+    until_ms: int
 
 
 class Sessions:
@@ -30,8 +37,8 @@ class Sessions:
         body = json.dumps(claims, ensure_ascii=False, separators=(",", ":")).encode()
         return f"{_PREFIX}{encode(body)}.{encode(self._mac(body))}"
 
-    def person(self, token: str) -> str | None:
-        """Whose session it is; None for a token that is not genuine, and for one that is over."""
+    def find(self, token: str) -> Session | None:
+        """The session of a token; None for a token that is not genuine, and for one that is over."""
         if not token.startswith(_PREFIX) or len(token) > MAX_TOKEN_CHARACTERS:
             return None
         try:
@@ -41,8 +48,7 @@ class Sessions:
         if not hmac.compare_digest(self._mac(body), given):
             return None
         claims = json.loads(body)
-        name: str = claims["p"]
-        return name if claims["x"] > self._clock.now_ms() else None
+        return Session(claims["p"], claims["x"]) if claims["x"] > self._clock.now_ms() else None
 
     def _mac(self, body: bytes) -> bytes:
         return mac(self._signer.derive("console-session").encode(), body)

@@ -92,7 +92,7 @@ def take_in(verbs: DraftVerbs, workflow_id: str, came: Came) -> Item | None:
         open_now = {(one["key"], tuple(one["path"])): one for one in (*base.conflicts, *conflicts)}
         whole = named._replace(
             document=came.document, text=came.text if came.text is not None else base.text, seq=seq,
-            layout=came.layout or base.layout, conflicts=list(open_now.values())[:MAX_CONFLICTS],
+            layout=came.layout if came.layout is not None else base.layout, conflicts=list(open_now.values())[:MAX_CONFLICTS],
         )  # fmt: skip
         if move_base(verbs, at.head, whole):
             return item

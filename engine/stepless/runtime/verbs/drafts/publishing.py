@@ -54,7 +54,7 @@ def publish(
         raise Conflict(message, code="version_moved", place=f"workflow {workflow_id}", mend=mend)
     text = shown_text(at.state) if kept_text(at.state) is not None or file is not None else None
     ops = {"epoch": at.head.epoch, "after": min(base.seq, at.seq), "seq": at.seq}
-    attached = Attached(text, layout_of(at.state), by, message, ops)
+    attached = Attached(text, layout_of(at.state) or {}, by, message, ops)
     try:
         made = publishing.publish(verbs.world, document, attached=attached, expected=base.newest)
     except DocumentRefused as error:

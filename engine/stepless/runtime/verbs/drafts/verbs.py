@@ -69,7 +69,7 @@ class Files(Protocol):
         ...
 
     def layout(self, name: str) -> Mapping[str, JSON] | None:
-        """What is kept beside a file in `<file>.layout.json`; None if there is none, or if it is no JSON object."""
+        """What is kept beside a file in `<file>.layout.json`; empty if there is none, None if it is no JSON object."""
         ...
 
     def write(self, name: str, expected: str | None, text: str) -> bool:

@@ -1,0 +1,35 @@
+/** What every server refuses of a gesture is refused before it is shown: `stepless.editing.messages` has the same bounds. */
+import type { Gesture } from "../gestures.ts";
+import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../limits.ts";
+import { hasLoneSurrogate, isList, isObject, type Json } from "../values.ts";
+import { sizeOf } from "./sizes.ts";
+
+/** Why a gesture cannot be sent; null where it can. */
+export function unsendable(asked: Gesture): string | null {
+  const { writes, guards } = asked;
+  if (writes.length > MAX_INTENT_WRITES || guards.length > MAX_INTENT_WRITES) return "gesture_too_large";
+  for (const one of [...writes, ...guards]) {
+    for (const part of one) {
+      const fault = faultOf(part, 0);
+      if (fault !== null) return fault;
+    }
+  }
+  return sizeOf(asked) > MAX_INTENT_BYTES ? "gesture_too_large" : null;
+}
+
+function faultOf(value: Json | undefined, depth: number): string | null {
+  if (depth > MAX_DOCUMENT_DEPTH) return "value_too_deep";
+  if (typeof value === "string") return hasLoneSurrogate(value) ? "no_text" : null;
+  if (isObject(value)) {
+    for (const [key, held] of value) {
+      const fault = hasLoneSurrogate(key) ? "no_text" : faultOf(held, depth + 1);
+      if (fault !== null) return fault;
+    }
+  } else if (isList(value)) {
+    for (const held of value) {
+      const fault = faultOf(held, depth + 1);
+      if (fault !== null) return fault;
+    }
+  }
+  return null;
+}

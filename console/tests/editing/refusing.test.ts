@@ -1,0 +1,96 @@
+/** What no server takes is refused before it is shown; what a server does not take ends, and is told. The rest goes on. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Write } from "../../src/editing/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/gestures.ts";
+import { MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
+import { at, object, type Json } from "../../src/editing/values.ts";
+import { Dice } from "../dice.ts";
+import { entity } from "./edits.ts";
+import { said } from "./server.ts";
+import { Room, textOf } from "./world.ts";
+
+const set = (name: string, value: Json): Gesture => gesture([["set", "doc", [name], value]]);
+
+function nested(levels: number): Json {
+  let value: Json = 1;
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? object([["a", value]]) : [value];
+  return value;
+}
+
+for (const [what, value, code] of [
+  ["half of a surrogate pair", "a\ud800b", "no_text"], ["half of one in a key", object([["\udc00", 1]]), "no_text"],
+  ["half of one in a list", [["\ud800"]], "no_text"], ["a value that is nested too deep", nested(MAX_DOCUMENT_DEPTH + 1), "value_too_deep"],
+  ["a value of 4 MB", "x".repeat(4_000_000), "gesture_too_large"],
+] as const) {
+  test(`${what} is refused before it is shown, and what follows is sent`, async () => {
+    const room = new Room(new Dice(21));
+    const ann = await room.seat("ann");
+    const before = textOf(ann.view);
+    assert.equal(ann.session.edit(set("odd", value)), false);
+    assert.deepEqual([textOf(ann.view), ann.session.snapshot().canUndo], [before, false]);
+    assert.deepEqual(ann.session.snapshot().notices.map((told) => [told.code, told.refused]), [[code, true]]);
+    assert.ok(ann.session.edit(set("even", nested(MAX_DOCUMENT_DEPTH))));
+    await room.clock.pass(1_000);
+    assert.equal(ann.status, "Saved");
+    assert.equal(textOf(room.log.state()), textOf(ann.view));
+    assert.equal(room.log.head, 1);
+  });
+}
+
+test("what made the largest gesture is undone, whatever number of guards that takes", async () => {
+  const room = new Room(new Dice(22));
+  const ann = await room.seat("ann");
+  const notes = (word: "put" | "set"): Gesture => gesture(Array.from({ length: MAX_INTENT_WRITES }, (_, place): Write => (
+    word === "put" ? ["put", `note/n${place}`, entity({ x: 0, y: 0 })] : ["set", `note/n${place}`, ["x"], 1]
+  )));
+  for (const word of ["put", "set"] as const) {
+    assert.ok(ann.session.edit(notes(word)));
+    await room.clock.pass(2_000);
+  }
+  const guards: number[] = [];
+  room.intercept = (intent) => {
+    guards.push(...intent.gestures.map((one) => one.guards.length));
+    return null;
+  };
+  assert.ok(ann.session.undo());
+  await room.clock.pass(2_000);
+  assert.deepEqual([guards, ann.status, at(ann.view.get("note/n7"), ["x"])], [[MAX_INTENT_WRITES], "Saved", 0]);
+});
+
+test("of what the server cannot read, the gesture at fault ends with a notice, and the others are committed", async () => {
+  const room = new Room(new Dice(23));
+  const ann = await room.seat("ann");
+  room.intercept = (intent) => (
+    intent.gestures.some((one) => one.writes.some((write) => write[0] === "set" && write[3] === "odd")) ? said.answer(intent, "malformed") : null
+  );
+  ann.cut(true);
+  for (const value of ["1", "2", "odd", "4"]) ann.session.edit(set(`v${value}`, value));
+  ann.cut(false);
+  await room.clock.pass(3_000);
+  assert.equal(ann.status, "Saved");
+  assert.equal(textOf(room.log.state()), textOf(ann.view));
+  assert.deepEqual(["1", "2", "odd", "4"].map((value) => ann.view.get("doc")?.has(`v${value}`)), [true, true, false, true]);
+  const { notices } = ann.session.snapshot();
+  assert.deepEqual(notices.map(({ code, lost }) => [code, lost.writes]), [["malformed", [["set", "doc", ["vodd"], "odd"]]]]);
+});
+
+test("the room may allow less as people come, which paces what is sent", async () => {
+  const room = new Room(new Dice(24));
+  const ann = await room.seat("ann");
+  const sent = async (): Promise<number> => {
+    const before = ann.frames("op").length;
+    for (let edits = 0; edits < 20; edits += 1) {
+      ann.session.edit(set("name", `${edits} of ${before}`));
+      await room.clock.pass(50);
+    }
+    return ann.frames("op").length - before;
+  };
+  assert.ok(await sent() >= 18);
+  ann.session.hear('{"v":1,"t":"who","client":"c","person":"Bo","joined":true,"rates":{"ops_per_s":2}}');
+  const paced = await sent();
+  assert.ok(paced >= 1 && paced <= 3, `${paced} in a second`);
+  ann.session.hear('{"v":1,"t":"who","client":"c","person":"Bo","joined":false}');
+  assert.ok(await sent() <= 3, "who says nothing of it changes nothing");
+});
