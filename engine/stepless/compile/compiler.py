@@ -12,6 +12,7 @@ from stepless.compile.checks import limits as limit_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
+from stepless.compile.checks.secrets import literal_secrets
 from stepless.compile.checks.texts import doubtful_references
 from stepless.compile.fields import fill
 from stepless.compile.link import link
@@ -119,6 +120,7 @@ def _findings(parsed: Parsed) -> Iterator[Finding]:
     yield from unlisted_targets(parsed)
     yield from reference_findings(parsed)
     yield from doubtful_references(parsed)
+    yield from literal_secrets(parsed)
 
 
 def _crowd(parsed: Parsed) -> list[Finding]:

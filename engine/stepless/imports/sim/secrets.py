@@ -14,23 +14,8 @@ from typing import Final
 from stepless.imports.reporting import Reporting
 from stepless.imports.sim.names import screaming, unique
 from stepless.model.json import JSON
+from stepless.model.secret_formats import FORMATS, names_secret
 
-_SENSITIVE_NAME: Final = re.compile(
-    r"(?:api_?key|secret|secret_?key|password|passwd|passphrase|access_?key(?:_?id)?|private_?key|signing_?key|credentials?|"
-    r"credential_?id|authorization|cookie|connection_?string|(?:^|access|auth|bearer|bot|refresh|session|api|user|app|id|webhook|"
-    r"client|personal|secret|x|_)_?token|webhook_?url)$"
-)
-_FORMATS: Final = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]{1,20}[-_]){0,4}[A-Za-z0-9_-]{16,500}"),
-    re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|xai-\w{20,})"),
-    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"\bAIza[\w-]{30,}"),
-    re.compile(r"\beyJ[\w-]{10,2000}\.[\w-]{10,4000}\.[\w-]{5,1000}"),
-    re.compile(r"(?<=://)[^\s/:@<>{}]{1,100}:[^\s/@<>{}]{1,200}(?=@)"),
-    re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{16,}"),
-    re.compile(r"https://hooks\.slack\.com/(?:services|workflows)/[\w/]{10,}"),
-)
 _ASSIGNED: Final = re.compile(
     r"(?i)((?:api[_-]?key|secret|token|password|passwd|credential)\w{0,20}[\"']?\s{0,5}[:=]\s{0,5}[\"'])([^\"'<>{}\s]{8,500})(?=[\"'])"
     r"|([?&](?:api[_-]?key|access_token|token|secret|password|sig(?:nature)?|key)=)([^&\s\"'<>{}]{8,500})"
@@ -57,7 +42,7 @@ class Secrets:
             self._report.add(self._code, path, detail=detail, name=name)
             return f"{{{{{name}}}}}"
 
-        return _hidden(value, field, sort == _CREDENTIAL_FIELD or _sensitive(field), replace)
+        return _hidden(value, field, sort == _CREDENTIAL_FIELD or names_secret(field), replace)
 
 
 Replace = Callable[[str, str, str], str]
@@ -74,17 +59,12 @@ def _hidden(value: JSON, field: str, sensitive: bool, replace: Replace) -> JSON:
         return value
     if isinstance(value.get("Key"), str) and "Value" in value:  # a row of a table
         row = value["Key"]
-        return {**value, "Value": _hidden(value["Value"], row, _sensitive(row), replace)}
-    return {key: _hidden(item, key, _sensitive(key), replace) for key, item in value.items()}
-
-
-def _sensitive(field: str) -> bool:
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", field.rpartition(":")[2]).lower().strip("_")
-    return _SENSITIVE_NAME.search(name) is not None
+        return {**value, "Value": _hidden(value["Value"], row, names_secret(row), replace)}
+    return {key: _hidden(item, key, names_secret(key), replace) for key, item in value.items()}
 
 
 def _without_secret_formats(text: str, field: str, replace: Replace) -> str:
-    for pattern in _FORMATS:
+    for pattern in FORMATS:
         text = pattern.sub(lambda found: replace(found[0], f"what looks like a secret in `{field}`", f"{field}_secret"), text)
     return _ASSIGNED.sub(lambda found: (found[1] or found[3]) + replace(
         found[2] or found[4], f"the value of an assignment in `{field}`", f"{field}_secret"), text)
