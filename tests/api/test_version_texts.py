@@ -8,6 +8,8 @@ import pytest
 from draft_client import op
 
 from stepless.compile import parse
+from stepless.model.attached import decode_attached
+from stepless.ports import Draft
 
 pytestmark = pytest.mark.anyio
 
@@ -98,3 +100,19 @@ async def test_notes_and_places_are_those_of_the_last_draft_that_published_the_c
     third = await layout(door)
     await third.publish([["del", key] for key in third.keys])
     assert (await layout(door)).keys == []
+
+async def test_a_version_from_a_draft_says_who_what_and_which_items_and_the_state_there_is_kept(door: Any) -> None:
+    await put_text(door, YAML)
+    draft = await layout(door)
+    for n in (1, 2, 3):
+        named = op(draft.opened["epoch"], n, [["set", "doc", ["name"], f"name {n}"]], base=n - 1)
+        assert "item" in (await door.ask.put("/drafts/hello/ops", json=named)).json()
+    for seq, after in ((1, 0), (3, 1)):
+        made = await door.ask.post("/drafts/hello/publish", json={"seq": seq, "message": f"item {seq}"})
+        assert made.status_code == 200, made.text
+        store = door.local.world.store
+        told = decode_attached(store.get_attached("hello", made.json()["version"]))
+        assert (told.message, told.by) == (f"item {seq}", draft.opened["created_by"])
+        assert told.ops == {"epoch": draft.opened["epoch"], "after": after, "seq": seq}
+        kept = door.local.world.drafts.nearest_state(Draft("hello", draft.opened["epoch"]), 3)
+        assert kept is not None and kept.seq == seq

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import type { Write } from "../../src/editing/effects.ts";
 import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
+import { MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_UNDO } from "../../src/editing/limits.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
@@ -93,4 +93,33 @@ test("the room may allow less as people come, which paces what is sent", async (
   assert.ok(paced >= 1 && paced <= 3, `${paced} in a second`);
   ann.session.hear('{"v":1,"t":"who","client":"c","person":"Bo","joined":false}');
   assert.ok(await sent() <= 3, "who says nothing of it changes nothing");
+});
+
+test("4 MB that wait make the draft read-only until some of it is committed, and nothing is dropped", async () => {
+  const room = new Room(new Dice(25));
+  const ann = await room.seat("ann");
+  ann.cut(true);
+  const most = MAX_KEPT_BYTES / 1_000_000;
+  for (let edits = 0; edits < most; edits += 1) assert.ok(ann.session.edit(set(`v${edits}`, "x".repeat(1_000_000))));
+  assert.equal(ann.status, "Read-only: too much waits to be saved");
+  assert.equal(ann.session.edit(set("more", 1)), false);
+  ann.cut(false);
+  await room.clock.pass(5_000);
+  assert.equal(ann.status, "Saved");
+  assert.ok(ann.session.edit(set("more", 1)));
+  await room.clock.pass(1_000);
+  assert.equal(textOf(room.log.state()), textOf(ann.view));
+  assert.deepEqual(Array.from({ length: most }, (_, place) => ann.view.get("doc")?.has(`v${place}`)), Array.from({ length: most }, () => true));
+});
+
+test("a person takes back their last 100 actions", async () => {
+  const room = new Room(new Dice(26));
+  const ann = await room.seat("ann");
+  for (let edits = 0; edits < MAX_UNDO + 5; edits += 1) {
+    assert.ok(ann.session.edit(set("count", edits)));
+    await room.clock.pass(100);
+  }
+  let undone = 0;
+  while (ann.session.undo()) undone += 1;
+  assert.deepEqual([undone, at(ann.view.get("doc"), ["count"])], [MAX_UNDO, 4]);
 });

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from plain_editing import ORIGIN, PlainEditing, State
 
+from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
-from stepless.limits import BUSY_RETRY_MS, LAST_KEPT_MS, MAX_BEHIND_ITEMS, SEQUENCING_TRIES
+from stepless.limits import BUSY_RETRY_MS, LAST_KEPT_MS, MAX_BEHIND_ITEMS, MAX_INLINE_BYTES, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import Draft, Op
 from stepless.runtime.drafts.drafting import Drafting
@@ -306,3 +307,27 @@ def test_many_who_come_at_once_open_a_draft_once(storage: Storage) -> None:
     with ThreadPoolExecutor(8) as pool:
         rooms = list(pool.map(lambda _: cold.current("wf"), range(16)))
     assert opened == ["wf"] and len(set(map(id, rooms))) == 1
+
+
+def test_what_is_too_large_for_the_log_is_kept_before_the_item_that_names_it(storage: Storage, drafts: MemoryDrafts) -> None:
+    """Otherwise a process that dies in between leaves an item that nobody can read."""
+    happened: list[str] = []
+
+    class Seen(MemoryBlobs):
+        def put(self, data: bytes, owner: str = "") -> str:
+            happened.append("blob")
+            return super().put(data, owner)
+
+    class Log(MemoryDrafts):
+        def append_op(self, draft: Draft, op: Op) -> bool:
+            happened.append("item")
+            return super().append_op(draft, op)
+
+    log = Log()
+    made = Drafting(Storage(log, Seen(), storage.clock), PlainEditing())
+    made.open("wf", ORIGIN, "ada")
+    happened.clear()
+    made.submit(WF, intent(1, 0, ["set", "block/o1", "x", "y" * MAX_INLINE_BYTES]), "ada")
+    assert happened == ["blob", "item"]
+    made.submit(WF, intent(2, 1), "ada")
+    assert happened == ["blob", "item", "item"], "what is small stands in the item"
