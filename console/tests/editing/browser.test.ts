@@ -9,7 +9,7 @@ import { browserChance, browserLocks, openRows } from "../../src/editing/ports/b
 import { at } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
-import { Desk, Room } from "./world.ts";
+import { Desk, Room } from "./rooms.ts";
 
 globalThis.IDBKeyRange = FakeRange;
 

@@ -3,28 +3,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
+import { gesture, type Gesture } from "../../src/editing/gestures.ts";
 import { readObject } from "../../src/editing/json.ts";
-import { MAX_DECIDED_CHARACTERS, MAX_INTENT_WRITES } from "../../src/editing/limits.ts";
 import { expand } from "../../src/editing/rules/expanding.ts";
 import { at, plain } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";
+import { agree, Room, waiting } from "./rooms.ts";
 import { said } from "./server.ts";
-import { Room, textOf, waiting, type Desk } from "./world.ts";
 
 const one = (...writes: Write[]): Gesture => gesture(writes);
 const url = (value: string): Gesture => one(["set", "block/b", ["with", "url"], value]);
 const name = (value: string): Gesture => one(["set", "doc", ["name"], value]);
 const typing = (text: string): Gesture => one(["splice", "block/b", ["with", "prompt"], 0, 0, text]);
-
-function agree(...desks: Desk[]): void {
-  for (const desk of desks) {
-    assert.equal(desk.status, "Saved", desk.name);
-    assert.equal(textOf(desk.view), textOf(desk.room.log.state()), desk.name);
-  }
-}
 
 test("a copied tab is another client, and sends nothing of the first one's", async () => {
   const room = new Room(new Dice(1));
@@ -93,27 +85,6 @@ test("a client that the server no longer knows goes on as a new one", async () =
   assert.notEqual(ann.session.replica.client, client);
   assert.deepEqual(room.log.items.map((item) => [item.n, item.client]), [[1, ann.session.replica.client]]);
   assert.equal(ann.machine.remembered(), ann.session.replica.client);
-});
-
-test("of what is too large at once fewer gestures are sent; a single one is given up and reported", async () => {
-  const room = new Room(new Dice(5));
-  const ann = await room.seat("ann");
-  const sizes: number[] = [];
-  room.intercept = (intent: Intent) => {
-    sizes.push(intent.gestures.length);
-    const big = intent.gestures.some((part) => part.writes.some((write) => write[0] === "set" && write[3] === "big"));
-    return intent.gestures.length > 2 || big ? said.answer(intent, "too_large") : null;
-  };
-  ann.cut(true);
-  for (const value of ["1", "2", "3", "4", "big", "6"]) ann.session.edit(one(["set", "doc", [`v${value}`], value]));
-  ann.cut(false);
-  await room.clock.pass(3_000);
-  agree(ann);
-  assert.equal(sizes[0], 6);
-  const doc = ann.view.get("doc");
-  assert.deepEqual(["1", "2", "3", "4", "big", "6"].map((value) => doc?.has(`v${value}`)), [true, true, true, true, false, true]);
-  const { notices } = ann.session.snapshot();
-  assert.deepEqual(notices.map(({ code, lost }) => [code, lost.writes]), [["too_large", [["set", "doc", ["vbig"], "big"]]]]);
 });
 
 test("without the role the draft is read-only, the work is kept, and goes on when the role is back", async () => {
@@ -201,42 +172,6 @@ test("an item whose fan-out was lost is asked for after a minute without any", a
   bo.isCut = false;
   await room.clock.pass(61_000);
   agree(ann, bo);
-});
-
-test("at 20,000 writes the draft is read-only and nothing is dropped", async () => {
-  const room = new Room(new Dice(11));
-  const ann = await room.seat("ann");
-  ann.cut(true);
-  const many = (count: number, from: number): Gesture =>
-    gesture(Array.from({ length: count }, (_, place): Write => ["put", `note/n${from + place}`, entity({ x: place, y: 0 })]));
-  assert.ok(!ann.session.edit(many(MAX_INTENT_WRITES + 1, 0)), "shown before it could ever be sent");
-  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
-  assert.ok(ann.session.edit(many(1_000, 0)));
-  for (let from = 1_000; from < MAX_INTENT_WRITES; from += 1_000) assert.ok(ann.session.edit(many(1_000, from)));
-  assert.equal(ann.status, "Read-only: too much waits to be saved");
-  assert.ok(!ann.session.edit(name("more")));
-  ann.cut(false);
-  await room.clock.pass(10_000);
-  agree(ann);
-  assert.equal([...ann.view.keys()].filter((key) => key.startsWith("note/")).length, MAX_INTENT_WRITES);
-});
-
-test("what takes more than a decision may is refused before it is shown, and nothing of it is sent", async () => {
-  const room = new Room(new Dice(18));
-  const ann = await room.seat("ann");
-  const mentioning = (place: number): Write =>
-    ["put", `block/r${place}`, entity({ id: `r${place}`, type: "http", parent: null, order: "Z", with: entity({ url: "<order.x>" }) })];
-  assert.ok(ann.session.edit(gesture(Array.from({ length: 100 }, (_, place) => mentioning(place)))));
-  await room.clock.pass(2_000);
-  const [before, frames] = [textOf(ann.view), ann.frames("op").length];
-  assert.ok(!ann.session.edit(one(["rename", "block/a", "n".repeat(MAX_DECIDED_CHARACTERS / 100 + 1)])));
-  await room.clock.pass(2_000);
-  assert.equal(textOf(ann.view), before);
-  assert.equal(ann.frames("op").length, frames);
-  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
-  assert.ok(ann.session.edit(one(["rename", "block/a", "n".repeat(64)])));
-  await room.clock.pass(2_000);
-  agree(ann);
 });
 
 test("a tab whose storage fails goes on without it, and says so", async () => {

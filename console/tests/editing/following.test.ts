@@ -8,7 +8,7 @@ import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
-import { Room, textOf as stateOf } from "./world.ts";
+import { Room, textOf as stateOf } from "./rooms.ts";
 
 const KEY = "block/a";
 const PATH = ["with", "prompt"];

@@ -3,15 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_UNDO } from "../../src/editing/limits.ts";
+import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
+import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_UNDO } from "../../src/editing/limits.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
+import { agree, Room, textOf } from "./rooms.ts";
 import { said } from "./server.ts";
-import { Room, textOf } from "./world.ts";
 
-const set = (name: string, value: Json): Gesture => gesture([["set", "doc", [name], value]]);
+const one = (...writes: Write[]): Gesture => gesture(writes);
+const set = (name: string, value: Json): Gesture => one(["set", "doc", [name], value]);
 
 function nested(levels: number): Json {
   let value: Json = 1;
@@ -122,4 +123,61 @@ test("a person takes back their last 100 actions", async () => {
   let undone = 0;
   while (ann.session.undo()) undone += 1;
   assert.deepEqual([undone, at(ann.view.get("doc"), ["count"])], [MAX_UNDO, 4]);
+});
+
+test("of what is too large at once fewer gestures are sent; a single one is given up and reported", async () => {
+  const room = new Room(new Dice(5));
+  const ann = await room.seat("ann");
+  const sizes: number[] = [];
+  room.intercept = (intent: Intent) => {
+    sizes.push(intent.gestures.length);
+    const big = intent.gestures.some((part) => part.writes.some((write) => write[0] === "set" && write[3] === "big"));
+    return intent.gestures.length > 2 || big ? said.answer(intent, "too_large") : null;
+  };
+  ann.cut(true);
+  for (const value of ["1", "2", "3", "4", "big", "6"]) ann.session.edit(one(["set", "doc", [`v${value}`], value]));
+  ann.cut(false);
+  await room.clock.pass(3_000);
+  agree(ann);
+  assert.equal(sizes[0], 6);
+  const doc = ann.view.get("doc");
+  assert.deepEqual(["1", "2", "3", "4", "big", "6"].map((value) => doc?.has(`v${value}`)), [true, true, true, true, false, true]);
+  const { notices } = ann.session.snapshot();
+  assert.deepEqual(notices.map(({ code, lost }) => [code, lost.writes]), [["too_large", [["set", "doc", ["vbig"], "big"]]]]);
+});
+
+test("at 20,000 writes the draft is read-only and nothing is dropped", async () => {
+  const room = new Room(new Dice(11));
+  const ann = await room.seat("ann");
+  ann.cut(true);
+  const many = (count: number, from: number): Gesture =>
+    gesture(Array.from({ length: count }, (_, place): Write => ["put", `note/n${from + place}`, entity({ x: place, y: 0 })]));
+  assert.ok(!ann.session.edit(many(MAX_INTENT_WRITES + 1, 0)), "shown before it could ever be sent");
+  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
+  assert.ok(ann.session.edit(many(1_000, 0)));
+  for (let from = 1_000; from < MAX_INTENT_WRITES; from += 1_000) assert.ok(ann.session.edit(many(1_000, from)));
+  assert.equal(ann.status, "Read-only: too much waits to be saved");
+  assert.ok(!ann.session.edit(set("name", "more")));
+  ann.cut(false);
+  await room.clock.pass(10_000);
+  agree(ann);
+  assert.equal([...ann.view.keys()].filter((key) => key.startsWith("note/")).length, MAX_INTENT_WRITES);
+});
+
+test("what takes more than a decision may is refused before it is shown, and nothing of it is sent", async () => {
+  const room = new Room(new Dice(18));
+  const ann = await room.seat("ann");
+  const mentioning = (place: number): Write =>
+    ["put", `block/r${place}`, entity({ id: `r${place}`, type: "http", parent: null, order: "Z", with: entity({ url: "<order.x>" }) })];
+  assert.ok(ann.session.edit(gesture(Array.from({ length: 100 }, (_, place) => mentioning(place)))));
+  await room.clock.pass(2_000);
+  const [before, frames] = [textOf(ann.view), ann.frames("op").length];
+  assert.ok(!ann.session.edit(one(["rename", "block/a", "n".repeat(MAX_DECIDED_CHARACTERS / 100 + 1)])));
+  await room.clock.pass(2_000);
+  assert.equal(textOf(ann.view), before);
+  assert.equal(ann.frames("op").length, frames);
+  assert.deepEqual(ann.session.snapshot().notices.map((report) => report.code), ["gesture_too_large"]);
+  assert.ok(ann.session.edit(one(["rename", "block/a", "n".repeat(64)])));
+  await room.clock.pass(2_000);
+  agree(ann);
 });

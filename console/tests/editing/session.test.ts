@@ -11,7 +11,7 @@ import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";
 import { said } from "./server.ts";
-import { Room, textOf, waiting, type Desk } from "./world.ts";
+import { Room, textOf, waiting, type Desk } from "./rooms.ts";
 
 const PROMPT = ["with", "prompt"];
 const one = (...writes: Write[]): Gesture => gesture(writes);

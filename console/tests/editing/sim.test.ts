@@ -11,18 +11,11 @@ import { at, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";
-import { Room, textOf, type Desk } from "./world.ts";
+import { agree, Room, type Desk } from "./rooms.ts";
 
 const one = (...writes: Write[]): Gesture => gesture(writes);
 const set = (key: string, name: string, value: Json): Gesture => one(["set", key, [name], value]);
 const value = (desk: Desk, key: string, ...path: string[]): Json | undefined => at(desk.view.get(key), path);
-
-function agree(...desks: Desk[]): void {
-  for (const desk of desks) {
-    assert.equal(desk.status, "Saved", desk.name);
-    assert.equal(textOf(desk.view), textOf(desk.room.log.state()), desk.name);
-  }
-}
 
 test("fault 1: after the last try the queue is kept, where Sim's is emptied", async () => {
   const room = new Room(new Dice(1));

@@ -13,7 +13,7 @@ import { print, read, Unreadable } from "../../src/inspector/yaml.ts";
 import { changesBetween } from "../../src/panes/text/lines.ts";
 import { CHECK_MS, Manuscript, type Checked, type Ground, type Served } from "../../src/panes/text/writing.ts";
 import { Dice } from "../dice.ts";
-import { Room, type Desk } from "../editing/world.ts";
+import { Room, type Desk } from "../editing/rooms.ts";
 
 const PATH = ["with"];
 
