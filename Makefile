@@ -176,7 +176,7 @@ deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentia
 	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
-	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py
+	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py tests/deploy/test_deploy_releases.py
 
 # `sam build` calls one rule per resource. Bytecode more than halves the time of a cold import, and only the interpreter that will
 # read it can write it. Without that interpreter the build prints a warning and continues. The bytecode has unchecked hashes,

@@ -19,6 +19,14 @@ from stepless.model.packing import unpack
 API_KEY = "try-it"
 API_KEY_HASH = f"sha256:{sha256(API_KEY.encode()).hexdigest()}"
 KEYED = {"Authorization": f"Bearer {API_KEY}"}
+PARAMETERS = {
+    "ApiKeyHashes": API_KEY_HASH, "FunctionModules": "deploy_steps", "EventSources": "shop.orders", "Release": "first",
+}  # fmt: skip
+ASKED = {
+    "make": {"type": "function", "timeout_ms": 2_000, "with": {"call": "steps.large", "args": {"size": 100_000}}},
+    "ask": {"type": "approval", "after": "make", "with": {"message": "Go on?", "timeout": "2d"}},
+    "after": {"type": "transform", "after": "ask.approved", "with": {"value": "{{ len(<make>) }} characters, approved"}},
+}
 PATIENCE_S = 60  # schedules of the emulator fire every ten seconds, the sweeper every minute
 
 
