@@ -99,6 +99,12 @@ class ExpressionError(AuthorError):
         self.offset = offset
         self.respelling = respelling
 
+    def __str__(self) -> str:
+        """The cause first: lists of failures show the beginning alone, and the expression is long."""
+        where = f", {self.place}" if self.place else ""
+        mend = f" ({self.mend})" if self.mend else ""
+        return f"{self.message}{where}{mend}"
+
 
 class ConfigError(AuthorError):
     """A node's parameters are invalid after references were resolved."""

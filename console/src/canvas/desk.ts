@@ -73,6 +73,7 @@ export interface Look {
 
 /** What the canvas can be asked to show. */
 export interface Viewer {
+  open(): void;
   fit(): void;
   reset(): void;
   zoom(by: number): void;
@@ -186,7 +187,7 @@ export class Desk {
     const first = this.look.layout === null;
     this.put({ ...this.look, layout, placed: placed(this.look.graph, layout, this.look.placed) });
     if (!first) return;
-    this.viewer?.fit();
+    this.viewer?.open();
     if (this.current !== null) this.viewer?.reveal(this.current); // the one that the address names
   }
 

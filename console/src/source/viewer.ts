@@ -5,6 +5,7 @@
 import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { colours as ofYaml } from "../panes/text/colours.ts";
 import { keys } from "../panes/text/keymap.ts";
 import { theme } from "../panes/text/theme.ts";
 import type { Lines, Span } from "./made.ts";
@@ -69,7 +70,7 @@ export class Viewer {
       doc: text,
       extensions: [
         EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: number }), drawSelection(), highlightActiveLine(),
-        search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : [],
+        search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : ofYaml,
         EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false", tabindex: "0" }),
         keymap.of([...searchKeymap, ...keys]),
         EditorView.updateListener.of((update) => {

@@ -20,7 +20,7 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
       <a href={hrefOf("/")} onClick={follow("/")} className="bar-name" aria-label="Stepless"><Brand /><span>Stepless</span></a>
       <nav aria-label="Main">
         {PLACES.map(([place, name, path]) => (
-          <a key={place} href={hrefOf(path)} onClick={follow(path)} aria-current={place === at ? "page" : undefined}><span data-name={name}>{name}</span><Tally count={place === "approvals" ? tallies.approvals : place === "errors" ? tallies.errors : null} /></a>
+          <a key={place} href={hrefOf(path)} onClick={follow(path)} aria-current={place === at ? "page" : undefined}><span className="steady" data-name={name}>{name}</span><Tally count={place === "approvals" ? tallies.approvals : place === "errors" ? tallies.errors : null} /></a>
         ))}
       </nav>
       <span className="head-gap" />

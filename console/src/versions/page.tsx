@@ -2,6 +2,7 @@
 import "./version.css";
 import { useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph/graph.tsx";
+import { RunOutline } from "../runs/view/graph/outline.tsx";
 import type { NodeSummary } from "../runs/view/types.ts";
 import { titleOf, type Made } from "../source/made.ts";
 import { SourcePane } from "../source/part.tsx";
@@ -10,6 +11,7 @@ import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } 
 import { Bar } from "../ui/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
+import { useSmall } from "../ui/theme/switching.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";
 import { drawn, newestOf, textOf, versionAt, type Version } from "./version.ts";
@@ -86,6 +88,7 @@ function Drafting({ workflow }: { readonly workflow: string }): ReactElement {
 function Beside({ version, chosen, choose }: { readonly version: Version; readonly chosen: string; readonly choose: (path: string) => void }): ReactElement {
   const { graph, source } = useMemo(() => drawn(version), [version]);
   const written = useWritten(version);
+  const isSmall = useSmall();
   const shown = useMemo(() => source ?? (written === null ? null : new Source(written, [])), [source, written]);
   const picked = useCallback((path: string) => { choose(path); }, [choose]);
   return (
@@ -95,7 +98,7 @@ function Beside({ version, chosen, choose }: { readonly version: Version; readon
           <SourcePane source={shown} chosen={chosen === "" ? null : chosen} choose={picked} {...(version.made === null ? {} : { note: <Compiled made={version.made} /> })} />
         )}
       </div>
-      <div className="beside-graph"><RunGraph graph={graph} nodes={NONE} chosen={chosen} onChoose={picked} isPlain /></div>
+      <div className="beside-graph">{isSmall ? <RunOutline graph={graph} nodes={NONE} chosen={chosen} onChoose={picked} /> : <RunGraph graph={graph} nodes={NONE} chosen={chosen} onChoose={picked} isPlain />}</div>
     </div>
   );
 }

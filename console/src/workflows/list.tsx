@@ -7,7 +7,7 @@ import { Bar } from "../ui/bar.tsx";
 import { Commands } from "../ui/commands.tsx";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf, saysId } from "../ui/words/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
@@ -121,7 +121,7 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
     <tr className={one.runs === 0 ? "fleet-still" : ""}>
       <td className="fleet-name">
         <span className="fleet-line">
-          <a href={hrefOf(path)} onClick={follow(path)} title={`${one.name} · ${one.workflow}`}>{one.name}</a>{saysId(one) ? null : <span className="quiet fleet-id" title={one.workflow}>{one.workflow}</span>}
+          <a href={hrefOf(path)} onClick={follow(path)} title={`${one.name} · ${one.workflow}`}>{one.name}</a>{saysId(one.name, one.workflow) ? null : <span className="quiet fleet-id" title={one.workflow}>{one.workflow}</span>}
           <span className="quiet">v{one.version} · <When at={one.published_at} /></span>
         </span>
       </td>
@@ -140,11 +140,6 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
       <td className="fleet-draft">{draft === null ? <OpenDraft workflow={one.workflow} version={one.version} draft={null}>Open a draft</OpenDraft> : <Draft draft={draft} />}</td>
     </tr>
   );
-}
-
-/** Whether the name is the id in words: `Split invoices` is `split-invoices`. */
-function saysId({ name, workflow }: Listed): boolean {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-") === workflow;
 }
 
 function Draft({ draft }: { readonly draft: DraftHead }): ReactElement {

@@ -105,7 +105,7 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
       <nav className="workflow-tabs" aria-label={name}>
         {TABS.map(([path, said]) => {
           const to = workflowPath(id, path);
-          return <a key={path} href={hrefOf(to)} onClick={follow(to)} aria-current={path === tab ? "page" : undefined}>{said}{(counts[path] ?? 0) > 0 ? <span className="bar-count">{counts[path]}</span> : null}</a>;
+          return <a key={path} href={hrefOf(to)} onClick={follow(to)} aria-current={path === tab ? "page" : undefined}><span className="steady" data-name={said}>{said}</span>{(counts[path] ?? 0) > 0 ? <span className="bar-count">{counts[path]}</span> : null}</a>;
         })}
       </nav>
     </>

@@ -105,7 +105,7 @@ function Upcoming({ at }: { readonly at: readonly string[] }): ReactElement {
   if (at.length === 0) return <p className="quiet">No next time is known: it never fires again, or its first firing is yet to come.</p>;
   return (
     <ol className="upcoming" aria-label="Next times">
-      {at.map((one, place) => <li key={one}><time dateTime={one}>{new Date(one).toLocaleString(undefined, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" })}</time>{place === 0 ? <span className="quiet"> {ago(Date.parse(one), serverNow())}</span> : null}</li>)}
+      {at.map((one, place) => <li key={one}><time dateTime={one}>{new Date(one).toLocaleString(undefined, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", ...(place === 0 ? { timeZoneName: "short" } : {}) })}</time>{place === 0 ? <span className="quiet"> {ago(Date.parse(one), serverNow())}</span> : null}</li>)}
     </ol>
   );
 }

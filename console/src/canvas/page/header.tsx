@@ -60,14 +60,15 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
 function Acts({ standing, saving, canTest, test }: { readonly standing: Standing; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
   const { conflicts, canSave, fileDiffers, file, mayPublish, mayRun } = standing;
   const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (${keyNames("⌘ S")})`;
-  const why = [whyNot(standing), canTest && !mayRun ? "Test runs need the role run" : ""].filter(Boolean).join(" · ");
+  const [notPublished, notTested] = [whyNot(standing), canTest && !mayRun ? "Test runs need the role run" : ""];
+  const why = [notPublished, notTested].filter(Boolean).join(" · ");
   return (
     <div className="head-acts">
       {why === "" ? null : <span className="head-why quiet cut" id="head-why" title={why}>{why}</span>}
       {conflicts === 0 ? null : <button className="button small danger" type="button" onClick={saving.solve}>{conflicts} {conflicts === 1 ? "conflict" : "conflicts"}</button>}
-      <button className="button small" type="button" title={keyNames("Test run (⌘ Enter)")} disabled={!canTest || !mayRun} onClick={test}><Icon mark="manual" size={14} />Test run</button>
-      {canSave ? <button className="button small" type="button" title={title} aria-describedby="head-why" disabled={saving.isBusy || !mayPublish} onClick={saving.save}>{saving.isBusy ? "Saving…" : "Save"}</button> : null}
-      <button className="button small first" type="button" aria-describedby="head-why" disabled={!mayPublish} onClick={saving.publish}>Publish…</button>
+      <button className="button small" type="button" title={notTested || keyNames("Test run (⌘ Enter)")} disabled={!canTest || !mayRun} onClick={test}><Icon mark="manual" size={14} />Test run</button>
+      {canSave ? <button className="button small" type="button" title={notPublished || title} aria-describedby="head-why" disabled={saving.isBusy || !mayPublish} onClick={saving.save}>{saving.isBusy ? "Saving…" : "Save"}</button> : null}
+      <button className="button small first" type="button" title={notPublished || undefined} aria-describedby="head-why" disabled={!mayPublish} onClick={saving.publish}>Publish…</button>
     </div>
   );
 }
@@ -101,7 +102,7 @@ function Tabs({ room, tab, tabs }: { readonly room: Room; readonly tab: Tab; rea
 
 function Saved({ status, retry }: { readonly status: Status; readonly retry: () => void }): ReactElement {
   return (
-    <span className={`head-saved ${status.is}`} role="status">
+    <span className={`head-saved ${status.is}`} role="status" title={words(status)}>
       {status.is === "saved" ? <Icon mark="check" size={14} /> : <i className="dot" />}
       <span className="cut">{words(status)}</span>
       {status.is === "offline" ? <button className="button small" type="button" onClick={retry}>Try now</button> : null}

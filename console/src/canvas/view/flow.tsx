@@ -2,7 +2,7 @@
 import "@xyflow/react/dist/base.css";
 import "./canvas.css";
 import {
-  Background, getViewportForBounds, ReactFlow, SelectionMode, useReactFlow, useStore, type Connection, type EdgeChange, type FinalConnectionState,
+  Background, ReactFlow, SelectionMode, useReactFlow, useStore, type Connection, type EdgeChange, type FinalConnectionState,
   type NodeChange, type OnReconnect,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type MouseEvent, type ReactElement } from "react";
@@ -23,6 +23,7 @@ import { doubled } from "./doubling.ts";
 import { BlockCard, FrameCard, type BlockNode } from "./block.tsx";
 import { cover, isHeld } from "./cheap.ts";
 import { Far, Minimap } from "./far.tsx";
+import { beginning, isFarAway, UNDER_TOOLS, whole } from "./fitting.ts";
 import { Following, useFollowing } from "./following.tsx";
 import { Nodes, type Drags } from "./nodes.ts";
 import { useMoving } from "./moving.ts";
@@ -37,8 +38,6 @@ type AnyNode = BlockNode | NoteNode;
 const EDGE_TYPES = { wire: WireLine };
 const GRID: [number, number] = [4, 4];
 const ZOOMS = [0.02, 2] as const;
-const FAR_ZOOM = 0.35;
-const FAR_BLOCKS = 150; // below, blocks stay blocks however far away
 const MANY_SELECTED = 100; // more are not mounted beyond what is shown
 const STILL: Drags = new Map();
 const MULTIPLE = ["Meta", "Control"];
@@ -55,7 +54,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const dragged = useRef<readonly Spot[]>([]);
   const taking = useRef<string | null>(null); // the edge that takes the block that is dragged
   const connecting = useStore((state) => (state.connection.inProgress ? state.connection.fromNode.id : null));
-  const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && look.graph.blocks.size > FAR_BLOCKS;
+  const isFar = useStore((state) => isFarAway(state.transform[2], look.graph.blocks.size));
   const covered = useArea();
   const area = isFar ? null : covered;
   const { arrived, play } = useMoving(room, desk, box, carried, area);
@@ -221,21 +220,21 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   );
 }
 
-const UNDER_TOOLS = 56; // where the tools of the canvas end, in pixels from its top
-
 /** Lets the desk move the view: fit by the layout's bounds, since React Flow knows only what is mounted. */
 function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null }): void {
   const flow = useReactFlow();
   useEffect(() => {
     const size = (): { width: number; height: number } => ({ width: box.current?.clientWidth ?? 0, height: box.current?.clientHeight ?? 0 });
-    const fit = (): void => {
+    const show = (part: typeof beginning): void => {
       const { placed, notes } = desk.snapshot();
       const bounds = around(placed.bounds, notes.values());
       const { width, height } = size();
-      if (bounds.width > 0 && width > 0) void flow.setViewport(getViewportForBounds(bounds, width, height, 0.02, 1, 0.08));
+      if (bounds.width > 0 && width > 0) void flow.setViewport(part(bounds, placed.spots, width, height));
     };
+    const open = (): void => { show(beginning); };
     desk.viewer = {
-      fit,
+      open,
+      fit: () => { show(whole); },
       reset: () => { void flow.zoomTo(1); },
       zoom: (by) => { void flow.zoomTo(flow.getZoom() * by); },
       reveal(tail) {
@@ -255,7 +254,7 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
         return { x: (width / 2 - x) / zoom, y: (height / 2 - y) / zoom };
       },
     };
-    fit();
+    open();
     return () => { desk.viewer = null; };
   }, [desk, flow, box]);
 }

@@ -30,7 +30,7 @@ export function FilterBar({ filters, workflows, onChange }: {
           <Words name="shorter" label="Shorter than" placeholder="Shorter than 2h" value={filters.shorter} fault={faults.get("shorter")} onTake={(shorter) => { set({ shorter }); }} />
         </>
       ) : <button className="button small" type="button" onClick={() => { setMore(true); }}><Icon mark="plus" size={14} />Error, duration</button>}
-      {isFiltered(filters) ? <button className="button small" type="button" onClick={() => { onChange(NO_FILTERS); setMore(false); }}><Icon mark="close" size={14} />Clear</button> : null}
+      {isFiltered(filters) ? <button className="button small clear" type="button" onClick={() => { onChange(NO_FILTERS); setMore(false); }}><Icon mark="close" size={14} />Clear</button> : null}
     </search>
   );
 }

@@ -9,11 +9,9 @@ import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
 import type { Head } from "./merging.ts";
 
-/** The status as people name it: a paused run waits, or is held. */
-export function shownStatus(head: Head): string {
-  if (head.waiting.includes("held") && (head.status === "paused" || head.status === "created")) return "held";
-  if (head.status === "paused") return "waiting";
-  return head.status;
+/** The status as people name it: a run that somebody holds is held. */
+export function shownStatus({ status, waiting }: Head): string {
+  return waiting.includes("held") && (status === "paused" || status === "created") ? "held" : status;
 }
 
 export interface RowsProps {

@@ -17,12 +17,12 @@ const TICK_MS = 1_000;
 
 export function Header({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
   const list = `/?workflow=${encodeURIComponent(head.workflow)}`;
-  const status = head.held !== null && !look.ended ? "held" : head.status === "paused" ? "waiting" : head.status;
+  const status = head.held !== null && !look.ended ? "held" : head.status;
   return (
     <header className="run-head">
       <div className="run-title">
         <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
-        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : inOwnZone(head.summary)}</Status></span>
+        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
         <Actions id={id} look={look} head={head} onAsk={onAsk} />
       </div>
       <p className="run-facts quiet">
@@ -62,7 +62,7 @@ function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
-      <span>{look.ended ? "took " : ""}<Took look={look} />{look.ended ? "" : " so far"}</span>
+      <span>{look.ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} /> so far</>}</span>
       <span>{counted(head.steps, "step")}</span>
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
       {look.ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
@@ -85,11 +85,10 @@ function Took({ look }: { readonly look: RunLook }): ReactElement {
   const [since, setSince] = useState(Date.now());
   useEffect(() => { setSince(Date.now()); }, [look.lasted]);
   useEffect(() => {
-    if (look.ended) return;
     const timer = setInterval(() => { setNow(Date.now()); }, TICK_MS);
     return () => { clearInterval(timer); };
-  }, [look.ended]);
-  return <>{lasting(look.lasted + (look.ended ? 0 : Math.max(0, now - since)))}</>;
+  }, []);
+  return <>{lasting(look.lasted + Math.max(0, now - since))}</>;
 }
 
 function Actions({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {

@@ -79,11 +79,12 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
   const differing = rows.filter(({ differs }) => differs);
   return (
     <>
+      {look.head === null || look.head.workflow === beside.head.workflow ? null : <p className="hint">The other run is of another workflow, {beside.head.workflow}: nodes are compared by their names.</p>}
       <p>{differing.length === 0 ? "Every node ended alike." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { setAll(!all); }}>{all ? "Only what differs" : "Show all"}</button></p>
-      <table>
+      <table className="differences">
         <thead><tr><th scope="col">Node</th><th scope="col" title={id}>{shortId(id)}</th><th scope="col" className="number">Took</th><th scope="col" title={other}>{shortId(other)}</th><th scope="col" className="number">Took</th></tr></thead>
         <tbody>
-          <tr><td><b>Run</b></td><td><Status status={look.head?.status ?? ""} /></td><td className="number">{lasting(look.lasted)}</td><td><Status status={beside.head.status} /></td><td className="number">{lasting(beside.lasted)}</td></tr>
+          <tr><td><b>Run</b></td><td><Status status={look.head?.status ?? ""} /></td><td className="number">{lasted(look)}</td><td><Status status={beside.head.status} /></td><td className="number">{lasted(beside)}</td></tr>
           {(all ? rows : differing).slice(0, MAX_SHOWN).map(({ path, left, right, differs }) => (
             <tr key={path} className={differs ? "differs" : ""}>
               <td><button type="button" className="link" onClick={() => { onNode(path); }}>{nameOf(path)}</button> <span className="quiet">{turnsOf(path)}</span></td>
@@ -98,6 +99,10 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
 }
 
 const MAX_SHOWN = 500;
+
+function lasted({ ended, head, lasted }: RunLook): string {
+  return lasting(ended && head !== null ? head.duration_ms : lasted);
+}
 
 function took(node: NodeSummary | null): string {
   return node === null || node.begin_ms === null || node.end_ms === null ? "" : lasting(node.end_ms - node.begin_ms);

@@ -1,7 +1,7 @@
 /** The page of one run. What is shown stands in the address: the tab, the node, the instance, the event, the range of time. */
 import "./view.css";
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
-import { go, runPath, useAddress } from "../../ui/addresses.ts";
+import { follow, go, hrefOf, runPath, useAddress } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault } from "../../ui/notices.tsx";
@@ -35,7 +35,7 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
   const status = look.head?.status;
   useEffect(() => { if (status !== undefined) readTallies(); }, [status]); // a question was asked or answered, or the run failed
   if (look.head === null) {
-    return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`The run ${id} is not shown.`} error={look.error} again={() => { store.open(); }} />}</div>;
+    return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`The run ${id} is not shown.`} error={look.error} {...(isGone(look.error) ? {} : { again: () => { store.open(); } })}><a className="button" href={hrefOf("/")} onClick={follow("/")}>All runs</a></Failed>}</div>;
   }
   const roots = look.graph?.children.get(null) ?? [];
   return (
@@ -79,7 +79,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
     <>
       <div className="run-tabs" role="tablist" aria-label="Views">
         {TABS.map(([one, name]) => (
-          <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}>{name}</button>
+          <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}><span className="steady" data-name={name}>{name}</span></button>
         ))}
       </div>
       {look.error === null ? null : <Stale error={look.error} again={store.retry} />}

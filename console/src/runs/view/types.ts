@@ -15,6 +15,7 @@ export interface Overview extends NamedRun {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  readonly duration_ms: number;
 }
 
 export interface Pause {

@@ -1,6 +1,7 @@
 /** The controls of a form from a JSON Schema. Defaults stand in empty controls as ghosts. */
 import "./schema_form.css";
 import type { ReactElement } from "react";
+import { saysId } from "../words/names.ts";
 import { shown, type Faults, type FormField } from "./schema_fields.ts";
 
 export function SchemaForm({ id, fields, typed, faults, onType }: {
@@ -27,7 +28,7 @@ function Control({ id, field, value, fault, onType }: {
   const lines = control === "lines" || control === "json";
   return (
     <div className={lines ? "schema-field whole" : "schema-field"}>
-      <label className="label" htmlFor={id}>{field.label}{field.required ? <span className="schema-star" aria-hidden="true"> *</span> : null}{field.label === field.name ? null : <code> {field.name}</code>}</label>
+      <label className="label" htmlFor={id}>{field.label}{field.required ? <span className="schema-star" aria-hidden="true"> *</span> : null}{saysId(field.label, field.name) ? null : <code> {field.name}</code>}</label>
       {control === "choice" ? (
         <select className={value === "" ? "field ghost" : "field"} {...shared}>
           <option value="">{ghost === "" ? "not set" : `default: ${ghost}`}</option>

@@ -9,3 +9,9 @@ export function nameOf(caller: string): string {
   const rest = words.slice(PARTS[words[0] ?? ""] ?? 0).join(" ");
   return rest === "" ? caller : rest;
 }
+
+/** Whether a name is an id in words: `Split invoices` is `split-invoices`, `Order id` is `order_id`. */
+export function saysId(name: string, id: string): boolean {
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return plain(name) === plain(id);
+}

@@ -84,7 +84,7 @@ _INSPECTED: Final[RunOut] = {
     "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
     "non_entries": [], "draft": None, "parent": None, "rerun": None, "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
-    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "expires_at": None,
+    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "duration_ms": 720_000, "expires_at": None,
     "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _NODE: Final[NodeOut] = {

@@ -181,8 +181,9 @@ class RunOut(TypedDict):
     `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has them too, and
     `partial_success`. `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is
     the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number; `parent` is
-    null but for child runs, and `rerun` but for reruns. A value that is too large for the response is replaced by
-    `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
+    null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A value that is too
+    large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses
+    that did not fit."""
 
     id: str
     workflow: str
@@ -214,6 +215,7 @@ class RunOut(TypedDict):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    duration_ms: int
     expires_at: str | None
     links: RunLinks
 

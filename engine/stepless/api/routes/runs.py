@@ -52,7 +52,7 @@ from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
-from stepless.runtime.verbs.searching import keywords_of
+from stepless.runtime.verbs.searching import duration_of, keywords_of
 from stepless.runtime.verbs.starting import Started, new_run_id, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
@@ -114,7 +114,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     def read_run(run_id: str, request: Request) -> Response:
         """Returns the current state of a run, read from its log, with a signed link for each question that it waits for."""
         view = service.overview(run_id)
-        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE))))
+        now_ms = service.world.clock.now_ms()
+        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE), now_ms)))
 
     @router.get(
         "/runs/{run_id}/document", summary="Read what a run runs", response_model=RunDocumentOut,
@@ -216,7 +217,7 @@ def _version(service: Service, head: RunHead) -> int | None:
     return version.number if version is not None else None
 
 
-def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> RunOut:
+def _run(view: RunView, version: int | None, links: Links, with_links: bool, now_ms: int) -> RunOut:
     meta = json.loads(view.head.meta)
     return {
         "id": view.head.run_id,
@@ -248,6 +249,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool) -> 
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
+        "duration_ms": duration_of(view.head, now_ms),
         "expires_at": instant(view.head.expires_ms),
         "links": links.run(view.head.run_id),
     }

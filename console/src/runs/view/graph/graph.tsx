@@ -3,7 +3,7 @@ import "@xyflow/react/dist/base.css";
 import "../../../canvas/view/canvas.css";
 import "../view.css";
 
-import { getViewportForBounds, Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge } from "@xyflow/react";
+import { Position, ReactFlow, ReactFlowProvider, useReactFlow, useStore, type Edge } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactElement } from "react";
 import type { Layout } from "../../../canvas/layout/layout.ts";
 import { Layouts } from "../../../canvas/layout/layouts.ts";
@@ -12,6 +12,7 @@ import type { Graph } from "../../../canvas/model/graph.ts";
 import { entryOf, portsOf } from "../../../canvas/model/sizes.ts";
 import { cover, isHeld } from "../../../canvas/view/cheap.ts";
 import { doubled } from "../../../canvas/view/doubling.ts";
+import { beginning, isFarAway, whole } from "../../../canvas/view/fitting.ts";
 import { WireLine, type WireEdge } from "../../../canvas/view/wire.tsx";
 import { counted } from "../../../ui/words/formats.ts";
 import { Icon } from "../../../ui/icons.tsx";
@@ -25,8 +26,7 @@ import type { NodeSummary } from "../types.ts";
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };
 const ZOOMS = [0.02, 2] as const;
-const FAR_ZOOM = 0.35;
-const FAR_BLOCKS = 150;
+const LEAST_ZOOM = 0.35; // at which a chosen node is shown
 const NO_NODES: CardNode[] = [];
 const NO_EDGES: Edge[] = [];
 
@@ -48,26 +48,27 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   const box = useRef<HTMLDivElement>(null);
   const { layout, spots } = useLayout(graph);
   const [fitted, setFitted] = useState<Graph | null>(null); // before it is, React Flow would mount every node to measure what is in view
-  const isFar = useStore((state) => state.transform[2] < FAR_ZOOM) && graph.blocks.size > FAR_BLOCKS;
+  const isFar = useStore((state) => isFarAway(state.transform[2], graph.blocks.size));
   const bare = isFar || fitted !== graph;
   const { current, walkedTo, step } = useWalk(graph, chosen, onChoose);
   const cards = useCards(graph, spots, nodes, current, onChoose);
   const edges = useMemo(() => layout === null ? NO_EDGES : edgesOf(graph, layout, nodes), [graph, layout, nodes]);
   const picture = useMemo(() => ({ graph, placed: spots, nodes, chosen: current }), [graph, spots, nodes, current]);
-  const fit = useCallback(() => {
+  const show = useCallback((part: typeof beginning) => {
     const [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
     if (spots.bounds.width === 0 || width === 0) return;
-    void flow.setViewport(getViewportForBounds(spots.bounds, width, height, 0.02, 1, 0.08));
+    void flow.setViewport(part(spots.bounds, spots.spots, width, height));
     setFitted(graph);
   }, [flow, spots, graph]);
-  useEffect(fit, [fit]);
+  const fit = (): void => { show(whole); };
+  useEffect(() => { show(beginning); }, [show]);
   useEffect(() => {
     const spot = spots.spots.get(current);
     if (spot === undefined || box.current === null) return;
     const { x, y, zoom } = flow.getViewport();
     const [left, top] = [spot.left * zoom + x, spot.top * zoom + y];
     const inside = left >= 0 && top >= 0 && left + Math.min(spot.width * zoom, 200) <= box.current.clientWidth && top + 40 * zoom <= box.current.clientHeight;
-    if (!inside || zoom < FAR_ZOOM) void flow.setCenter(spot.left + Math.min(spot.width, 600) / 2, spot.top + Math.min(spot.height, 300) / 2, { zoom: Math.max(zoom, 0.6) });
+    if (!inside || zoom < LEAST_ZOOM) void flow.setCenter(spot.left + Math.min(spot.width, 600) / 2, spot.top + Math.min(spot.height, 300) / 2, { zoom: Math.max(zoom, 0.6) });
   }, [flow, spots, current]);
   const onMove = useCallback((event: unknown) => { if (isHeld(event)) cover(box.current, true); }, []);
   const onMoveEnd = useCallback(() => { cover(box.current, false); }, []);

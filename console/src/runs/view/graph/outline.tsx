@@ -1,7 +1,7 @@
 /** The nodes of a run as a list, a body below its container: what a phone shows in place of the graph. */
 import { useMemo, type ReactElement } from "react";
 import type { Block, Graph } from "../../../canvas/model/graph.ts";
-import { lasting } from "../../../ui/words/formats.ts";
+import { counted, lasting } from "../../../ui/words/formats.ts";
 import { Icon, markOf } from "../../../ui/icons.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
@@ -28,7 +28,7 @@ export function RunOutline({ graph, nodes, chosen, onChoose }: { readonly graph:
             <li key={block.tail} style={{ transform: `translateY(${(from + place) * ROW}px)` }}>
               <button type="button" className={block.tail === chosen ? "chosen" : ""} aria-pressed={block.tail === chosen} style={{ paddingLeft: 16 + Math.min(depth, MAX_INDENT) * 16 }} onClick={() => { onChoose(block.tail); }}>
                 <Icon mark={markOf(block.type)} /><b className="cut">{block.id}</b><span className="head-gap" />
-                {summary === undefined ? <span className="quiet">{block.type}</span> : <><Status status={loudest(summary.counts)}>{summary.turns > 0 ? turnsSaid(summary) : said(summary.counts)}</Status><span className="number quiet">{tookOf(summary)}</span></>}
+                {summary === undefined ? <span className="quiet">{nodes.size === 0 ? block.type : "not started"}</span> : <><Status status={summary.failed_turns > 0 ? "failed" : loudest(summary.counts)}>{summary.failed_turns > 0 ? failedOf(summary) : summary.turns > 0 ? turnsSaid(summary) : said(summary.counts)}</Status><span className="number quiet">{tookOf(summary)}</span></>}
               </button>
             </li>
           );
@@ -36,6 +36,11 @@ export function RunOutline({ graph, nodes, chosen, onChoose }: { readonly graph:
       </ul>
     </div>
   );
+}
+
+/** In a narrow line the failures alone: the rest would be what is cut off. */
+function failedOf({ failed_turns, turns }: NodeSummary): string {
+  return `${failed_turns.toLocaleString("en")} of ${counted(turns, "turn")} failed`;
 }
 
 function tookOf(summary: NodeSummary): string {

@@ -12,6 +12,7 @@ import type { RunLook } from "../store.ts";
 import type { TimeRow } from "../types.ts";
 
 const ROW = 28;
+const LEAST = 6; // pixels of a bar: what took no time is seen too
 
 export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }: {
   readonly id: string; readonly look: RunLook; readonly node: string; readonly from: number | null; readonly to: number | null; readonly chosen: string;
@@ -45,7 +46,7 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
         </div>
         {isWhole ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Show the whole time</button>}
         <span className="head-gap" />
-        <span className="legend"><i className="work" />work<i className="wait" />waiting</span>
+        <span className="legend"><i className="work" />work<i className="wait" />waiting{scale.folds.length === 0 ? null : <><i className="fold" />{lasting(scale.folds.reduce((sum, fold) => sum + fold.to - fold.from, 0))} idle, folded</>}</span>
       </div>
       {pages.error === null ? null : <Failed what="The timeline is not shown." error={pages.error} again={() => { pages.source.again(); }} />}
       <div className="timeline-rows" ref={box} tabIndex={0} role="table" aria-label="Instances by time" aria-rowcount={pages.total}>
@@ -87,7 +88,7 @@ function Bar({ row, top, index, scale, lasted, chosen, onChoose }: {
 
 function between(scale: Scale, begin: number, end: number): { readonly left: string; readonly width: string } {
   const left = scale.at(begin);
-  return { left: `${left * 100}%`, width: `max(2px, ${(scale.at(end) - left) * 100}%)` };
+  return { left: `min(${left * 100}%, calc(100% - ${LEAST}px))`, width: `max(${LEAST}px, ${(scale.at(end) - left) * 100}%)` };
 }
 
 function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (from: number | null, to: number | null) => void }): ReactElement {
