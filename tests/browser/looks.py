@@ -40,6 +40,7 @@ KEPT: Final = {
     "editor-test": 1280, "editor-conflict": 1280,
 }  # fmt: skip
 THEMES: Final = ("light", "dark")
+CHECKED: Final = ".findings > span:text('No findings'), .findings > span:text('An empty draft'), .findings-sum"
 GO: Final = "path => { history.pushState(null, '', '/console' + path); dispatchEvent(new PopStateEvent('popstate')); }"
 REST: Final = """async () => {
   await document.fonts.ready;
@@ -149,7 +150,7 @@ def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
 
 def added(page: Any) -> None:
     """A node that is not whole: a finding, an entry of the history, a difference."""
-    page.wait_for_selector(".findings > span:text('No findings'), .findings-sum")
+    page.wait_for_selector(CHECKED)
     if page.locator(".findings-sum").count() == 0:
         press("Escape", "a")(page)
         page.keyboard.type("http")
@@ -204,6 +205,7 @@ def conflicting(file: Path) -> Callable[[Any], None]:
 
 
 def findings(page: Any) -> None:
+    page.wait_for_selector(CHECKED)
     line = page.locator(".findings-sum")
     if line.count() and line.get_attribute("aria-expanded") == "false":
         line.click()

@@ -12,6 +12,7 @@ import { TestQuestions } from "../testruns/questions.tsx";
 import { follow, hrefOf, useAddress, workflowPath } from "../ui/addresses.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { dialog, part } from "../ui/part.tsx";
+import { useSmall } from "../ui/theme/switching.ts";
 import { useNodeInAddress } from "./addressing.ts";
 import { run } from "./commands.ts";
 import type { Desk, Look } from "./desk.ts";
@@ -153,13 +154,4 @@ function useLarge(look: Look): boolean {
   const [isLarge, setLarge] = useState(look.graph.blocks.size > MAX_DRAFT_BLOCKS);
   if (!isLarge && look.graph.blocks.size > MAX_DRAFT_BLOCKS) setLarge(true);
   return isLarge;
-}
-
-const narrow = matchMedia("(max-width: 640px)");
-
-function useSmall(): boolean {
-  return useSyncExternalStore((listener) => {
-    narrow.addEventListener("change", listener);
-    return () => { narrow.removeEventListener("change", listener); };
-  }, () => narrow.matches);
 }

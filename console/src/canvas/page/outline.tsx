@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
+import { useSmall } from "../../ui/theme/switching.ts";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE, type Graph } from "../model/graph.ts";
 import { walked, type Row } from "../model/walking.ts";
@@ -9,11 +10,13 @@ import { openMenu } from "../menu/opening.ts";
 import { nodeId, noteOfNode } from "../notes/nodes.ts";
 import { titleOf } from "../notes/notes.ts";
 
-const ROW = 32;
+const [ROW, ROW_OF_A_PHONE] = [32, 40];
 const MARGIN = 8; // rows mounted beyond each edge
 
 export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
   const box = useRef<HTMLDivElement>(null);
+  const isSmall = useSmall();
+  const high = isSmall ? ROW_OF_A_PHONE : ROW;
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [view, setView] = useState({ top: 0, height: 800 });
   const { graph, notes } = look;
@@ -32,10 +35,10 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
   useEffect(() => {
     const shown = box.current;
     if (shown === null || place < 0) return;
-    const [top, bottom] = [place * ROW, (place + 1) * ROW + ROW]; // the head covers a row
+    const [top, bottom] = [place * high, (place + 2) * high]; // the head covers a row
     if (top < shown.scrollTop) shown.scrollTop = top;
     else if (bottom > shown.scrollTop + shown.clientHeight) shown.scrollTop = bottom - shown.clientHeight;
-  }, [place]);
+  }, [place, high]);
 
   const to = (index: number): void => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
@@ -60,8 +63,8 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
     else if (block !== undefined && block.parent !== null) desk.select([block.parent]);
   };
 
-  const first = Math.max(0, Math.floor(view.top / ROW) - MARGIN);
-  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + MARGIN);
+  const first = Math.max(0, Math.floor(view.top / high) - MARGIN);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / high) + MARGIN);
   return (
     <div ref={box} className="outline" data-keys="outline" role="treegrid" aria-label="Nodes" aria-rowcount={rows.length + 1} aria-multiselectable="true" tabIndex={0}
       {...(place < 0 ? {} : { "aria-activedescendant": `row-${current ?? ""}` })}
@@ -70,13 +73,13 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
       <div className="outline-head" role="row" aria-rowindex={1}>
         <span role="columnheader">Name</span><span role="columnheader">Kind</span><span role="columnheader">After</span><span role="columnheader">Findings</span>
       </div>
-      {first > 0 ? <div role="none" style={{ height: first * ROW }} /> : null}
+      {first > 0 ? <div role="none" style={{ height: first * high }} /> : null}
       {rows.slice(first, last).map((row, index) => {
         const note = notes.get(noteOfNode(row.tail) ?? "");
         if (note !== undefined) {
           return (
             <div key={row.tail} id={`row-${row.tail}`} role="row" aria-rowindex={first + index + 2} aria-level={1} aria-selected={look.chosen.has(note.tail)} className="outline-row"
-              onClick={() => { choose(desk, row.tail); if (matchMedia("(max-width: 640px)").matches) desk.change({ open: true }); }}>
+              onClick={() => { choose(desk, row.tail); if (isSmall) desk.change({ open: true }); }}>
               <span role="gridcell" className="outline-name" style={{ paddingLeft: 12 }}><Icon mark="note" /><span className="cut">{titleOf(note)}</span></span>
               <span role="gridcell" className="quiet cut">note</span><span role="gridcell" /><span role="gridcell" />
             </div>
@@ -89,7 +92,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
         return (
           <div key={row.tail} id={`row-${row.tail}`} role="row" aria-rowindex={first + index + 2} aria-level={row.level} aria-selected={look.selected.has(row.tail)}
             className={block.enabled ? "outline-row" : "outline-row disabled"} {...(block.container ? { "aria-expanded": !closed.has(row.tail) } : {})}
-            onClick={(event) => { desk.select(event.metaKey || event.ctrlKey ? toggled(look.selected, row.tail) : [row.tail]); if (matchMedia("(max-width: 640px)").matches) desk.change({ open: true }); }}>
+            onClick={(event) => { desk.select(event.metaKey || event.ctrlKey ? toggled(look.selected, row.tail) : [row.tail]); if (isSmall) desk.change({ open: true }); }}>
             <span role="gridcell" className="outline-name" style={{ paddingLeft: 12 + (row.level - 1) * 20 }}>
               <Icon mark={markOf(block.type)} /><span className="cut">{block.id}</span><PinMark tail={row.tail} />
             </span>
@@ -99,7 +102,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
           </div>
         );
       })}
-      {last < rows.length ? <div role="none" style={{ height: (rows.length - last) * ROW }} /> : null}
+      {last < rows.length ? <div role="none" style={{ height: (rows.length - last) * high }} /> : null}
     </div>
   );
 }
