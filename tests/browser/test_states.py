@@ -111,7 +111,7 @@ def test_each_part_of_a_run_that_cannot_be_read_is_tried_again(page: Any, site: 
     for tab in ("Timeline", "Events", "Cost"):
         page.get_by_role("tab", name=tab).click()
         page.locator(".run-view").get_by_role("button", name="Try again").wait_for()
-    page.locator(".stale", has_text="What is shown may be out of date.").wait_for()
+    page.locator(".stale", has_text="What is shown is as of").wait_for()
     page.context.set_offline(False)
     page.locator(".run-view").get_by_role("button", name="Try again").click()
     page.wait_for_selector(".costs")

@@ -1,9 +1,12 @@
 /** Opens a draft with all that the editor needs beside it: kinds, layout, findings. */
+import { itemRead } from "../editing/messages.ts";
 import { browserChance, openRows } from "../editing/ports/browser.ts";
+import { textAt } from "../editing/values.ts";
 import { Refusal, request } from "../wire/api.ts";
 import { TestRuns } from "../testruns/store.ts";
 import { serverNow } from "../wire/clock.ts";
 import { Room } from "../wire/room.ts";
+import { Announcer } from "./announcing.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
 import { kindsRead, workflowRead } from "./model/kinds.ts";
@@ -39,6 +42,8 @@ export async function openDraft(id: string): Promise<Opened> {
     selected = next;
     room.line.at({ selection: [...next].slice(0, 100) });
   });
+  const announcer = new Announcer(() => desk.view, (said) => { desk.change({ said }); });
+  room.changedBy = (item) => { announcer.heard(textAt(item, "by"), itemRead(item).effects); };
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
   room.line.heardRun = tests.hear;
   room.line.entered = () => void tests.open();
@@ -49,6 +54,7 @@ export async function openDraft(id: string): Promise<Opened> {
     room, desk, tests,
     close() {
       tests.close();
+      announcer.close();
       tell();
       stop();
       desk.close();

@@ -4,9 +4,8 @@ import { useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
-import { explained } from "../wire/api.ts";
 import { setTally } from "../wire/tallies.ts";
 import { Answer, type Approval } from "./answer.tsx";
 import { usePolled } from "./polling.ts";
@@ -55,7 +54,7 @@ export default function Approvals(): ReactElement {
 }
 
 function Questions(): ReactElement {
-  const { found, error, again } = usePolled<Open>("/approvals");
+  const { found, at, error, again } = usePolled<Open>("/approvals");
   const [said, setSaid] = useState("");
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => { if (found !== null) setTally("approvals", { count: found.count, more: found.at_least }); }, [found]);
@@ -65,7 +64,7 @@ function Questions(): ReactElement {
   return (
     <>
       <p role="status" className="inbox-said">{said}</p>
-      {error === null ? null : <p className="stale" role="alert">{explained(error).why} The list may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+      {error === null ? null : <Stale error={error} at={at} again={again} />}
       {open.length === 0 ? (
         <div className="empty-page"><h2>No question is open</h2>
           <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>

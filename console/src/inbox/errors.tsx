@@ -6,9 +6,8 @@ import { ERRORS, follow, go, hrefOf, runPath, useAddress } from "../ui/addresses
 import { Bar } from "../ui/bar.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
-import { explained } from "../wire/api.ts";
 import { serverNow, useAhead } from "../wire/clock.ts";
 import { COUNTED_MS, countErrorsOf, readTally } from "../wire/tallies.ts";
 import { barsOf, SPANS, spanOf, type Span } from "./groups.ts";
@@ -49,7 +48,7 @@ function Listed(): ReactElement {
   const { query } = useAddress();
   const [span, workflow] = [spanOf(query.get("since")), query.get("workflow") ?? ""];
   const [now] = useState(() => Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS);
-  const { found, error, again } = usePolled<Found>(`/errors?since=${now - SPANS[span]}${workflow === "" ? "" : `&workflow=${encodeURIComponent(workflow)}`}`);
+  const { found, at, error, again } = usePolled<Found>(`/errors?since=${now - SPANS[span]}${workflow === "" ? "" : `&workflow=${encodeURIComponent(workflow)}`}`);
   const [asked, setAsked] = useState<Group | null>(null);
   useEffect(() => { document.title = "Errors · Stepless"; }, []);
   const count = found?.count;
@@ -74,7 +73,7 @@ function Listed(): ReactElement {
         </search>
         {found === null ? error === null ? <Bones lines={9} label="The failures are loading" /> : <Failed what="The failures are not shown." error={error} again={again} /> : (
           <>
-            {error === null ? null : <p className="stale" role="alert">{explained(error).why} The list may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+            {error === null ? null : <Stale error={error} at={at} again={again} />}
             {found.errors.length === 0 ? <div className="empty-page"><h2>No failure is open</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list once a rerun of its run succeeds.</p></div> : (
               <>
                 <div className="group-heads" aria-hidden="true"><span>Error</span><span>Workflow</span><span>{SAID[span]}</span><span>Last seen</span><span>First seen</span><span /></div>

@@ -6,12 +6,13 @@ const AGAIN_MS = 10_000;
 
 export interface Polled<T> {
   readonly found: T | null;
+  readonly at: number; // when that was read, by this machine's clock
   readonly error: unknown; // of the last reading; null where it succeeded
   readonly again: () => void;
 }
 
 export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
-  const [state, setState] = useState<{ readonly path: string; readonly found: T | null; readonly error: unknown }>({ path, found: null, error: null });
+  const [state, setState] = useState<{ readonly path: string; readonly found: T | null; readonly at: number; readonly error: unknown }>({ path, found: null, at: 0, error: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const leaving = new AbortController();
@@ -23,8 +24,8 @@ export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
         return;
       }
       requestPlain("GET", path, undefined, leaving.signal).then(
-        (made) => { if (!leaving.signal.aborted) setState({ path, found: made as T, error: null }); next(); },
-        (error: unknown) => { if (!leaving.signal.aborted) setState((old) => ({ path, found: old.path === path ? old.found : null, error })); next(); },
+        (made) => { if (!leaving.signal.aborted) setState({ path, found: made as T, at: Date.now(), error: null }); next(); },
+        (error: unknown) => { if (!leaving.signal.aborted) setState((old) => ({ path, found: old.path === path ? old.found : null, at: old.at, error })); next(); },
       );
     };
     ask();
@@ -34,5 +35,5 @@ export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
     };
   }, [path, everyMs, round]);
   const again = useCallback(() => { setRound((old) => old + 1); }, []);
-  return { found: state.path === path ? state.found : null, error: state.path === path ? state.error : null, again };
+  return { found: state.path === path ? state.found : null, at: state.at, error: state.path === path ? state.error : null, again };
 }

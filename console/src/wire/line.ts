@@ -30,8 +30,8 @@ const MALFORMED = 4400;
 const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 
 export class Line {
-  /** Called with the client of each item that comes. */
-  heardFrom: (client: string) => void = () => undefined;
+  /** Called with each item that comes, before the session takes it. */
+  heardItem: (item: JsonObject) => void = () => undefined;
   /** Called when someone has started a test run. */
   heardRun: (said: JsonObject) => void = () => undefined;
   /** Called when the room has let this page in, at first and after each break: what was said in it before was not heard. */
@@ -180,7 +180,7 @@ export class Line {
     const items = said.get("items") ?? [said.get("item") ?? null];
     for (const item of isList(items) ? items.filter(isObject) : []) {
       this.after = Math.max(this.after, count(item, "seq"));
-      this.heardFrom(textAt(item, "client"));
+      this.heardItem(item);
     }
   }
 

@@ -39,6 +39,8 @@ export class Room {
   readonly line: Line;
   readonly routes: Routes;
   standing: Standing = UNKNOWN;
+  /** Called with what others did, before the session takes it. */
+  changedBy: (item: JsonObject) => void = () => undefined;
   private readonly path: string;
   private readonly listeners = new Set<() => void>();
   private looking = 0;
@@ -55,7 +57,11 @@ export class Room {
     };
     this.session = new Session(ports, draft);
     this.people.subscribe(() => { this.near(); });
-    this.line.heardFrom = (client) => { if (client.startsWith(FILE)) this.lookSoon(); };
+    this.line.heardItem = (item) => {
+      const client = textAt(item, "client");
+      if (client.startsWith(FILE)) this.lookSoon();
+      if (client !== this.session.replica.client) this.changedBy(item);
+    };
     this.line.mayEdit = () => this.standing.mayEdit;
     this.line.rebased = () => { this.lookSoon(); };
   }

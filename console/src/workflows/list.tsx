@@ -8,9 +8,8 @@ import { Commands } from "../ui/commands.tsx";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf, saysId } from "../ui/words/names.ts";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
-import { explained } from "../wire/api.ts";
 import { ORDERS, orderOf, percent, shownOf, WINDOWS, windowOf, type DraftHead, type Listed, type Order, type Window } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";
 import { useFleet, type Fleet } from "./reading.ts";
@@ -42,7 +41,7 @@ export default function Workflows(): ReactElement {
         <div className="page-title"><h1>Workflows</h1>{found === null || isEmpty ? null : <NewWorkflow />}</div>
         {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="The workflows are not shown." error={error} again={again} /> : (
           <>
-            {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} The list is as of {new Date(found.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+            {error === null ? null : <Stale error={error} at={found.at} again={again} />}
             {isEmpty ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
           </>
         )}

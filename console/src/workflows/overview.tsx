@@ -6,11 +6,10 @@ import { shownStatus } from "../runs/list/rows.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { Commands } from "../ui/commands.tsx";
 import { dollars, lasting, shortId } from "../ui/words/formats.ts";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { When } from "../ui/words/times.tsx";
-import { explained } from "../wire/api.ts";
 import { percent, WINDOWS, windowOf, type Health, type Window } from "./health.ts";
 import { Spark } from "./spark.tsx";
 
@@ -34,7 +33,7 @@ export function Overview({ workflow }: { readonly workflow: string }): ReactElem
             {Object.entries(WINDOWS).map(([one, said]) => <option key={one} value={one}>Last {said}</option>)}
           </select>
         </div>
-        {health.error !== null && found !== null ? <p className="fleet-stale" role="alert">{explained(health.error).why} <button className="button small" type="button" onClick={health.again}>Try again</button></p> : null}
+        {health.error !== null && found !== null ? <Stale error={health.error} at={health.at} again={health.again} /> : null}
         {found === null ? health.error === null ? <Bones lines={3} label="The health is loading" /> : <Failed what="The health is not shown." error={health.error} again={health.again} /> : <Figures of={found} span={span} />}
       </section>
       <section aria-label="Last runs">

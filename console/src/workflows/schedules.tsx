@@ -6,7 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../ui/words/names.ts";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
@@ -30,11 +30,11 @@ const CATCH_UP: Readonly<Record<string, string>> = {
 
 export function Schedules({ workflow }: { readonly workflow: string }): ReactElement {
   const path = `/workflows/${encodeURIComponent(workflow)}/schedules`;
-  const { found, error, again } = usePolled<{ readonly schedules: readonly Schedule[] }>(path, AGAIN_MS);
+  const { found, at, error, again } = usePolled<{ readonly schedules: readonly Schedule[] }>(path, AGAIN_MS);
   if (found === null) return error === null ? <Bones lines={6} label="The schedules are loading" /> : <Failed what="The schedules are not shown." error={error} again={again} />;
   return (
     <section aria-label="Schedules">
-      {error === null ? null : <p className="fleet-stale" role="alert">{explained(error).why} What is shown may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+      {error === null ? null : <Stale error={error} at={at} again={again} />}
       {found.schedules.length === 0 ? (
         <div className="empty-page"><h2>No schedule starts this workflow</h2>
           <p>Add a node of the kind <code>schedule</code> to a draft, and publish it.</p>

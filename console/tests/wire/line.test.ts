@@ -99,7 +99,7 @@ test("items that no message holds are read by request, from the last one that wa
   await page.start();
   page.enter();
   const clients: string[] = [];
-  page.line.heardFrom = (client) => clients.push(client);
+  page.line.heardItem = (item) => clients.push(textAt(item, "client"));
   page.socket.say({ t: "item", item: { seq: 3, client: "ann" } });
   page.socket.say({ t: "pull", head: 4 });
   await page.pass(0);

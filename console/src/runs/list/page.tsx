@@ -5,9 +5,9 @@ import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/add
 import { Bar } from "../../ui/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
-import { Bones, Failed } from "../../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../../ui/notices.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";
-import { explained, requestPlain } from "../../wire/api.ts";
+import { requestPlain } from "../../wire/api.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";
@@ -89,7 +89,7 @@ function Body({ seen, filters, again, goOn, children }: { readonly seen: Feed; r
   return (
     <>
       {children}
-      {seen.error === null ? null : <p className="stale" role="alert">{explained(seen.error).why} The list is as of {new Date(seen.at).toLocaleTimeString()}. <button className="button small" type="button" onClick={again}>Try again</button></p>}
+      {seen.error === null ? null : <Stale error={seen.error} at={seen.at} again={again} />}
       {seen.stopped ? <p className="stale">50,000 more runs were searched without a match. <button className="button small" type="button" onClick={goOn}>Search on</button></p> : null}
     </>
   );

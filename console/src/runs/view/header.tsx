@@ -17,22 +17,23 @@ const TICK_MS = 1_000;
 
 export function Header({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
   const list = `/?workflow=${encodeURIComponent(head.workflow)}`;
-  const status = head.held !== null && !look.ended ? "held" : head.status;
+  const ended = look.ended || head.ended_at !== null; // the head may be here before the rest
+  const status = head.held !== null && !ended ? "held" : head.status;
   return (
     <header className="run-head">
       <div className="run-title">
         <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
-        <span className="run-status" role="status"><Status status={status}>{look.ended ? undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
-        <Actions id={id} look={look} head={head} onAsk={onAsk} />
+        <span className="run-status" role="status"><Status status={status}>{ended ? undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
+        <Actions id={id} look={look} head={head} ended={ended} onAsk={onAsk} />
       </div>
       <p className="run-facts quiet">
         <span><code title={id}>{shortId(id)}</code><CopyButton text={id} what="the id" /></span>
-        <Facts look={look} head={head} />
+        <Facts look={look} head={head} ended={ended} />
         <Lineage id={id} head={head} />
       </p>
       {head.error === null ? null : <Failure id={id} error={head.error} />}
-      {head.held === null || look.ended ? null : <p className="run-held">Held{head.held.by === null ? "" : ` by ${head.held.by}`} <When at={head.held.at} />{head.held.reason === null ? "" : `: ${head.held.reason}`}</p>}
-      {look.ended ? null : head.pauses.filter((pause) => pause.resume_at === null).slice(0, MAX_PAUSES).map((pause) => <Question key={pause.pause} pause={pause} />)}
+      {head.held === null || ended ? null : <p className="run-held">Held{head.held.by === null ? "" : ` by ${head.held.by}`} <When at={head.held.at} />{head.held.reason === null ? "" : `: ${head.held.reason}`}</p>}
+      {ended ? null : head.pauses.filter((pause) => pause.resume_at === null).slice(0, MAX_PAUSES).map((pause) => <Question key={pause.pause} pause={pause} />)}
     </header>
   );
 }
@@ -56,16 +57,16 @@ function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonl
   );
 }
 
-function Facts({ look, head }: { readonly look: RunLook; readonly head: Overview }): ReactElement {
+function Facts({ look, head, ended }: { readonly look: RunLook; readonly head: Overview; readonly ended: boolean }): ReactElement {
   return (
     <>
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
-      <span>{look.ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} /> so far</>}</span>
+      <span>{ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} /> so far</>}</span>
       <span>{counted(head.steps, "step")}</span>
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
-      {look.ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
+      {ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
     </>
   );
 }
@@ -91,7 +92,7 @@ function Took({ look }: { readonly look: RunLook }): ReactElement {
   return <>{lasting(look.lasted + Math.max(0, now - since))}</>;
 }
 
-function Actions({ id, look, head, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
+function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly ended: boolean; readonly onAsk: (question: Question) => void }): ReactElement {
   const [said, setSaid] = useState("");
   const download = (): void => {
     setSaid("Reading… 0 %");
@@ -99,9 +100,9 @@ function Actions({ id, look, head, onAsk }: { readonly id: string; readonly look
   };
   return (
     <div className="run-actions" role="group" aria-label="Actions">
-      {look.ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
+      {ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
-      {look.ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
+      {ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
       {head.draft === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: "" }); }}>Rerun…</button>
         : <a className="button small" href={hrefOf(draftPath(head.workflow))} onClick={follow(draftPath(head.workflow))}>Open the draft</a>}
       <CopyButton text={`stepless runs show ${id} --url ${location.origin}`} what="as a command">Copy as command</CopyButton>

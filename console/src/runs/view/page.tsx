@@ -4,9 +4,8 @@ import { useCallback, useEffect, useState, useSyncExternalStore, type ReactEleme
 import { follow, go, hrefOf, runPath, useAddress } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
-import { Bones, Failed, Fault } from "../../ui/notices.tsx";
+import { Bones, Failed, Fault, Stale } from "../../ui/notices.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
-import { explained } from "../../wire/api.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
@@ -82,7 +81,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
           <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}><span className="steady" data-name={name}>{name}</span></button>
         ))}
       </div>
-      {look.error === null ? null : <Stale error={look.error} again={store.retry} />}
+      {look.error === null ? null : <Stale error={look.error} at={look.at} {...(isGone(look.error) ? {} : { again: store.retry })} />}
       <div className="run-body">
         <div id="run-view" className="run-view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           <View id={id} look={look} store={store} tab={tab} query={query} path={path} put={put} choose={choose} />
@@ -137,11 +136,6 @@ function View({ id, look, store, tab, query, path, put, choose }: {
       if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> The graph is not shown; the timeline and the events are.</Fault></div>;
       return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
-}
-
-function Stale({ error, again }: { readonly error: unknown; readonly again: () => void }): ReactElement {
-  if (isGone(error)) return <p className="stale" role="alert">{explained(error).why} What is shown was read before.</p>;
-  return <p className="stale" role="alert">{explained(error).why} What is shown may be out of date. <button className="button small" type="button" onClick={again}>Try again</button></p>;
 }
 
 function Values({ look: { values, head, ended } }: { readonly look: RunLook }): ReactElement {

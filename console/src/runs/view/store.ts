@@ -15,6 +15,7 @@ export interface RunLook {
   readonly nodes: ReadonlyMap<string, NodeSummary>;
   readonly busy: readonly Span[];
   readonly lasted: number;
+  readonly at: number; // when it was read last, by this machine's clock
   readonly began: string | null;
   readonly instances: number;
   readonly leftOut: number;
@@ -25,7 +26,7 @@ export interface RunLook {
 }
 
 const NOTHING: RunLook = {
-  head: null, values: null, document: null, graph: null, graphFault: null, nodes: new Map(), busy: [], lasted: 0, began: null, instances: 0, leftOut: 0, sequence: 0, ended: false,
+  head: null, values: null, document: null, graph: null, graphFault: null, nodes: new Map(), busy: [], lasted: 0, at: 0, began: null, instances: 0, leftOut: 0, sequence: 0, ended: false,
   error: null, live: false,
 };
 const WAIT_S = 20;
@@ -113,7 +114,7 @@ export class RunStore {
     for (const node of found.nodes) nodes.set(node.path, node);
     this.set({
       nodes, busy: found.busy, lasted: found.lasted_ms, began: found.began_at, instances: found.instances, leftOut: found.left_out, sequence: found.sequence,
-      ended: found.ended, error: null, live: !found.ended,
+      ended: found.ended, error: null, live: !found.ended, at: Date.now(),
     });
     return found;
   }

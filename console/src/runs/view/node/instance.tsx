@@ -5,7 +5,7 @@ import { follow, hrefOf, runPath } from "../../../ui/addresses.ts";
 import { CopyButton } from "../../../ui/copying.tsx";
 import { lasting, shortId } from "../../../ui/words/formats.ts";
 import { JsonView } from "../../../ui/json.tsx";
-import { Bones, Fault } from "../../../ui/notices.tsx";
+import { Bones, Fault, Stale } from "../../../ui/notices.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
@@ -19,6 +19,7 @@ interface Read {
   readonly record: JsonObject | null;
   readonly events: readonly RunEvent[];
   readonly beside: JsonObject | null;
+  readonly at: number; // when it was read, by this machine's clock
 }
 
 async function read(id: string, instance: string, beside: string): Promise<Read> {
@@ -30,7 +31,7 @@ async function read(id: string, instance: string, beside: string): Promise<Read>
     return isObject(first) ? first : null;
   };
   const [record, events, other] = await Promise.all([one(id), eventsOf(id, name), beside === "" ? null : one(beside)]);
-  return { record, events, beside: other };
+  return { record, events, beside: other, at: Date.now() };
 }
 
 const MAX_PAGES = 10;
@@ -62,7 +63,7 @@ export function Instance({ id, look, instance, beside, onEvent }: PanelProps): R
   if (found.record === null) return <p className="quiet">There is no instance <code>{instance}</code> in this run.</p>;
   return (
     <>
-      {error === null ? null : <Fault error={error} again={() => { setAttempt(attempt + 1); }}> What is shown was read before.</Fault>}
+      {error === null ? null : <Stale error={error} at={found.at} again={() => { setAttempt(attempt + 1); }} />}
       <Shown instance={instance} record={found.record} found={found} document={look.document} onEvent={onEvent} />
     </>
   );
