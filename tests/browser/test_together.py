@@ -264,3 +264,13 @@ def test_edges_that_are_drawn_by_both_stand_once(draft_site: DraftSite, pair: tu
         saved(page)
         until(page, "count => document.querySelectorAll('.react-flow__edge').length === count", before + 1)
     assert draft_site.document(workflow)["nodes"]["each"]["after"] == ["pay", "ask.rejected"]
+
+
+def test_what_others_change_is_announced_to_those_who_do_not_see_it(people: tuple[Person, Person], pair: tuple[Any, Any]) -> None:
+    ada, bo = pair
+    choose(ada, "pay")
+    ada.keyboard.press("d")
+    bo.locator("p[role=status]", has_text=f"{people[0].shown} changed pay.").wait_for(state="attached")
+    pick(ada, "a", "wait")
+    bo.locator("p[role=status]", has_text="added wait").wait_for(state="attached")
+    assert "added" not in ada.locator("p[role=status]").first.inner_text(), "to others alone"

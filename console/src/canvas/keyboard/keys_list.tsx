@@ -6,8 +6,8 @@ import { keyNames } from "./keynames.ts";
 /** In its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
 const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys: string, does: string])[]])[] = [
   ["Walk", [
-    ["Tab, ⇧ Tab", "to the next node, to the one before"], ["← → ↑ ↓", "along the edges"], ["Enter", "open the node"],
-    ["Esc", "follow no one, select nothing; then Tab leaves the canvas"], ["⌘ F or /", "search nodes"], ["⌘ K", "commands"],
+    ["Tab, ⇧ Tab", "to the next node, to the one before"], ["←, →, ↑, ↓", "along the edges"], ["Enter", "open the node"],
+    ["Esc", "follow no one, select nothing; then Tab leaves the canvas"], ["⌘ F, /", "search nodes"], ["⌘ K", "commands"],
   ]],
   ["Change", [
     ["A", "add a node after this one"], ["C", "connect to a node, by its name"], ["N", "add a note"], ["F2", "rename"], ["D", "disable or enable"],
@@ -24,7 +24,7 @@ export function Keys({ close }: { readonly close: () => void }): ReactElement {
         {LISTED.map(([title, rows]) => (
           <section key={title}>
             <h2>{title}</h2>
-            <dl>{rows.map(([keys, does]) => <div key={keys}><dt><kbd>{keyNames(keys)}</kbd></dt><dd>{does}</dd></div>)}</dl>
+            <dl>{rows.map(([keys, does]) => <div key={keys}><dt>{keys.split(", ").map((one) => <kbd key={one}>{keyNames(one)}</kbd>)}</dt><dd>{does}</dd></div>)}</dl>
           </section>
         ))}
       </div>
