@@ -83,7 +83,7 @@ export default function Making({ close }: { readonly close: () => void }): React
           <p id="new-fault" className="fault" role="status">{fault}</p>
         </div>
         <div className="dialog-foot">
-          <button className="button" type="button" onClick={close}>Close</button>
+          <button className="button" type="button" onClick={close}>Cancel</button>
           <button className="button first" type="submit" disabled={!isReady || busy}>Open a draft</button>
         </div>
       </form>

@@ -128,11 +128,11 @@ function Pausing({ one, path, close }: { readonly one: Schedule; readonly path: 
       <form onSubmit={submit}>
         <div className="dialog-body">
           <p>It starts no runs until it is resumed, also after a new version is published. {CATCH_UP[one.catch_up ?? "skip"]}</p>
-          <label><span className="label">Reason, shown to everyone</span><textarea className="field prose" rows={2} maxLength={2_000} required data-first value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
+          <label><span className="label">Reason (required), shown to everyone</span><textarea className="field prose" rows={2} maxLength={2_000} required data-first value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
           <p className="fault" role="alert">{fault}</p>
         </div>
         <div className="dialog-foot">
-          <button className="button" type="button" onClick={() => { close(false); }}>Close</button>
+          <button className="button" type="button" onClick={() => { close(false); }}>Cancel</button>
           <button className="button first" type="submit" disabled={busy || reason.trim() === ""}>Pause the schedule</button>
         </div>
       </form>

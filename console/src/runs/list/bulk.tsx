@@ -47,7 +47,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
         {error === null ? null : <Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />}
         {progress === null ? <Counted found={found} verb={verb} effect={effect} chosen={"ids" in scope} failed={error !== null} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
         {progress === null ? (
-          <label className="ask-reason"><span className="label">Reason, kept in the log of each run and in the audit log</span>
+          <label className="ask-reason"><span className="label">Reason (required), kept in the log of each run and in the audit log</span>
             <textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} />
           </label>
         ) : null}

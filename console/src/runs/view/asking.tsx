@@ -60,7 +60,7 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
             <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
           </>
         ) : null}
-        <label className="ask-reason"><span className="label">Reason</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
+        <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
         {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
         <div className="ask-buttons">
           <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>
