@@ -27,6 +27,8 @@ GIVES_ROLES: Mapping[str, tuple[str, str]] = {  # by Auth: the parameter without
     "iam": ("IamRoles", "IamRoles=arn:aws:iam::123456789012:role/NAME=admin"),
     "jwt": ("JwtRolesClaim", "JwtRolesClaim=cognito:groups JwtRoles=GROUP=admin"),
 }
+POOL = "WithCognito"
+OF_THE_POOL = ("JwtIssuer", "JwtAudience", "JwtRolesClaim")  # what nobody is asked for where the stack makes a user pool
 RELEASE = "Release"  # the parameter with which a version of every function is published
 MAX_TAGS = 40  # of 50 that a resource may have: CloudFormation and SAM add their own
 TAG_NAME, TAG_VALUE = (re.compile(rf"[A-Za-z0-9_.:/+@-]{{1,{most}}}") for most in (128, 256))  # what `sam` and every service take
@@ -49,7 +51,8 @@ def next_question(known: Values) -> str | None:
     """What a first deployment asks next, six questions at most with the one whether to deploy."""
     if "Auth" not in known:
         return "Auth"
-    return next((name for name in QUESTIONS.get(known["Auth"], ()) if name not in known), None)
+    made = OF_THE_POOL if known.get(POOL) == "yes" else ()
+    return next((name for name in QUESTIONS.get(known["Auth"], ()) if name not in known and name not in made), None)
 
 
 def decide(declared: Declared, given: Values, recorded: Values, stack: Values | None) -> Decided:
@@ -127,8 +130,11 @@ def _check(declared: Declared, given: Values, sent: Values, stack: Values | None
             f"QueueVisibility={visibility} is shorter than RunnerTimeout={timeout}, which Lambda refuses: "
             "make deploy SET='QueueVisibility=' leaves it to the template"
         )
-    if said["Auth"] == "jwt" and not (said["JwtIssuer"] and said["JwtAudience"]):
+    has_pool = said.get(POOL) == "yes"
+    if said["Auth"] == "jwt" and not has_pool and not (said["JwtIssuer"] and said["JwtAudience"]):
         raise Refused("Auth=jwt needs JwtIssuer and JwtAudience: make deploy SET='Auth=jwt JwtIssuer=https://… JwtAudience=…'")
+    if has_pool and said["PublicUrl"].startswith("http:"):
+        raise Refused(f"PublicUrl={said['PublicUrl']} is no address to which Cognito sends people back: it begins with https://")
     parameter, example = GIVES_ROLES.get(said["Auth"], ("", ""))
     chosen = parameter in given or ((stack or {}).get("Auth") == said["Auth"] and parameter in (stack or {}))
     if parameter in declared and not said[parameter] and not chosen:  # the stack may be of a release without roles

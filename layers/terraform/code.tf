@@ -54,4 +54,7 @@ locals {
   contents = { for name, code in data.archive_file.code : name => code.output_sha256 }
   made     = substr(sha256(jsonencode([local.given, local.contents])), 0, 16)
   release  = var.release != "" ? var.release : local.made
+
+  # As the id of a stack of CloudFormation, which ends with a UUID: here the id of a resource that is never replaced.
+  stack_id = "stack/${var.stack_name}/${terraform_data.rules.id}"
 }

@@ -100,7 +100,8 @@ def _resource(logical: str, resource: Mapping[str, Any], names: Mapping[str, str
         else:
             pairs.append((snake(key), expressions.value(value, of=resource["Type"], key=key)))
     if (form := _form_of_tags(resource["Type"])) is not None:
-        pairs = [*(pair for pair in pairs if pair[0] != "tags"), ("tags", form)]
+        name = snake(_property_of_tags(resource["Type"]))
+        pairs = [*(pair for pair in pairs if pair[0] != name), (name, form)]
     body = (block(count) + "\n\n" if count else "") + block(pairs)
     if resource["Type"] in REPLACED:
         body += "\n\nlifecycle {\n  create_before_destroy = true\n}"
@@ -112,12 +113,16 @@ def _resource(logical: str, resource: Mapping[str, Any], names: Mapping[str, str
 def _form_of_tags(kind: str) -> str | None:
     """`var.tags` as a type of resource takes it, by its schema. None: it takes none."""
     schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
-    declared = schema["properties"].get("Tags")
+    declared = schema["properties"].get(_property_of_tags(kind))
     if declared is None or kind in YOUNG_TAGS:
         return None
     if declared["type"] == "array":
         return "[for name, value in var.tags : { key = name, value = value }]"
     return "var.tags" if "patternProperties" in declared else "jsonencode(var.tags)"
+
+
+def _property_of_tags(kind: str) -> str:
+    return "UserPoolTags" if kind == "AWS::Cognito::UserPool" else "Tags"
 
 
 def variables_tf(template: Mapping[str, Any]) -> str:

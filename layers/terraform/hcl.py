@@ -14,6 +14,8 @@ REFERENCES: Final[Mapping[str, str]] = {  # the attribute that `Ref` of a resour
     "AWS::ApiGatewayV2::Api": "api_id",
     "AWS::ApiGatewayV2::Authorizer": "authorizer_id",
     "AWS::ApiGatewayV2::Integration": "integration_id",
+    "AWS::Cognito::UserPool": "user_pool_id",
+    "AWS::Cognito::UserPoolClient": "client_id",
     "AWS::DynamoDB::Table": "table_name",
     "AWS::IAM::ManagedPolicy": "policy_arn",
     "AWS::IAM::Role": "role_name",
@@ -34,6 +36,7 @@ PSEUDO: Final[Mapping[str, str]] = {
     "AWS::NoValue": "null",
     "AWS::Partition": "data.aws_partition.current.partition",
     "AWS::Region": "data.aws_region.current.region",
+    "AWS::StackId": "local.stack_id",  # code.tf
     "AWS::StackName": "var.stack_name",
     "AWS::URLSuffix": "data.aws_partition.current.dns_suffix",
 }

@@ -7,6 +7,7 @@ locals {
   with_jwt                  = var.auth == "jwt"
   with_console              = var.console == "yes"
   with_login                = !(var.console_client_id == "")
+  with_pool                 = var.with_cognito == "yes"
   with_secrets_manager      = var.secrets_source == "secretsmanager"
   with_tracing              = var.tracing == "on"
   with_snap_start           = var.snap_start == "on"
@@ -31,7 +32,7 @@ locals {
   with_reserved_concurrency = !(var.runner_concurrency == "0")
   with_pollers              = !(var.runner_pollers == "0")
   with_runner_policies      = !(join("", var.runner_policies) == "")
-  given                     = nonsensitive(sha256(jsonencode([var.auth, var.api_key_hashes, var.jwt_issuer, var.jwt_audience, var.jwt_roles_claim, var.jwt_roles, var.iam_roles, var.public_url, var.cors_origins, var.console, var.console_client_id, var.console_scope, var.function_modules, var.runner_policies, var.notify_from, var.notify_topic, var.run_events_bus, var.on_failure_notify, var.event_sources, var.event_bus, var.event_queues, var.sandbox_memory, var.runner_memory, var.runner_timeout, var.queue_visibility, var.max_receives, var.runner_batch_size, var.runner_concurrency, var.api_rate, var.api_burst, var.index_shards, var.runner_pollers, var.runner_max_pollers, var.sweep_rate, var.alarm_topic, var.due_age_alarm_ms, var.queue_age_alarm_s, var.failed_runs_alarm, var.refused_requests_alarm, var.secrets_source, var.restored_table, var.restored_bucket, var.restored_signing_keys, var.retention, var.kms_key, var.permissions_boundary, var.subnet_ids, var.security_group_ids, var.log_level, var.log_retention_days, var.tracing, var.snap_start, var.otel_endpoint, var.otel_resource_attributes, var.release])))
+  given                     = nonsensitive(sha256(jsonencode([var.auth, var.api_key_hashes, var.jwt_issuer, var.jwt_audience, var.jwt_roles_claim, var.jwt_roles, var.iam_roles, var.public_url, var.cors_origins, var.console, var.console_client_id, var.console_scope, var.with_cognito, var.function_modules, var.runner_policies, var.notify_from, var.notify_topic, var.run_events_bus, var.on_failure_notify, var.event_sources, var.event_bus, var.event_queues, var.sandbox_memory, var.runner_memory, var.runner_timeout, var.queue_visibility, var.max_receives, var.runner_batch_size, var.runner_concurrency, var.api_rate, var.api_burst, var.index_shards, var.runner_pollers, var.runner_max_pollers, var.sweep_rate, var.alarm_topic, var.due_age_alarm_ms, var.queue_age_alarm_s, var.failed_runs_alarm, var.refused_requests_alarm, var.secrets_source, var.restored_table, var.restored_bucket, var.restored_signing_keys, var.retention, var.kms_key, var.permissions_boundary, var.subnet_ids, var.security_group_ids, var.log_level, var.log_retention_days, var.tracing, var.snap_start, var.otel_endpoint, var.otel_resource_attributes, var.release])))
   artifacts                 = toset(keys(local.folders))
   folders = {
     api_function        = "ApiFunction"
@@ -50,11 +51,11 @@ locals {
 resource "terraform_data" "rules" {
   lifecycle {
     precondition {
-      condition     = !(var.auth == "jwt") || (!(var.jwt_issuer == ""))
-      error_message = "Auth jwt needs JwtIssuer."
+      condition     = !((var.auth == "jwt") && (var.with_cognito == "no")) || (!(var.jwt_issuer == ""))
+      error_message = "Auth jwt needs JwtIssuer, or WithCognito yes."
     }
     precondition {
-      condition     = !(var.auth == "jwt") || (!(alltrue([for each in var.jwt_audience : each == ""])))
+      condition     = !((var.auth == "jwt") && (var.with_cognito == "no")) || (!(alltrue([for each in var.jwt_audience : each == ""])))
       error_message = "Auth jwt needs JwtAudience."
     }
     precondition {
@@ -62,8 +63,32 @@ resource "terraform_data" "rules" {
       error_message = "Console yes needs Auth api-key or jwt: a page cannot sign requests for IAM."
     }
     precondition {
-      condition     = !(var.console == "yes") || ((!(var.auth == "jwt")) || (!(var.console_client_id == "")))
-      error_message = "Console yes with Auth jwt needs ConsoleClientId."
+      condition     = !(var.console == "yes") || ((!(var.auth == "jwt")) || (!(var.console_client_id == "")) || (var.with_cognito == "yes"))
+      error_message = "Console yes with Auth jwt needs ConsoleClientId, or WithCognito yes."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (var.auth == "jwt")
+      error_message = "WithCognito yes needs Auth jwt."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (var.console == "yes")
+      error_message = "WithCognito yes needs Console yes."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (var.jwt_issuer == "")
+      error_message = "WithCognito yes makes the issuer: leave JwtIssuer empty."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (alltrue([for each in var.jwt_audience : each == ""]))
+      error_message = "WithCognito yes makes the audience: leave JwtAudience empty."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (var.console_client_id == "")
+      error_message = "WithCognito yes makes the client: leave ConsoleClientId empty."
+    }
+    precondition {
+      condition     = !(var.with_cognito == "yes") || (var.console_scope == "openid")
+      error_message = "WithCognito yes makes a client for the scope openid: leave ConsoleScope at its default."
     }
     precondition {
       condition     = !(!(contains(["10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "79", "80", "81", "82", "83", "84", "85", "86", "87", "88", "89", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99", "100", "101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "112", "113", "114", "115", "116", "117", "118", "119", "120", "121", "122", "123", "124", "125", "126", "127", "128", "129", "130", "131", "132", "133", "134", "135", "136", "137", "138", "139", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149", "150", "151", "152", "153", "154", "155", "156", "157", "158", "159", "160", "161", "162", "163", "164", "165", "166", "167", "168", "169", "170", "171", "172", "173", "174", "175", "176", "177", "178", "179", "180"], tostring(var.runner_timeout)))) || (!(contains(["10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "79", "80", "81", "82", "83", "84", "85", "86", "87", "88", "89", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99", "100", "101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "112", "113", "114", "115", "116", "117", "118", "119", "120", "121", "122", "123", "124", "125", "126", "127", "128", "129", "130", "131", "132", "133", "134", "135", "136", "137", "138", "139", "140", "141", "142", "143", "144", "145", "146", "147", "148", "149", "150", "151", "152", "153", "154", "155", "156", "157", "158", "159", "160", "161", "162", "163", "164", "165", "166", "167", "168", "169", "170", "171", "172", "173", "174", "175", "176", "177", "178", "179", "180"], tostring(var.queue_visibility))))
@@ -728,8 +753,8 @@ resource "awscc_apigatewayv2_authorizer" "api_authorizer" {
   authorizer_type = "JWT"
   identity_source = ["$request.header.Authorization"]
   jwt_configuration = {
-    issuer   = var.jwt_issuer
-    audience = var.jwt_audience
+    issuer   = local.with_pool ? "https://cognito-idp.${data.aws_region.current.region}.${data.aws_partition.current.dns_suffix}/${one(awscc_cognito_user_pool.user_pool[*].user_pool_id)}" : var.jwt_issuer
+    audience = local.with_pool ? [one(awscc_cognito_user_pool_client.pool_client[*].client_id)] : var.jwt_audience
   }
 }
 
@@ -812,6 +837,143 @@ resource "awscc_lambda_permission" "api_permission" {
   function_name = awscc_lambda_alias.api_function_aliaslive.alias_arn
   principal     = "apigateway.amazonaws.com"
   source_arn    = "arn:${data.aws_partition.current.partition}:execute-api:${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}:${awscc_apigatewayv2_api.http_api.api_id}/*"
+}
+
+resource "awscc_cognito_user_pool" "user_pool" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_name      = var.stack_name
+  user_pool_tier      = "ESSENTIALS"
+  deletion_protection = "ACTIVE"
+  admin_create_user_config = {
+    allow_admin_create_user_only = true
+  }
+  username_attributes = ["email"]
+  username_configuration = {
+    case_sensitive = false
+  }
+  auto_verified_attributes = ["email"]
+  user_attribute_update_settings = {
+    attributes_require_verification_before_update = ["email"]
+  }
+  account_recovery_setting = {
+    recovery_mechanisms = [
+      {
+        name     = "verified_email"
+        priority = 1
+      },
+    ]
+  }
+  policies = {
+    password_policy = {
+      minimum_length                   = 14
+      require_lowercase                = true
+      require_uppercase                = true
+      require_numbers                  = true
+      require_symbols                  = true
+      temporary_password_validity_days = 7
+    }
+  }
+  mfa_configuration = "OPTIONAL"
+  enabled_mfas      = ["SOFTWARE_TOKEN_MFA"]
+  user_pool_tags    = var.tags
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "awscc_cognito_user_pool_domain" "pool_domain" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  domain       = join("-", ["stepless", split("/", local.stack_id)[2]])
+}
+
+resource "awscc_cognito_user_pool_client" "pool_client" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id                          = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  client_name                           = "console"
+  generate_secret                       = false
+  allowed_o_auth_flows_user_pool_client = true
+  allowed_o_auth_flows                  = ["code"]
+  allowed_o_auth_scopes                 = ["openid"]
+  supported_identity_providers          = ["COGNITO"]
+  callback_ur_ls = [
+    "${local.with_public_url ? var.public_url : awscc_apigatewayv2_api.http_api.api_endpoint}/console/signed-in",
+  ]
+  explicit_auth_flows           = ["ALLOW_REFRESH_TOKEN_AUTH"]
+  enable_token_revocation       = true
+  prevent_user_existence_errors = "ENABLED"
+  access_token_validity         = 60
+  id_token_validity             = 60
+  refresh_token_validity        = 1
+  token_validity_units = {
+    access_token  = "minutes"
+    id_token      = "minutes"
+    refresh_token = "days"
+  }
+}
+
+resource "awscc_cognito_user_pool_group" "read_group" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  group_name   = "stepless-read"
+  description  = "The role read"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "awscc_cognito_user_pool_group" "run_group" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  group_name   = "stepless-run"
+  description  = "The role run"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "awscc_cognito_user_pool_group" "edit_group" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  group_name   = "stepless-edit"
+  description  = "The role edit"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "awscc_cognito_user_pool_group" "approve_group" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  group_name   = "stepless-approve"
+  description  = "The role approve"
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+resource "awscc_cognito_user_pool_group" "admin_group" {
+  count = local.with_pool ? 1 : 0
+
+  user_pool_id = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+  group_name   = "stepless-admin"
+  description  = "The role admin"
+
+  lifecycle {
+    prevent_destroy = true
+  }
 }
 
 resource "awscc_apigatewayv2_api" "socket_api" {
@@ -2091,16 +2253,16 @@ resource "awscc_lambda_function" "api_function" {
       POWERTOOLS_LOG_LEVEL                     = var.log_level
       POWERTOOLS_SERVICE_NAME                  = "${var.stack_name}-api"
       STEPLESS_AUTH                            = var.auth
-      STEPLESS_JWT_ISSUER                      = local.with_jwt ? var.jwt_issuer : null
-      STEPLESS_JWT_AUDIENCE                    = local.with_jwt ? join(",", var.jwt_audience) : null
+      STEPLESS_JWT_ISSUER                      = local.with_pool ? "https://cognito-idp.${data.aws_region.current.region}.${data.aws_partition.current.dns_suffix}/${one(awscc_cognito_user_pool.user_pool[*].user_pool_id)}" : local.with_jwt ? var.jwt_issuer : null
+      STEPLESS_JWT_AUDIENCE                    = local.with_pool ? one(awscc_cognito_user_pool_client.pool_client[*].client_id) : local.with_jwt ? join(",", var.jwt_audience) : null
       STEPLESS_JWT_ROLES_CLAIM                 = local.with_jwt ? var.jwt_roles_claim : null
       STEPLESS_JWT_ROLES                       = local.with_jwt ? var.jwt_roles : null
       STEPLESS_IAM_ROLES                       = local.with_iam ? var.iam_roles : null
       STEPLESS_API_KEYS                        = local.with_api_keys ? var.api_key_hashes : null
       STEPLESS_CORS_ORIGINS                    = local.with_cors ? var.cors_origins : null
       STEPLESS_SOCKET_URL                      = local.with_console ? "${one(awscc_apigatewayv2_api.socket_api[*].api_endpoint)}/live" : null
-      STEPLESS_CONSOLE_CLIENT_ID               = local.with_login ? var.console_client_id : null
-      STEPLESS_CONSOLE_SCOPE                   = local.with_login ? var.console_scope : null
+      STEPLESS_CONSOLE_CLIENT_ID               = local.with_pool ? one(awscc_cognito_user_pool_client.pool_client[*].client_id) : local.with_login ? var.console_client_id : null
+      STEPLESS_CONSOLE_SCOPE                   = local.with_pool ? var.console_scope : local.with_login ? var.console_scope : null
       AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI = local.with_console ? "https://${one(awscc_apigatewayv2_api.socket_api[*].api_id)}.execute-api.${data.aws_region.current.region}.${data.aws_partition.current.dns_suffix}/live" : null
     } : name => each if each != null }
   }
@@ -2122,7 +2284,7 @@ resource "awscc_lambda_function" "api_function" {
   tags = [for name, value in var.tags : { key = name, value = value }]
 }
 
-resource "awscc_lambda_version" "api_function_version6fe722583a" {
+resource "awscc_lambda_version" "api_function_versiondb5ecfe0c1" {
   description   = local.release
   function_name = awscc_lambda_function.api_function.function_name
 
@@ -2134,7 +2296,7 @@ resource "awscc_lambda_version" "api_function_version6fe722583a" {
 resource "awscc_lambda_alias" "api_function_aliaslive" {
   name             = "live"
   function_name    = awscc_lambda_function.api_function.function_name
-  function_version = awscc_lambda_version.api_function_version6fe722583a.version
+  function_version = awscc_lambda_version.api_function_versiondb5ecfe0c1.version
 }
 
 resource "awscc_lambda_function" "socket_function" {

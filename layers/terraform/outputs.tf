@@ -14,6 +14,11 @@ output "socket_url" {
   value = "${one(awscc_apigatewayv2_api.socket_api[*].api_endpoint)}/live"
 }
 
+output "user_pool_id" {
+  description = "The user pool in which people sign in. Make its users, and put them into its groups"
+  value       = one(awscc_cognito_user_pool.user_pool[*].user_pool_id)
+}
+
 output "table" {
   value = local.with_restored ? var.restored_table : awscc_dynamodb_table.run_table.table_name
 }

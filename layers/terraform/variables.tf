@@ -109,6 +109,16 @@ variable "console_scope" {
   }
 }
 
+variable "with_cognito" {
+  description = "With Console yes and Auth jwt: makes an Amazon Cognito user pool in which people sign in. JwtIssuer, JwtAudience and ConsoleClientId stay empty."
+  type        = string
+  default     = "no"
+  validation {
+    condition     = contains(["yes", "no"], var.with_cognito)
+    error_message = "with_cognito is not one of the allowed values."
+  }
+}
+
 variable "function_modules" {
   description = "Python modules that register functions, comma-separated. They are in the layer of your functions."
   type        = string

@@ -30,6 +30,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "on_failure_notify": "${HOOK}", "notify_from": "a@b.c", "notify_topic": "arn:aws:sns:a:b:t", "otel_endpoint": "https://otel",
         "runner_policies": ["arn:aws:iam::aws:policy/A", "arn:aws:iam::aws:policy/B"], "release": "r7",
     },
+    "Pool": {"auth": "jwt", "console": "yes", "with_cognito": "yes"},
     "Iam": {
         "auth": "iam", "iam_roles": "arn:aws:iam::123456789012:role/x=admin", "tracing": "on", "snap_start": "on",
         "restored_table": "t", "restored_bucket": "b", "restored_signing_keys": "arn:aws:secretsmanager:a:b:secret:c",
@@ -46,6 +47,7 @@ def refused(scope: cdk.Stack, build: str) -> list[str]:
         {"auth": "jwt"}, {"restored_bucket": "b"}, {"queue_visibility": "100", "runner_timeout": 300}, {"build": "none"},
         {"auth": "jwt", "jwt_issuer": "https://i"}, {"runner_timeout": 901}, {"log_level": "LOUD"}, {"retention": "1y"},
         {"auth": "iam", "console": "yes"}, {"auth": "jwt", "jwt_issuer": "https://i", "jwt_audience": ["a"], "console": "yes"},
+        {"with_cognito": "yes"}, {"auth": "jwt", "console": "yes", "with_cognito": "yes", "jwt_issuer": "https://i"},
         {"security_group_ids": ["g"]}, {"deployment": "AllAtOnce"}, {"secrets_source": cdk.Aws.REGION},
     )  # fmt: skip
     found = []

@@ -44,7 +44,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     template = json.loads((out / "Flows.template.json").read_text())
     assets = json.loads((out / "Flows.assets.json").read_text())
     report = json.loads((out / "validation-report.json").read_text())
-    names = ("Plain", "Full", "Iam", "Later")
+    names = ("Plain", "Full", "Pool", "Iam", "Later")
     variants = {name: json.loads((out / f"variants/{name}.template.json").read_text()) for name in names}
     said = json.loads(done.stdout[done.stdout.rindex('{"refused"') :])
     return {"template": template, "assets": assets, "report": report, "variants": variants, **said}
@@ -119,7 +119,7 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
-@pytest.mark.parametrize("name", ["Plain", "Full", "Iam"])
+@pytest.mark.parametrize("name", ["Plain", "Full", "Pool", "Iam"])
 def test_every_resource_is_what_cloudformation_would_make(name: str, app: dict[str, Any], source: dict[str, Any]) -> None:
     names, given = dict(NAMES), app["given"][name]
     texts = {names[key]: ",".join(value) if isinstance(value, list) else str(value) for key, value in given.items()}
@@ -157,7 +157,8 @@ def test_every_change_of_code_or_parameters_publishes_versions(app: dict[str, An
     for name, template in {**app["variants"], "Flows": app["template"]}.items():
         versions = [each for each in template["Resources"].values() if each["Type"] == "AWS::Lambda::Version"]
         [releases[name]] = {each["Properties"]["Description"] for each in versions}
-        assert len(versions) == (7 if name in ("Flows", "Full") else 6) and not any("DeletionPolicy" in each for each in versions)
+        assert len(versions) == (7 if name in ("Flows", "Full", "Pool") else 6)
+        assert not any("DeletionPolicy" in each for each in versions)
     assert releases["Full"] == "r7" and len(set(releases.values())) == len(releases)
     assert releases["Plain"] == app["unchanged"] != app["changed"]
 
@@ -198,7 +199,9 @@ def test_parameters_are_set_in_the_app(app: dict[str, Any], source: dict[str, An
     assert not set(app["template"].get("Parameters", {})) & set(source["Parameters"])
     assert app["template"]["Resources"]["RunnerFunction"]["Properties"]["MemorySize"] in (1024, "1024")
     assert app["template"]["Resources"]["RunTable"]["Properties"]["DeletionProtectionEnabled"] is False
-    assert set(app["template"]["Outputs"]) >= {"Address", "RunnerName", *source["Outputs"]}
+    of_pool = {name for name, each in source["Outputs"].items() if each.get("Condition") == "WithPool"}
+    assert set(app["template"]["Outputs"]) == {"Address", "RunnerName", *source["Outputs"]} - of_pool
+    assert of_pool and set(app["variants"]["Pool"]["Outputs"]) == set(source["Outputs"])
 
 
 def test_grants_are_policies_of_their_principals(app: dict[str, Any]) -> None:
@@ -218,7 +221,8 @@ def test_parameters_that_contradict_each_other_are_refused(app: dict[str, Any]) 
     expected = (
         "needs jwt_issuer", "restored_bucket needs", "shorter than runner_timeout", "make build", "needs jwt_audience",
         "runner_timeout is not between", "log_level is not one of", "retention does not fit",
-        "console yes needs auth api-key or jwt", "needs console_client_id", "security_group_ids needs subnet_ids",
+        "console yes needs auth api-key or jwt", "needs console_client_id", "with_cognito yes needs auth jwt",
+        "leave jwt_issuer empty", "security_group_ids needs subnet_ids",
         "deployment is no parameter", "SecretsSource decides",
     )  # fmt: skip
     assert len(app["refused"]) == len(expected)

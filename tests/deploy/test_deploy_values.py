@@ -39,6 +39,18 @@ def test_there_are_six_questions_at_most(auth: str) -> None:
     assert len([*known, "deploy?"]) <= 6
 
 
+def test_nobody_is_asked_for_an_issuer_where_the_stack_makes_a_user_pool() -> None:
+    known = {"Auth": "jwt", "Console": "yes", "WithCognito": "yes"}
+    assert VALUES["next_question"](known) == "FunctionModules"
+    assert VALUES["next_question"](known | {"WithCognito": "no"}) == "JwtIssuer"
+
+
+def test_a_user_pool_stands_for_an_issuer(template: dict[str, Any]) -> None:
+    given = {"Auth": "jwt", "Console": "yes", "WithCognito": "yes"}
+    decided = VALUES["decide"](template["Parameters"], given, {}, None)
+    assert given.items() <= decided.recorded.items() and not {"JwtIssuer", "JwtAudience"} & set(decided.recorded)
+
+
 def test_a_first_deployment_says_what_has_no_default_and_records_no_hash() -> None:
     decided = decide({"ApiKeyHashes": HASH}, {}, None)
     assert decided.sent == {"ApiKeyHashes": HASH, **DATA}
@@ -179,6 +191,7 @@ def test_roles_are_kept_once_they_are_given_and_none_can_be_meant() -> None:
         ({"RunnerTimeout": "300", "QueueVisibility": "299"}, "shorter than RunnerTimeout"),
         ({"RunnerTimeout": "60", "QueueVisibility": "40"}, "shorter than RunnerTimeout"),
         ({"Auth": "jwt"}, "needs JwtIssuer and JwtAudience"),
+        ({"Auth": "jwt", "WithCognito": "yes", "PublicUrl": "http://flows.example"}, "it begins with https://"),
         ({"Auth": "iam"}, "without IamRoles gives no caller a role"),
         ({"Auth": "iam", "IamRoles": "*=admin"}, r"IamRoles=\*=admin is malformed"),
         ({"JwtIssuer": "http://issuer.example"}, "JwtIssuer=http://issuer.example is malformed"),

@@ -181,7 +181,8 @@ def test_without_the_parameter_nothing_of_the_console_is_deployed(template: dict
     assert len(named) >= 12
     conditional = {name for name, each in template["Resources"].items() if each.get("Condition") == "WithConsole"}
     assert conditional == named
-    assert {name for name, output in template["Outputs"].items() if output.get("Condition")} == {"ConsoleUrl", "SocketUrl"}
+    of_console = {name for name, output in template["Outputs"].items() if output.get("Condition") == "WithConsole"}
+    assert of_console == {"ConsoleUrl", "SocketUrl"}
     variables = properties(template, "ApiFunction")["Environment"]["Variables"]
     for name in ("STEPLESS_SOCKET_URL", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"):
         assert variables[name]["If"][0] == "WithConsole" and variables[name]["If"][2] == {"Ref": "AWS::NoValue"}
@@ -196,8 +197,9 @@ def test_the_console_is_refused_where_nobody_could_sign_in(template: dict[str, A
     assert rule["RuleCondition"] == {"Equals": [{"Ref": "Console"}, "yes"]}
     first, second = rule["Assertions"]
     assert first["Assert"] == {"Not": [{"Equals": [{"Ref": "Auth"}, "iam"]}]}
-    jwt, client = ({"Equals": [{"Ref": name}, value]} for name, value in (("Auth", "jwt"), ("ConsoleClientId", "")))
-    assert second["Assert"] == {"Or": [{"Not": [jwt]}, {"Not": [client]}]}
+    named = (("Auth", "jwt"), ("ConsoleClientId", ""), ("WithCognito", "yes"))
+    jwt, client, pool = ({"Equals": [{"Ref": name}, value]} for name, value in named)
+    assert second["Assert"] == {"Or": [{"Not": [jwt]}, {"Not": [client]}, pool]}
 
 
 def test_nothing_starts_runs_by_events_unless_their_sources_are_named(template: dict[str, Any]) -> None:

@@ -113,7 +113,7 @@ def test_every_resource_with_its_properties(template: dict[str, Any], module: di
     own = {("terraform_data", "rules"), ("aws_s3_object", "code")}
     assert set(module["resource"]) == {*wanted, *own}
     for key, resource in wanted.items():
-        body = {name for name in module["resource"][key] if not name.startswith("__")} - {"tags"}
+        body = {name for name in module["resource"][key] if not name.startswith("__")} - {"tags", "user_pool_tags"}
         extra = {"count"} if "Condition" in resource else set()
         extra |= {"lifecycle"} if retained(resource) or replaced(resource) else set()
         assert body == {snake(name) for name in resource["Properties"]} - {"tags"} | extra, key
@@ -150,7 +150,7 @@ def test_conditional_resources_have_the_same_condition(template: dict[str, Any],
 
 
 def test_every_condition_is_a_local(template: dict[str, Any], module: dict[str, Any]) -> None:
-    own = {"artifacts", "folders", "given", "contents", "made", "release"}
+    own = {"artifacts", "folders", "given", "contents", "made", "release", "stack_id"}
     locals_ = {name for name in module["locals"] if not name.startswith("__")}
     assert locals_ - own == {snake(name) for name in template["Conditions"]}
 
@@ -230,7 +230,7 @@ def logic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     main = (MODULE / "main.tf").read_text("utf-8")
     end = main.index("\n}\n", main.index('resource "terraform_data" "rules"')) + 3
     stack = 'variable "stack_name" {\n  type    = string\n  default = "stepless"\n}\n'
-    conditions = "local.with_default_timeout, local.with_events, local.with_jwt"
+    conditions = "local.with_default_timeout, local.with_events, local.with_jwt, local.with_pool"
     shown = f'output "conditions" {{\n  value = {{ a = [{conditions}] }}\n}}\n'
     (folder / "main.tf").write_text(main[:end] + stack + shown)
     shutil.copy(MODULE / "variables.tf", folder)
@@ -247,9 +247,10 @@ def planned(logic: Path, **given: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(TERRAFORM is None, reason=ABSENT)
 @pytest.mark.parametrize(("given", "conditions"), [
-    ({}, [True, False, False]),
-    ({"runner_timeout": 300, "event_sources": ["shop"]}, [False, True, False]),
-    ({"auth": "jwt", "jwt_issuer": "https://i", "jwt_audience": ["a"]}, [True, False, True]),
+    ({}, [True, False, False, False]),
+    ({"runner_timeout": 300, "event_sources": ["shop"]}, [False, True, False, False]),
+    ({"auth": "jwt", "jwt_issuer": "https://i", "jwt_audience": ["a"]}, [True, False, True, False]),
+    ({"auth": "jwt", "console": "yes", "with_cognito": "yes"}, [True, False, True, True]),
 ])
 def test_conditions_have_the_values_that_cloudformation_gives_them(
     logic: Path, given: dict[str, Any], conditions: list[bool]
@@ -263,6 +264,8 @@ def test_conditions_have_the_values_that_cloudformation_gives_them(
 @pytest.mark.skipif(TERRAFORM is None, reason=ABSENT)
 @pytest.mark.parametrize(("given", "complaint"), [
     ({"auth": "jwt"}, "needs JwtIssuer"),
+    ({"auth": "jwt", "with_cognito": "yes"}, "WithCognito yes needs Console yes"),
+    ({"auth": "jwt", "console": "yes", "with_cognito": "yes", "jwt_audience": ["a"]}, "leave JwtAudience empty"),
     ({"restored_bucket": "b"}, "RestoredBucket needs RestoredTable"),
     ({"runner_timeout": 300, "queue_visibility": "100"}, "QueueVisibility is shorter"),
     ({"runner_timeout": 9}, "runner_timeout is less than 10"),

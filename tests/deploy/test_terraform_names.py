@@ -175,14 +175,15 @@ def test_every_resource_that_can_have_tags_has_those_of_the_module(
 ) -> None:
     tagged = set()
     for kind, schema in schemas.items():
-        declared = schema["properties"].get("Tags")
+        name = schema.get("tagging", {}).get("tagProperty", "/properties/Tags").rpartition("/")[2]
+        declared = schema["properties"].get(name)
         bodies = [body for (written, _), body in blocks.items() if written == resource_type(kind)]
         if declared is None or kind == "AWS::CloudWatch::Dashboard":  # tags that older providers do not have
             assert not any("var.tags" in body for body in bodies), kind
             continue
         form = "[for name, value in var.tags : { key = name, value = value }]" if declared["type"] == "array" else "var.tags"
         form = f"jsonencode({form})" if is_document(declared, schema) else form
-        assert all(re.search(rf"^  tags\s*= {re.escape(form)}$", body, re.MULTILINE) for body in bodies), kind
+        assert all(re.search(rf"^  {attribute(name)}\s*= {re.escape(form)}$", body, re.MULTILINE) for body in bodies), kind
         tagged.add(kind)
     assert len(tagged) > 8
 

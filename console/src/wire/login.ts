@@ -87,23 +87,28 @@ async function fetched(login: Login, fields: Readonly<Record<string, string>>, n
   return tokensRead(login, readObject(text), nonce);
 }
 
-/** The token of an answer that is meant for the API: the access token, or else the identity token. */
+/**
+ * The token of an answer that is meant for the API: the access token, or else the identity token. One that names its audience goes
+ * before one that names its client only, as Cognito's access token: it does not say who the person is, and its identity token does.
+ */
 export function tokensRead(login: Login, answer: JsonObject, nonce: string | null): Tokens {
   const identity = textAt(answer, "id_token");
   if (nonce !== null && identity !== "" && textAt(claimsOf(identity) ?? new Map(), "nonce") !== nonce) {
     throw new NotSignedIn("The token is not one for this tab. Sign in again.");
   }
-  const use = [textAt(answer, "access_token"), identity].find((token) => isFor(login, token));
+  const both = [textAt(answer, "access_token"), identity];
+  const use = both.find((token) => isFor(login, token, ["aud"])) ?? both.find((token) => isFor(login, token, ["aud", "client_id"]));
   if (use === undefined) throw new NotSignedIn("The issuer gave no token for this API. Its operator can check JwtAudience and ConsoleScope.");
   const seconds = answer.get("expires_in");
   return { use, renewal: textAt(answer, "refresh_token"), endsInMs: typeof seconds === "number" ? seconds * 1_000 : null };
 }
 
-/** Whether a token says that it is from this issuer and for one of these audiences, as the gateway will read it. */
-function isFor(login: Login, token: string): boolean {
+/** Whether a token says that it is from this issuer and for one of these audiences, as the gateway will read it: in the first of
+ *  these claims that it has. */
+function isFor(login: Login, token: string, naming: readonly string[]): boolean {
   const claims = claimsOf(token);
   if (claims === null || !same(textAt(claims, "iss"), login.issuer)) return false;
-  const audience = claims.has("aud") ? claims.get("aud") : claims.get("client_id");
+  const audience = claims.get(naming.find((claim) => claims.has(claim)) ?? "");
   const names = isList(audience) ? audience : [audience];
   return names.some((name) => typeof name === "string" && login.audiences.includes(name));
 }

@@ -22,10 +22,17 @@ const ACCESS = jwt({ iss: ISS, client_id: "page", sub: "Zo\u00eb" });
 const IDENTITY = jwt({ iss: ISS, aud: ["x", "page"], nonce: "n" });
 
 test("the token is the first one that is meant for the API", () => {
-  assert.equal(answered({ access_token: ACCESS, id_token: IDENTITY }, "n").use, ACCESS);
+  const access = jwt({ iss: ISS, aud: "api", client_id: "other" });
+  assert.equal(answered({ access_token: access, id_token: IDENTITY }, "n").use, access);
+  assert.equal(answered({ access_token: ACCESS }).use, ACCESS);
   for (const other of ["opaque", "a.b.c", jwt({ iss: ISS, aud: "graph", client_id: "page" }), jwt({ iss: "https://other", aud: "api" }), `${ACCESS}.x`]) {
     assert.equal(answered({ access_token: other, id_token: IDENTITY }, "n").use, IDENTITY, other);
   }
+});
+
+test("an access token that names its client only, as Cognito's, goes after the identity token, which has the person's address", () => {
+  assert.equal(answered({ access_token: ACCESS, id_token: IDENTITY }, "n").use, IDENTITY);
+  assert.equal(answered({ access_token: ACCESS, id_token: jwt({ iss: ISS, aud: "elsewhere", nonce: "n" }) }, "n").use, ACCESS);
 });
 
 test("without one nobody is signed in, and a token of another tab is refused", () => {

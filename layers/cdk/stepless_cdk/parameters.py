@@ -34,6 +34,8 @@ class Parameters(TypedDict):
     """With Console yes and Auth jwt: the id of the public client with which people sign in at the issuer (authorization code, PKCE)."""
     console_scope: NotRequired[str]
     """With ConsoleClientId: the scopes that the console asks for, space-separated. With offline_access or Cognito, a login is renewed as long as the page is open."""
+    with_cognito: NotRequired[Literal["yes", "no"]]
+    """With Console yes and Auth jwt: makes an Amazon Cognito user pool in which people sign in. JwtIssuer, JwtAudience and ConsoleClientId stay empty."""
     function_modules: NotRequired[str]
     """Python modules that register functions, comma-separated. They are in the layer of your functions."""
     runner_policies: NotRequired[Sequence[str]]
@@ -133,6 +135,7 @@ NAMES: Final = {
     "console": "Console",
     "console_client_id": "ConsoleClientId",
     "console_scope": "ConsoleScope",
+    "with_cognito": "WithCognito",
     "function_modules": "FunctionModules",
     "runner_policies": "RunnerPolicies",
     "notify_from": "NotifyFrom",

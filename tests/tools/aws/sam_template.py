@@ -34,7 +34,8 @@ def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
 
 def statements(template: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, resource in template["Resources"].items():
-        for policy in resource.get("Properties", {}).get("Policies", []):
+        policies = resource.get("Properties", {}).get("Policies", [])
+        for policy in policies if resource["Type"] != "AWS::Cognito::UserPool" else ():  # those of a pool are about passwords
             for statement in policy["PolicyDocument"]["Statement"]:
                 parts = statement.get("If", [statement])
                 yield from ((name, part) for part in parts if isinstance(part, dict) and "Action" in part)
