@@ -148,3 +148,8 @@ def test_a_draft_is_published_with_a_message_once_nothing_is_wrong(window: Windo
     page.keyboard.press("Escape")
     page.get_by_text(re.compile(r"^draft of .*v2")).wait_for()
     assert file_site.client.get("/workflows/refund").json()["version"] == 2
+    page.get_by_role("tab", name="Diff").click()
+    page.get_by_label("Against").select_option("v1")
+    page.locator(".change.changed").filter(has_text="score").wait_for()
+    page.get_by_role("button", name="Restore v1").click()
+    page.locator(".pane-empty").get_by_role("heading", name="No differences").wait_for()

@@ -10,6 +10,7 @@ import { titleOf } from "../source/made.ts";
 import type { Room } from "../wire/room.ts";
 import type { Against, Difference, LineChange, NodeChange } from "../wire/served.ts";
 import { LineChanges, linesDiffer, NodeChanges, type Known } from "./differences.tsx";
+import { restored } from "./history.tsx";
 import { sumWords } from "./saying.ts";
 import { useSettled } from "./settled.ts";
 
@@ -54,6 +55,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
           ))}
         </nav>
         <span className="head-gap" />
+        {against === "base" ? null : <button className="button small" type="button" disabled={!look.draft.canEdit} onClick={() => { restored(room, { version: against }).catch(setError); }}>Restore v{against}</button>}
         {made === null ? null : <span className="quiet cut" role="status">{sumWords(made.nodes, made.document.length) || "No node changed"}</span>}
       </div>
       <div className="pane-body">

@@ -83,13 +83,15 @@ const WORDS: Readonly<Record<string, string>> = {
   superseded: "replaced the text that you were typing in",
 };
 
+const TOO_MUCH = "This is too much for one step: change it as text, in the YAML pane.";
+
 const CODES: Readonly<Record<string, string>> = {
   name_taken: "Another node here has this name.", already_there: "This is there already.", other_body: "An edge joins two nodes of one body only.",
   pin_too_large: "The output is too large for a pin.", pins_too_large: "The pins of this draft hold as much as they can.",
   parent_cycle: "A container cannot be inside itself.", not_allowed: "This cannot be changed.", too_many_blocks: "The draft has as many nodes as it can have.",
   too_deep: "Containers cannot be nested deeper.",
   value_too_deep: "A value is nested too deep.", no_text: "A text has half of a character: it would not be stored as it is.",
-  malformed: "The server could not read this change.", gesture_too_large: "This is too much for one step.", too_large: "This is too much for one step.", gone: "What this would change is gone.",
+  malformed: "The server could not read this change.", gesture_too_large: TOO_MUCH, too_large: TOO_MUCH, gone: "What this would change is gone.",
   superseded: "The text was replaced meanwhile.", changed_since: "It was changed since: this would overwrite it.", taken_along: "An edge of yours went with a node that was deleted.",
 };
 

@@ -56,7 +56,7 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
           <>
             <label><span className="label">From</span>
               <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}><option value="">the start</option>{nodes.map((node) => <option key={node}>{node}</option>)}</select></label>
-            {from === "" ? null : <p className="hint">Completed nodes that do not come after {from} are reused with the outputs that they have, whatever the inputs are now.</p>}
+            {from === "" ? null : <p className="hint">Entries take the inputs as they are now. Other completed nodes that do not come after {from} are reused with the outputs that they have.</p>}
             <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
           </>
         ) : null}

@@ -1,7 +1,7 @@
 """Rerun: starts a new run with the version of a former one, from the start or from a node. The former run is not changed.
 
 A rerun from a node reuses every node that completed in the former run and is not downstream of that node, with its output and the
-variables it wrote. All other nodes run.
+variables it wrote. All other nodes run. With other inputs the entries run, too: what they put out are the inputs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from stepless.core.state import Cells, Instance, Status
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
+from stepless.model.kind import Nature
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.headers import draft_of, version_of
@@ -41,8 +42,9 @@ def rerun(
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`. Who asked for it and why is kept in the header of the new run.
 
-    Other inputs are allowed at entries only, since nodes before `node` have processed the former inputs. A run that started at
-    nodes that are not entries can be rerun only by a caller who may start `anywhere`.
+    Other inputs are allowed at entries only, since nodes before `node`, like an approval, have decided about the former inputs. At
+    other nodes, and for a run that started at such nodes, the caller must be one who may start `anywhere`: entries then take the
+    other inputs, and all else before `node` is reused.
     A test run is repeated from its draft: `Conflict` (test_run).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict` (predecessor_never_ran) if a predecessor of the node never completed.
@@ -58,6 +60,8 @@ def rerun(
     meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
     asked = {"by": by, "reason": reason}
     meta["rerun"] = {"of": run_id, "from": node, **{name: text for name, text in asked.items() if text is not None}}
+    if edited:
+        meta["rerun"]["edited"] = True
     meta |= stored_former(run_id, json.loads(head.meta))
     data = encoded_inputs(inputs) if edited else head.inputs
     version = _version(world, head)
@@ -90,7 +94,10 @@ def reused_outputs(world: World, origin: JSON, graph: Graph | None = None) -> Ma
     former = graph_of(world, head)
     root = former.root if graph is None else graph.root
     again = _downstream(root, root.positions[node])
-    kept = frozenset(one.id for one in root.nodes if one.position not in again and not one.pinned)
+    kept = frozenset(
+        one.id for one in root.nodes
+        if one.position not in again and not one.pinned and not (origin.get("edited") and one.kind.nature is Nature.ENTRY)
+    )
     return _completed(world, former, head, kept)
 
 

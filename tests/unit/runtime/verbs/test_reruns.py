@@ -77,6 +77,23 @@ def test_a_rerun_from_the_start_may_have_other_inputs(engine: Local) -> None:
     assert new.nodes["last"].output["seen"] == 6
 
 
+def test_a_rerun_from_a_node_with_other_inputs_gives_them_to_the_entries_and_reuses_the_rest(engine: Local) -> None:
+    """What read the entry before, and was completed, stays as it was: an admin who edits the inputs of a later node knows that."""
+    engine.service.publish({
+        "id": "entered",
+        "nodes": {
+            "begin": {"type": "manual"}, "before": node("begin", n="<begin.n>"), "late": node("before", n="<begin.n>", seen="<before.n>"),
+        },
+    })
+    old = finish(engine, engine.service.start("entered", {"n": 1}).run_id)
+    ran.clear()
+    for inputs, edited, n in (({"n": 9}, True, 9), (None, False, 1)):
+        again = engine.service.rerun(old.head.run_id, node="late", inputs=inputs, edited=edited, anywhere=True)
+        new = finish(engine, again.run_id)
+        assert (new.status, new.nodes["late"].output["n"], new.nodes["late"].output["seen"]) == ("completed", n, 1)
+    assert ran == ["late", "late"]
+
+
 def test_a_rerun_keeps_the_version_that_the_old_run_had(engine: Local) -> None:
     old = finish(engine, engine.service.start("rerun", {"n": 5}).run_id)
     engine.service.publish({**DOCUMENT, "nodes": {"only": node()}})
