@@ -80,9 +80,9 @@ export class RunStore {
   };
 
   private async start(): Promise<void> {
+    void this.readGraph(); // at once: of a large run it takes as long as the summary, and is laid out then
     try {
       await Promise.all([this.readHead(), this.readSummary(0)]);
-      void this.readGraph();
       this.follow();
     } catch (error) {
       this.failed(error, () => { void this.start(); });
