@@ -26,7 +26,7 @@ export default defineConfig({
       output: {
         chunkFileNames: ({ name, facadeModuleId }) => `assets/${name === "page" ? pageOf(facadeModuleId) : name}-[hash].js`,
         // what several parts share of these is one file: a dozen small ones compress worse, and each is a request
-        codeSplitting: { groups: [{ name: "ui", test: /src[\\/]ui[\\/]/, minShareCount: 3 }, { name: "draft", test: /src[\\/](?:editing|wire)[\\/]/, minShareCount: 2 }, { name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ }] },
+        codeSplitting: { groups: [{ name: "shared", test: /src[\\/](?:ui|editing|wire)[\\/]/, minShareCount: 2 }, { name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ }] },
       },
       onwarn(warning, tell) { if (warning.code !== "MODULE_LEVEL_DIRECTIVE") tell(warning); },
     },

@@ -250,3 +250,20 @@ def test_a_machine_whose_clock_is_wrong_shows_and_counts_by_that_of_the_server(p
     page.locator(".rows-space .row time", has_text=RECENT).first.wait_for()
     page.goto(f"{site.url}/console/runs/{run_id}")
     page.locator(".run-facts time", has_text=RECENT).wait_for()
+
+
+def test_every_page_leads_to_every_other_by_typing(page: Any, site: DraftSite) -> None:
+    run_id = start(site, "ask", {"id": "o-9", "amount": 5})
+    page.goto(f"{site.url}/console/")
+    page.wait_for_selector(".filters")
+    for typed, shown in (("approv", ".inbox"), ("ask", ".workflow-head"), (run_id, ".run-head"), ("err", ".errors")):
+        page.keyboard.press("Control+k")
+        page.locator(".picker input").fill(typed)
+        page.locator(".picker li").first.wait_for()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(shown)
+        page.wait_for_selector("dialog", state="detached")
+    page.locator("body").press("?")
+    page.get_by_role("dialog", name="Keys").get_by_text("go to a page, a workflow, a run").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog", name="Keys").wait_for(state="detached")

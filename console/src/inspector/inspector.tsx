@@ -6,7 +6,7 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { grouped } from "../canvas/model/kinds.ts";
-import { keyNames } from "../canvas/keyboard/keynames.ts";
+import { keyNames } from "../ui/words/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
 import { at, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";

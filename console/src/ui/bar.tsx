@@ -1,12 +1,16 @@
 /** The head of every page but the editor. */
 import "./bar.css";
-import type { ReactElement } from "react";
+import { useEffect, useState, type ReactElement } from "react";
 import { useTallies, type Count } from "../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
 import { Brand, Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
+import { dialog } from "./part.tsx";
 import { toggleTheme, useShownTheme } from "./theme/switching.ts";
+import { keyNames } from "./words/keynames.ts";
 
+const Going = dialog(async () => (await import("../pages/going.tsx")).Going);
+const PageKeys = dialog(async () => (await import("../pages/going.tsx")).PageKeys);
 const PLACES = [["workflows", "Workflows", WORKFLOWS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
 
 export type Place = typeof PLACES[number][0];
@@ -14,6 +18,19 @@ export type Place = typeof PLACES[number][0];
 /** `at` is null where the page is none of the places. */
 export function Bar({ at }: { readonly at: Place | null }): ReactElement {
   const tallies = useTallies();
+  const [asked, ask] = useState<"going" | "keys" | null>(null);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyped = event.target instanceof HTMLElement && event.target.closest("input:not([type=checkbox]), select, textarea, dialog") !== null;
+      if ((event.metaKey || event.ctrlKey) && event.key === "k" && document.querySelector("dialog[open]") === null) ask("going");
+      else if (event.key === "?" && !isTyped) ask("keys");
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener("keydown", press);
+    return () => { window.removeEventListener("keydown", press); };
+  }, []);
+  const close = (): void => { ask(null); };
   const other = useShownTheme() === "dark" ? "Light" : "Dark";
   return (
     <header className="bar">
@@ -24,8 +41,10 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
         ))}
       </nav>
       <span className="head-gap" />
+      <button className="button small bar-going" type="button" title="Go to a page, a workflow, a run" onClick={() => { ask("going"); }}>Go to <kbd>{keyNames("⌘ K")}</kbd></button>
       <Invite />
       <button className="tool" type="button" title={other} aria-label={other} onClick={toggleTheme}><Icon mark={other === "Light" ? "sun" : "moon"} /></button>
+      {asked === "going" ? <Going close={close} /> : asked === "keys" ? <PageKeys close={close} /> : null}
     </header>
   );
 }

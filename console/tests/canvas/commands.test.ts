@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { actionOf, CHANGES, type Key } from "../../src/canvas/actions/keymap.ts";
 import { addBeside, connects, run } from "../../src/canvas/commands.ts";
 import { walked } from "../../src/canvas/model/walking.ts";
-import { matching } from "../../src/canvas/choosing/matching.ts";
+import { matching } from "../../src/ui/picking/matching.ts";
 import { Alone, deskOf } from "./drafts.ts";
 
 const key = (name: string, more: Partial<Key> = {}): Key => ({ key: name, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });

@@ -9,9 +9,9 @@ import type { Desk, Look, Question } from "../desk.ts";
 import { around, ERROR, SOURCE } from "../model/graph.ts";
 import { grouped } from "../model/kinds.ts";
 import { walked } from "../model/walking.ts";
-import { keyNames } from "../keyboard/keynames.ts";
-import type { Choice } from "./matching.ts";
-import { Picker } from "./picker.tsx";
+import { keyNames } from "../../ui/words/keynames.ts";
+import type { Choice } from "../../ui/picking/matching.ts";
+import { Picker } from "../../ui/picking/picker.tsx";
 
 const CanvasMenu = dialog(async () => (await import("../page/aside.ts")).CanvasMenu);
 const Keys = dialog(async () => (await import("../page/aside.ts")).Keys);

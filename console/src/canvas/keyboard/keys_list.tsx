@@ -1,10 +1,8 @@
 /** The list of keys that `?` opens. */
 import type { ReactElement } from "react";
-import { Dialog } from "../../ui/dialog.tsx";
-import { keyNames } from "./keynames.ts";
+import { KeyList, type Listed } from "../../ui/picking/keys.tsx";
 
-/** In its order: the keys as they are printed, with what they do. `⌘` stands for Ctrl where there is no ⌘. */
-const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys: string, does: string])[]])[] = [
+const LISTED: Listed = [
   ["Walk", [
     ["Tab, ⇧ Tab", "to the next node, to the one before"], ["←, →, ↑, ↓", "along the edges"], ["Enter", "open the node"],
     ["Esc", "follow no one, select nothing; then Tab leaves the canvas"], ["⌘ F, /", "search nodes"], ["⌘ K", "commands"],
@@ -18,16 +16,5 @@ const LISTED: readonly (readonly [title: string, rows: readonly (readonly [keys:
 ];
 
 export function Keys({ close }: { readonly close: () => void }): ReactElement {
-  return (
-    <Dialog title="Keys" close={close} wide>
-      <div className="dialog-body keys" tabIndex={0} role="group" aria-label="Keys">
-        {LISTED.map(([title, rows]) => (
-          <section key={title}>
-            <h2>{title}</h2>
-            <dl>{rows.map(([keys, does]) => <div key={keys}><dt>{keys.split(", ").map((one) => <kbd key={one}>{keyNames(one)}</kbd>)}</dt><dd>{does}</dd></div>)}</dl>
-          </section>
-        ))}
-      </div>
-    </Dialog>
-  );
+  return <KeyList listed={LISTED} close={close} />;
 }

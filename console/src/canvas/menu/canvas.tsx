@@ -8,7 +8,7 @@ import { noteAt, run } from "../commands.ts";
 import type { Desk, Look, Question } from "../desk.ts";
 import { nameInAddress, queryWithNode } from "../linking.ts";
 import { Clipboard } from "../keyboard/clipboard.ts";
-import { keyNames } from "../keyboard/keynames.ts";
+import { keyNames } from "../../ui/words/keynames.ts";
 import { itemsFor, type Choice } from "./items.ts";
 
 const SIDES: Partial<Record<Choice, Side>> = { alignLeft: "left", alignCentre: "centre", alignTop: "top", alignMiddle: "middle" };

@@ -3,7 +3,7 @@ import { useMemo, type ReactElement } from "react";
 import { run } from "../commands.ts";
 import type { Desk } from "../desk.ts";
 import { Clipboard } from "../keyboard/clipboard.ts";
-import { keyNames } from "../keyboard/keynames.ts";
+import { keyNames } from "../../ui/words/keynames.ts";
 
 export function Empty({ desk, canEdit }: { readonly desk: Desk; readonly canEdit: boolean }): ReactElement {
   const clipboard = useMemo(() => new Clipboard(desk), [desk]);

@@ -12,7 +12,7 @@ import type { Room } from "../../wire/room.ts";
 import { whyNot, type Standing } from "../../wire/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
-import { keyNames } from "../keyboard/keynames.ts";
+import { keyNames } from "../../ui/words/keynames.ts";
 import { usePeople } from "../view/others.tsx";
 
 const TABS = { canvas: "Canvas", outline: "Outline", yaml: "YAML", diff: "Diff", history: "History" } as const;
