@@ -146,13 +146,40 @@ async def test_a_failure_leaves_when_a_rerun_of_it_or_of_its_rerun_succeeds(kept
     other = (await door.finish(CHECK, {"id": 2, "item": "tea"}))["run_id"]
     second = (await door.ask.post(f"/runs/{first}/rerun", json={})).json()["run_id"]
     await door.end(second)
-    assert sorted((await errors(door))["errors"][0]["runs"]) == sorted([first, second, other])
+    assert sorted((await errors(door))["errors"][0]["runs"]) == sorted([second, other]), "of a run and its reruns the last one"
     third = (await door.ask.post(f"/runs/{second}/rerun", json={"inputs": {"id": 1, "item": "milk"}})).json()["run_id"]
     assert (await door.end(third))["status"] == "completed"
     assert (await errors(door))["errors"][0]["runs"] == [other]
     fourth = (await door.ask.post(f"/runs/{other}/rerun", json={"inputs": {"id": 2, "item": "milk"}})).json()["run_id"]
     await door.end(fourth)
     assert (await errors(door))["errors"] == []
+
+
+async def test_a_failure_whose_rerun_is_in_progress_is_back_if_that_is_cancelled(kept_door: Any) -> None:
+    door = kept_door
+    refuse = {"type": "fail", "after": ["ask.approved", "ask.rejected"], "with": {"code": "refused", "message": "no"}}
+    ask = {"type": "approval", "after": "begin", "with": {"message": "?"}}
+    asks = {"id": "asks", "nodes": {"begin": {"type": "manual"}, "ask": ask, "refuse": refuse}}
+    first = await door.start(asks)
+    (pause,) = (await door.paused(first))["pauses"]
+    await door.stranger.post(pause["resume"], json={"decision": "approved"})
+    assert (await door.end(first))["status"] == "failed"
+    assert [group["runs"] for group in (await errors(door))["errors"]] == [[first]]
+    again = (await door.ask.post(f"/runs/{first}/rerun", json={})).json()["run_id"]
+    await door.paused(again)
+    assert (await errors(door))["errors"] == []
+    await door.ask.post(f"/runs/{again}/cancel", json={"reason": "not now"})
+    await door.end(again)
+    assert [group["runs"] for group in (await errors(door))["errors"]] == [[first]]
+
+
+async def test_a_run_that_timed_out_has_failed(kept_door: Any) -> None:
+    door = kept_door
+    store = door.local.world.store
+    head = store.get_run((await door.finish(door.ECHO))["run_id"])
+    store.create_run(head._replace(run_id="run_late", status="timed_out"))
+    (group,) = (await errors(door))["errors"]
+    assert (group["runs"], group["workflow"], group["code"]) == (["run_late"], "echo", "timed_out")
 
 
 async def test_a_rerun_is_found_behind_more_completed_runs_than_are_read(kept_door: Any) -> None:

@@ -2,7 +2,7 @@
 import "./list.css";
 import { useEffect, useMemo, type ReactElement } from "react";
 import { NewWorkflow } from "../pages/making.tsx";
-import { draftPath, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
+import { draftPath, ERRORS, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { Commands } from "../ui/commands.tsx";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
@@ -114,7 +114,7 @@ function Fresh({ draft }: { readonly draft: DraftHead }): ReactElement {
 function Line({ one, draft, span }: { readonly one: Listed; readonly draft: DraftHead | null; readonly span: Window }): ReactElement {
   const path = workflowPath(one.workflow);
   const runs = `/?${new URLSearchParams({ workflow: one.workflow, since: span }).toString()}`;
-  const failed = `/?${new URLSearchParams({ workflow: one.workflow, status: "failed", since: span }).toString()}`;
+  const failed = `${ERRORS}?${new URLSearchParams({ workflow: one.workflow, since: span }).toString()}`;
   const since = one.at_least ? `The newest ${one.runs} runs, since ${new Date(one.since).toLocaleString()}` : undefined;
   return (
     <tr className={one.runs === 0 ? "fleet-still" : ""}>

@@ -42,9 +42,9 @@ def rerun(
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`. Who asked for it and why is kept in the header of the new run.
 
-    Other inputs are allowed at entries only, since nodes before `node`, like an approval, have decided about the former inputs. At
-    other nodes, and for a run that started at such nodes, the caller must be one who may start `anywhere`: entries then take the
-    other inputs, and all else before `node` is reused.
+    Other inputs are allowed at entries only, since nodes before `node`, like an approval, have decided about the former inputs.
+    At other nodes, and for a run that started at such nodes, the caller must be one who may start `anywhere`: entries then take
+    the other inputs, and all else before `node` is reused.
     A test run is repeated from its draft: `Conflict` (test_run).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict` (predecessor_never_ran) if a predecessor of the node never completed.

@@ -78,11 +78,12 @@ def test_a_rerun_from_the_start_may_have_other_inputs(engine: Local) -> None:
 
 
 def test_a_rerun_from_a_node_with_other_inputs_gives_them_to_the_entries_and_reuses_the_rest(engine: Local) -> None:
-    """What read the entry before, and was completed, stays as it was: an admin who edits the inputs of a later node knows that."""
+    """What read the entry before, and completed, stays as it was: an admin who edits the inputs of a later node knows that."""
     engine.service.publish({
         "id": "entered",
         "nodes": {
-            "begin": {"type": "manual"}, "before": node("begin", n="<begin.n>"), "late": node("before", n="<begin.n>", seen="<before.n>"),
+            "begin": {"type": "manual"}, "before": node("begin", n="<begin.n>"),
+            "late": node("before", n="<begin.n>", seen="<before.n>"),
         },
     })
     old = finish(engine, engine.service.start("entered", {"n": 1}).run_id)

@@ -24,7 +24,8 @@ def add_routes(router: APIRouter, service: Service) -> None:
     @router.get("/errors", summary="List failures", response_model=ErrorsOut, responses=documented(400, 401), tags=_TAGS)
     def list_errors(query: Annotated[ErrorsQuery, Query()]) -> Response:
         """Lists the failures of runs, grouped by workflow, node, code and message, the last failure first. Numbers, ids and
-        quoted texts in messages do not count. A failure is left out once a rerun of its run has completed."""
+        quoted texts in messages do not count. A run that timed out has failed, too. Of a run and its reruns the last one counts:
+        a failure is left out while its rerun is in progress, and once that has ended, unless it was cancelled."""
         now_ms = service.world.clock.now_ms()
         since_ms = now_ms - DEFAULT_ERRORS_MS if query.since is None else instant_ms(query.since)
         found = service.failures(workflow=query.workflow, since_ms=max(0, since_ms))

@@ -1,10 +1,14 @@
-"""Failures of many runs, grouped by what failed. A failure is left out once a rerun of its run, or a rerun of that, completed."""
+"""Failures of many runs, grouped by what failed. A run that timed out has failed, too.
+
+Of a run and its reruns the last one counts: a failure is left out while a rerun of its run, or a rerun of that, is in progress,
+and once it has ended, unless it was cancelled. So nothing is done twice by running a group again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from stepless.core.history.fingerprint import blanked, fingerprint
 from stepless.core.state import RunStatus
@@ -16,6 +20,8 @@ from stepless.runtime.relatives import reruns_of
 from stepless.runtime.verbs.overviews.heads import read_heads
 from stepless.runtime.verbs.searching import failed_node_of
 from stepless.runtime.world import World
+
+_LATER: Final = (RunStatus.COMPLETED, RunStatus.RUNNING, RunStatus.PAUSED, RunStatus.CREATED)
 
 
 class Group(NamedTuple):
@@ -38,7 +44,7 @@ class Group(NamedTuple):
 class Failures(NamedTuple):
     """`groups` by their last failure, the newest first, and at most MAX_LISTED_ERRORS. `total` is the number of failures in all
     groups, `group_count` the number of groups, listed or not. `more`: not all runs were searched, so there may be other failures.
-    `unsure`: for some failures it is not known whether a rerun completed, so there may be fewer."""
+    `unsure`: for some failures it is not known whether they were run again, so there may be fewer."""
 
     groups: Sequence[Group]
     group_count: int
@@ -52,22 +58,24 @@ class Failures(NamedTuple):
 def failures(world: World, *, workflow: str | None = None, since_ms: int) -> Failures:
     """The failures of the runs that were created since `since_ms`."""
     until_ms = world.clock.now_ms()
-    failed = read_heads(world, RunFilter(workflow, RunStatus.FAILED, since_ms))
-    mended, unsure = _mended(world, failed.items, workflow)
-    open_heads = [head for head in failed.items if head.run_id not in mended]
+    found = [read_heads(world, RunFilter(workflow, status, since_ms)) for status in (RunStatus.FAILED, RunStatus.TIMED_OUT)]
+    failed = sorted((head for heads in found for head in heads.items), key=lambda head: -head.created_ms)
+    repeated, unsure = _repeated(world, failed, workflow)
+    open_heads = [head for head in failed if head.run_id not in repeated]
     by_fingerprint: dict[str, list[RunHead]] = {}
     for head in open_heads:
         by_fingerprint.setdefault(fingerprint(*_parts(head)), []).append(head)
     groups = [_group(name, heads, since_ms, until_ms) for name, heads in by_fingerprint.items()]
     groups.sort(key=lambda group: (-group.last_ms, group.fingerprint))
     shown = groups[:MAX_LISTED_ERRORS]
-    return Failures(shown, len(groups), len(open_heads), since_ms, until_ms, failed.more, unsure)
+    return Failures(shown, len(groups), len(open_heads), since_ms, until_ms, any(heads.more for heads in found), unsure)
 
 
 def _parts(head: RunHead) -> tuple[str, str, str, str]:
     error = error_of(head) or {}
     node = error.get("node") or failed_node_of(head) or ""
-    return head.workflow_id, str(node), str(error.get("code") or "unknown"), str(error.get("message") or "")
+    code = error.get("code") or (head.status if head.status == RunStatus.TIMED_OUT else "unknown")
+    return head.workflow_id, str(node), str(code), str(error.get("message") or "")
 
 
 def _group(name: str, heads: Sequence[RunHead], since_ms: int, until_ms: int) -> Group:
@@ -95,41 +103,42 @@ def _former(head: RunHead) -> str | None:
     return str(rerun["of"]) if isinstance(rerun, dict) and "of" in rerun else None
 
 
-def _mended(world: World, failed: Sequence[RunHead], workflow: str | None) -> tuple[frozenset[str], bool]:
-    """The runs that a completed rerun makes up for, and whether there may be others. Reruns are found among the completed runs
-    since the first failure. If those are too many to read, they are looked up run by run, for the newest failures."""
+def _repeated(world: World, failed: Sequence[RunHead], workflow: str | None) -> tuple[frozenset[str], bool]:
+    """The runs that a later run repeats, and whether there may be others. Reruns are found among the failed runs themselves, and
+    among those that completed or are in progress since the first failure. If those are too many to read, they are looked up run
+    by run, for the newest failures."""
     if not failed:
         return frozenset(), False
     known = {head.run_id: head for head in failed}
-    completed = read_heads(world, RunFilter(workflow, RunStatus.COMPLETED, failed[-1].created_ms))
-    mended = set[str]()
-    for head in completed.items:
-        _follow(world, head, known, mended)
-    if not completed.more:
-        return frozenset(mended), False
-    rest = [head.run_id for head in failed if head.run_id not in mended]
-    mended |= {run_id for run_id in rest[:MAX_RERUN_LOOKS] if _completed_again(world, run_id)}
-    return frozenset(mended), len(rest) > MAX_RERUN_LOOKS
+    later = [read_heads(world, RunFilter(workflow, status, failed[-1].created_ms)) for status in _LATER]
+    repeated = set[str]()
+    for head in (*failed, *(head for heads in later for head in heads.items)):
+        _follow(world, head, known, repeated)
+    if not any(heads.more for heads in later):
+        return frozenset(repeated), False
+    rest = [head.run_id for head in failed if head.run_id not in repeated]
+    repeated |= {run_id for run_id in rest[:MAX_RERUN_LOOKS] if _is_repeated(world, run_id)}
+    return frozenset(repeated), len(rest) > MAX_RERUN_LOOKS
 
 
-def _follow(world: World, head: RunHead, known: Mapping[str, RunHead], mended: set[str]) -> None:
-    """Adds what a completed run repeats, and what that repeats, and so on."""
+def _follow(world: World, head: RunHead, known: Mapping[str, RunHead], repeated: set[str]) -> None:
+    """Adds what a run repeats, and what that repeats, and so on."""
     former = _former(head)
     for _ in range(MAX_RERUN_CHAIN):
-        if former is None or former in mended:
+        if former is None or former in repeated:
             return
-        mended.add(former)
+        repeated.add(former)
         found = known.get(former) or world.store.get_run(former)
         former = _former(found) if found is not None else None
 
 
-def _completed_again(world: World, run_id: str) -> bool:
-    """Whether a rerun of the run completed, or a rerun of one of those."""
+def _is_repeated(world: World, run_id: str) -> bool:
+    """Whether the run was run again, and that was not cancelled; of a rerun that was, whether that one was run again."""
     waiting, seen = [run_id], 0
     while waiting and seen < MAX_RERUN_CHAIN:
         seen += 1
         again = reruns_of(world, waiting.pop())
-        if any(head.status == RunStatus.COMPLETED for head in again):
+        if any(head.status != RunStatus.CANCELLED for head in again):
             return True
         waiting += [head.run_id for head in again]
     return False
