@@ -96,6 +96,28 @@ def test_a_question_is_answered_in_place_and_its_decision_listed(page: Any, site
     assert run["status"] == "completed" and run["outputs"]["pay"] == 90
 
 
+def test_decisions_are_read_on(page: Any, site: DraftSite) -> None:
+    """Of three pages: a page may have none that were made, and still another one after it."""
+    made = [
+        {"run_id": f"run_{n}", "workflow": "refund", "pause": "manager", "decision": "approved", "by": "Ada",
+         "comment": f"number {n}", "at": f"2026-11-26T10:00:{n:02}.000Z"} for n in range(3)
+    ]  # fmt: skip
+    pages = {"": ([made[0]], "a"), "a": ([], "b"), "b": (made[1:], None)}
+
+    def answer(route: Any) -> None:
+        decisions, cursor = pages[route.request.url.partition("cursor=")[2]]
+        route.fulfill(json={"decisions": decisions, "cursor": cursor})
+
+    page.route("**/approvals/decisions*", answer)
+    page.goto(f"{site.url}/console/approvals?show=decided")
+    more = page.get_by_role("button", name="Show more")
+    for _ in range(2):
+        more.click()
+    page.get_by_text("number 2").wait_for()
+    more.wait_for(state="detached")
+    assert page.locator(".decisions li").count() == 3
+
+
 def test_a_group_of_failures_is_run_again_and_leaves_when_that_succeeds(page: Any, site: DraftSite) -> None:
     runs = [start(page, site, "check", {"count": 0}) for _ in range(3)]
     page.goto(f"{site.url}/console/errors?since=24h")

@@ -4,8 +4,9 @@ import { useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
-import { Bones, Failed, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
+import { requestPlain } from "../wire/api.ts";
 import { setTally } from "../wire/tallies.ts";
 import { Answer, type Approval } from "./answer.tsx";
 import { usePolled } from "./polling.ts";
@@ -23,6 +24,7 @@ interface Made {
     readonly run_id: string; readonly workflow: string | null; readonly pause: string; readonly decision: string | null; readonly by: string | null;
     readonly comment: string | null; readonly at: string;
   }[];
+  readonly cursor: string | null;
 }
 
 const EXAMPLE = `manager:
@@ -70,7 +72,7 @@ function Questions(): ReactElement {
           <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>
           <pre tabIndex={0} aria-label="An approval node"><code>{EXAMPLE}</code></pre></div>
       ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
-      {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")} after these.</p> : null}
+      {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")}, which come up as these are answered.</p> : null}
       {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
     </>
   );
@@ -81,16 +83,32 @@ function keyOf(one: Approval): string {
 }
 
 function Decisions(): ReactElement {
-  const { found, error, again } = usePolled<Made>("/approvals/decisions");
+  const { found, at, error, again } = usePolled<Made>("/approvals/decisions");
+  const [older, setOlder] = useState<Made | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
   if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="The decisions are not shown." error={error} again={again} />;
-  if (found.decisions.length === 0) return <div className="empty-page"><h2>Nothing was decided yet</h2><p>Each decision is listed here for a year: what was decided, by whom and why.</p></div>;
+  const { cursor } = older ?? found;
+  const known = new Map([...found.decisions, ...older?.decisions ?? []].map((one) => [`${one.run_id} ${one.pause} ${one.at}`, one]));
+  const more = (): void => {
+    requestPlain("GET", `/approvals/decisions?cursor=${encodeURIComponent(cursor ?? "")}`).then((answer) => {
+      const page = answer as Made;
+      setOlder({ decisions: [...known.values(), ...page.decisions], cursor: page.cursor });
+      setFault(null);
+    }, setFault);
+  };
+  if (known.size === 0 && cursor === null) return <div className="empty-page"><h2>Nothing was decided yet</h2><p>Each decision is listed here for a year: what was decided, by whom and why.</p></div>;
   return (
-    <ul className="decisions">{found.decisions.map((one) => (
-      <li key={`${one.run_id} ${one.pause} ${one.at}`}>
-        <p><b>{(one.decision ?? "answered").replaceAll("_", " ")}</b> by {one.by ?? "an unnamed person"} <span className="quiet"><When at={one.at} /></span></p>
-        <p><a href={hrefOf(runPath(one.run_id))} onClick={follow(runPath(one.run_id))}>{one.workflow ?? one.run_id}</a> <span className="quiet">{one.pause}</span></p>
-        {one.comment === null ? null : <p className="quiet">{one.comment}</p>}
-      </li>
-    ))}</ul>
+    <>
+      {error === null ? null : <Stale error={error} at={at} again={again} />}
+      <ul className="decisions">{[...known].map(([key, one]) => (
+        <li key={key}>
+          <p><b>{(one.decision ?? "answered").replaceAll("_", " ")}</b> by {one.by ?? "an unnamed person"} <span className="quiet"><When at={one.at} /></span></p>
+          <p><a href={hrefOf(runPath(one.run_id))} onClick={follow(runPath(one.run_id))}>{one.workflow ?? one.run_id}</a> <span className="quiet">{one.pause}</span></p>
+          {one.comment === null ? null : <p className="quiet">{one.comment}</p>}
+        </li>
+      ))}</ul>
+      {fault === null ? null : <Fault error={fault} />}
+      {cursor === null ? null : <p><button className="button small" type="button" onClick={more}>Show more</button></p>}
+    </>
   );
 }
