@@ -120,3 +120,23 @@ def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(win
     page.goto(f"{site.url}/")
     page.wait_for_selector(".rows-space .row")
     assert page.url == f"{site.url}/console/"
+
+
+def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
+    page.goto(f"{site.url}/console/")
+    page.locator(".rows-space .row").first.wait_for()
+    page.locator(".rows").evaluate("one => { one.scrollTop = 12_800; }")
+    row = page.locator(".rows-space .row[aria-rowindex='403']")
+    row.wait_for()
+    run = row.get_attribute("id")
+    page.wait_for_function("() => history.state?.top === 12_800")
+    row.locator("a").click()
+    page.wait_for_url("**/runs/*")
+    page.go_back()
+    page.locator(f".rows-space .row.active#{run}").wait_for()
+    assert page.locator(".rows").evaluate("one => one.scrollTop") == 12_800
+    page.get_by_role("link", name="Approvals").click()
+    page.wait_for_selector(".inbox")
+    page.get_by_role("link", name="Runs").click()
+    page.locator(".rows-space .row").first.wait_for()
+    assert page.locator(".rows").evaluate("one => one.scrollTop") == 0, "a link begins at the top"

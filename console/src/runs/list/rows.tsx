@@ -8,6 +8,7 @@ import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
 import type { Head } from "./merging.ts";
+import { usePlace } from "./place.ts";
 
 /** The status as people name it: a run that somebody holds is held. */
 export function shownStatus({ status, waiting }: Head): string {
@@ -31,6 +32,7 @@ export function Rows({ rows, whole, active, chosen, small, onLook, onChoose, onA
   useEffect(() => { onLook(from, to); }, [from, to, onLook]);
   useEffect(() => { if (active >= 0) reveal(active); }, [active, reveal]);
   useAnchor(box, rows, height);
+  usePlace(box, rows, whole, active, height, onLook, onActive);
   const shown = rows.slice(from, to);
   return (
     <div className={small ? "rows cards" : "rows"} ref={box} role="grid" aria-label="Runs" aria-rowcount={whole ? rows.length + 1 : -1} tabIndex={0}

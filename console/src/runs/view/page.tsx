@@ -17,7 +17,7 @@ import { Compare, Cost } from "./others.tsx";
 import { RunOutline } from "./graph/outline.tsx";
 import { Panel, useFirst } from "./node/panel.tsx";
 import { isGone, RunStore, type RunLook } from "./store.ts";
-import { Timeline } from "./timeline/timeline.tsx";
+import { STATUSES, Timeline } from "./timeline/timeline.tsx";
 import { nextBegun } from "./graph/walking.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
@@ -69,7 +69,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
     const made = next.toString();
     go(`${runPath(id)}${made === "" ? "" : `?${made}`}`);
   }, [id, text]);
-  const choose = useCallback((path: string, instance = "") => { put({ node: path, instance }); }, [put]);
+  const choose = useCallback((path: string, instance = "") => { put({ node: path, instance, attempt: null }); }, [put]);
   const named = query.get("instance") ?? "";
   const path = named === "" ? query.get("node") ?? "" : pathOf(named);
   const first = useFirst(id, named === "" ? path : "", look);
@@ -119,8 +119,8 @@ function View({ id, look, store, tab, query, path, put, choose }: {
   const isSmall = useSmall();
   switch (tab) {
     case "timeline":
-      return <Timeline id={id} look={look} node={query.get("only") ?? ""} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
-        onChoose={(instance) => { put({ instance, node: null }); }} onRange={(from, to) => { put({ from, to }); }} />;
+      return <Timeline id={id} look={look} node={query.get("only") ?? ""} status={statusIn(query)} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
+        onChoose={(instance) => { put({ instance, node: null }); }} onStatus={(status) => { put({ status }); }} onRange={(from, to) => { put({ from, to }); }} />;
     case "events": {
       const filter: EventFilter = { text: query.get("text") ?? "", type: query.get("type") ?? "", instance: query.get("of") ?? "" };
       return <Events id={id} began={look.began} sequence={look.sequence} event={numberIn(query, "event") ?? 0} filter={filter} onEvent={(event) => { put({ event }); }}
@@ -151,6 +151,11 @@ function Values({ look: { values, head, ended } }: { readonly look: RunLook }): 
       <JsonView value={values.get("usage") ?? null} label="Usage" />
     </div>
   );
+}
+
+/** The status by which the timeline is filtered; empty where the address has none that there is. */
+function statusIn(query: URLSearchParams): string {
+  return STATUSES.find((one) => one === query.get("status")) ?? "";
 }
 
 /** A whole number of the address; null where there is none. */

@@ -1,11 +1,12 @@
 /** What is known of one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
-import { useEffect, useState, type ReactElement } from "react";
+import { useEffect, useRef, useState, type ReactElement } from "react";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
-import { follow, hrefOf, runPath } from "../../../ui/addresses.ts";
+import { follow, hrefOf, runPath, useAddress } from "../../../ui/addresses.ts";
 import { CopyButton } from "../../../ui/copying.tsx";
 import { lasting, shortId } from "../../../ui/words/formats.ts";
 import { JsonView } from "../../../ui/json.tsx";
 import { Bones, Fault, Stale } from "../../../ui/notices.tsx";
+import { When } from "../../../ui/words/times.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
@@ -122,7 +123,7 @@ function Facts({ instance, record, events }: { readonly instance: string; readon
 function Times({ record }: { readonly record: JsonObject }): ReactElement | null {
   const [begin, end] = [textAt(record, "started_at"), textAt(record, "ended_at")];
   if (begin === "") return null;
-  return <><dt>Started</dt><dd title={begin}>{new Date(begin).toLocaleString()}</dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
+  return <><dt>Started</dt><dd><When at={begin} /></dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
 /** What the error has beside its code and message. */
@@ -144,23 +145,33 @@ function Failure({ record }: { readonly record: JsonObject }): ReactElement | nu
 }
 
 function Attempts({ attempts, onEvent }: { readonly attempts: readonly Attempt[]; readonly onEvent: (event: number) => void }): ReactElement | null {
+  const { path, query } = useAddress();
+  const chosen = query.get("attempt");
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => { list.current?.querySelector(".chosen")?.scrollIntoView({ block: "nearest" }); }, [chosen, attempts.length]);
+  const addressOf = (number: number): string => `${path}?${new URLSearchParams([...[...query].filter(([name]) => name !== "attempt"), ["attempt", String(number)]]).toString()}`;
   const logs = attempts.some((attempt) => attempt.logs.length > 0);
   if (attempts.length < 2 && !logs) return null;
   return (
     <section aria-label="Attempts">
       <h3>Attempts</h3>
-      <ol className="attempts">
+      <ol className="attempts" ref={list}>
         {attempts.map((attempt) => (
-          <li key={attempt.event} id={`attempt-${attempt.number}`}>
-            <p><b>{attempt.number}</b> <Status status={attempt.outcome} /> <span className="quiet">{new Date(attempt.began).toLocaleTimeString()}{attempt.ended === null ? "" : ` · ${lasting(Date.parse(attempt.ended) - Date.parse(attempt.began))}`}</span>
+          <li key={attempt.event} className={String(attempt.number) === chosen ? "chosen" : ""}>
+            <p><a href={hrefOf(addressOf(attempt.number))} onClick={follow(addressOf(attempt.number))} title="A link to this attempt"><b>{attempt.number}</b></a> <Status status={attempt.outcome} /> <span className="quiet">{new Date(attempt.began).toLocaleTimeString()}{attempt.ended === null ? "" : ` · ${lasting(Date.parse(attempt.ended) - Date.parse(attempt.began))}`}</span>
               <button type="button" className="link" onClick={() => { onEvent(attempt.event); }}>event {attempt.event}</button></p>
             {attempt.said === "" ? null : <p className="said">{attempt.said}</p>}
-            {attempt.logs.length === 0 ? null : <pre className="logs" tabIndex={0} aria-label={`Logs of attempt ${attempt.number}`}>{attempt.logs.map((log) => `${log.at.slice(11, 23)}  ${log.text}`).join("\n")}</pre>}
+            {attempt.logs.length === 0 ? null : <pre className="logs" tabIndex={0} aria-label={`Logs of attempt ${attempt.number}`}>{attempt.logs.map((log) => `${clockOf(log.at)}  ${log.text}`).join("\n")}</pre>}
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+/** By the clock of the reader, to the millisecond. */
+function clockOf(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
 }
 
 interface LastCall {

@@ -22,17 +22,21 @@ export interface Scale {
 const LEAST_IDLE_MS = 5_000;
 const LEAST_SHARE = 0.12; // of the range that an idle stretch must take to be folded
 const FOLD = 0.03;
+const SHORT_MS = 1_000; // where hardly anything else is left, half of the width is of what is folded: else a run that waits would look empty
+const FOLDS_OF_SHORT = 0.5;
 const MAX_FOLDS = 12;
 
 export function scaled(busy: readonly Span[], from: number, to: number): Scale {
   const end = Math.max(to, from + 1);
   const idle = longest(gapsOf(busy, from, end), end - from);
   const folded = idle.reduce((sum, [begin, until]) => sum + until - begin, 0);
-  const unit = (1 - idle.length * FOLD) / Math.max(end - from - folded, 1);
+  const rest = end - from - folded;
+  const wide = rest < SHORT_MS ? FOLDS_OF_SHORT / Math.max(idle.length, 1) : FOLD;
+  const unit = (1 - idle.length * wide) / Math.max(rest, 1);
   const folds: Fold[] = [];
   let gone = 0;
   idle.forEach(([begin, until], place) => {
-    folds.push({ from: begin, to: until, at: (begin - from - gone) * unit + place * FOLD, wide: FOLD });
+    folds.push({ from: begin, to: until, at: (begin - from - gone) * unit + place * wide, wide });
     gone += until - begin;
   });
   const at = (ms: number): number => {

@@ -14,11 +14,10 @@ import type { TimeRow } from "../types.ts";
 const ROW = 28;
 const LEAST = 6; // pixels of a bar: what took no time is seen too
 
-export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }: {
-  readonly id: string; readonly look: RunLook; readonly node: string; readonly from: number | null; readonly to: number | null; readonly chosen: string;
-  readonly onChoose: (instance: string) => void; readonly onRange: (from: number | null, to: number | null) => void;
+export function Timeline({ id, look, node, status, from, to, chosen, onChoose, onStatus, onRange }: {
+  readonly id: string; readonly look: RunLook; readonly node: string; readonly status: string; readonly from: number | null; readonly to: number | null; readonly chosen: string;
+  readonly onChoose: (instance: string) => void; readonly onStatus: (status: string) => void; readonly onRange: (from: number | null, to: number | null) => void;
 }): ReactElement {
-  const [status, setStatus] = useState("");
   const asked: Asked = useMemo(() => ({ id, node, status, from, to }), [id, node, status, from, to]);
   const pages = useTimePages(asked, look.sequence);
   const scale = useMemo(() => scaled(look.busy, from ?? 0, to ?? look.lasted), [look.busy, look.lasted, from, to]);
@@ -36,8 +35,8 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
     <div className="timeline">
       <div className="timeline-tools">
         <span className="quiet">{pages.total.toLocaleString("en")} {pages.total === 1 ? "instance" : "instances"}{look.leftOut > 0 ? `; ${look.leftOut.toLocaleString("en")} more are counted and not listed` : ""}</span>
-        <select className={status === "" ? "field choice" : "field choice set"} aria-label="Status of the instances" value={status} onChange={(event) => { setStatus(event.target.value); }}>
-          <option value="">Any status</option>{["running", "waiting", "queued", "failed", "completed", "skipped", "cancelled"].map((one) => <option key={one}>{one}</option>)}
+        <select className={status === "" ? "field choice" : "field choice set"} aria-label="Status of the instances" value={status} onChange={(event) => { onStatus(event.target.value); }}>
+          <option value="">Any status</option>{STATUSES.map((one) => <option key={one}>{one}</option>)}
         </select>
         <div className="timeline-zoom" role="group" aria-label="Range of time">
           {STEPS.map(([step, name, mark]) => (
@@ -61,6 +60,8 @@ export function Timeline({ id, look, node, from, to, chosen, onChoose, onRange }
     </div>
   );
 }
+
+export const STATUSES: readonly string[] = ["running", "waiting", "queued", "failed", "completed", "skipped", "cancelled"];
 
 const STEPS: readonly (readonly [Step, string, Mark])[] = [["earlier", "Earlier", "back"], ["later", "Later", "chevron"], ["out", "Zoom out", "minus"], ["in", "Zoom in", "plus"]];
 
