@@ -102,3 +102,31 @@ def test_two_people_try_a_draft_with_pins_and_up_to_a_node(draft_site: DraftSite
     bo.locator(".run-head").get_by_text("pinned: score").wait_for()
     bo.locator(".react-flow__node").first.wait_for()
     assert "stops after risk" in bo.locator(".run-head").inner_text()
+
+
+def test_a_test_run_begins_at_a_node_with_the_outputs_of_a_published_run_and_at_one_entry(
+    draft_site: DraftSite, windows: Windows, workflow: str
+) -> None:
+    nodes = {
+        "night": {"type": "schedule", "with": {"rate": "1d"}}, "begin": {"type": "manual"},
+        "first": {"type": "transform", "after": "begin", "with": {"value": "<begin.n>"}},
+        "last": {"type": "transform", "after": "first", "with": {"value": "{{ <first> + 1 }}"}},
+    }
+    draft_site.client.put(f"/workflows/{workflow}", json={"id": workflow, "nodes": nodes}).raise_for_status()
+    body, wait = {"inputs": {"n": 41}, "entry": "begin"}, {"prefer": "wait=20"}
+    run = draft_site.client.post(f"/workflows/{workflow}/runs", json=body, headers=wait).json()
+    assert run["outcome"]["status"] == "completed", run
+    draft_site.client.post(f"/drafts/{workflow}").raise_for_status()
+    ada = draft_site.person("ada", *ROLES)
+    page = windows.open(ada, ada.page(workflow))
+    choose(page, "last")
+    canvas(page)
+    page.keyboard.press("Shift+R")
+    dialog = page.locator("dialog[open]")
+    assert dialog.get_by_label("Entry").input_value() == "begin", "what is started by hand comes first"
+    dialog.get_by_label("With the outputs of").select_option(run["run_id"])
+    assert dialog.get_by_label("Begin at").input_value() == "last"
+    dialog.get_by_role("button", name="Start the test run").click()
+    status(page, "last", "completed")
+    assert block(page, "night").locator("[data-status=completed]").count() == 0
+    page.locator(".node-tests").get_by_text("42").wait_for()

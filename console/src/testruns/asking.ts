@@ -3,7 +3,10 @@ import { at, isObject } from "../editing/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import type { State } from "../editing/state.ts";
 import { decoded, type Value } from "../inspector/values.ts";
-import { requestWritten } from "../wire/api.ts";
+import { shortId } from "../ui/words/formats.ts";
+import { ago } from "../ui/words/times.tsx";
+import { requestPlain, requestWritten } from "../wire/api.ts";
+import { serverNow } from "../wire/clock.ts";
 import { jsonOf } from "../wire/exact.ts";
 import { testedRead, type Tested } from "./store.ts";
 
@@ -13,6 +16,7 @@ export interface Wanted {
   readonly stopAfter: string; // an empty text: to the end
   readonly fromRun: string;
   readonly from: string;
+  readonly entry: string; // an empty text: at all that there are
   readonly withPins: boolean;
 }
 
@@ -20,7 +24,7 @@ export interface Wanted {
 export function bodyOf(wanted: Wanted): ReadonlyMap<string, Value> {
   return new Map<string, Value>([
     ["seq", wanted.seq], ["inputs", wanted.inputs], ...(wanted.withPins ? [] : [["pins", new Map()] as const]), ...(wanted.stopAfter === "" ? [] : [["stop_after", wanted.stopAfter] as const]),
-    ...(wanted.from === "" ? [] : [["from_run", wanted.fromRun] as const, ["from", wanted.from] as const]),
+    ...(wanted.from === "" ? [] : [["from_run", wanted.fromRun] as const, ["from", wanted.from] as const]), ...(wanted.entry === "" ? [] : [["entry", wanted.entry] as const]),
   ]);
 }
 
@@ -28,10 +32,25 @@ export async function startTest(draft: string, wanted: Wanted): Promise<Tested> 
   return testedRead(await requestWritten("POST", `/drafts/${encodeURIComponent(draft)}/runs`, jsonOf(bodyOf(wanted))));
 }
 
-/** The schema of the inputs: that of the first entry that has one. */
-export function schemaOf(graph: Graph, view: State): Readonly<Record<string, unknown>> | null {
+/** The entries of a draft that has several: what a person starts by hand first. */
+export function entriesOf(graph: Graph): readonly string[] {
+  const entries = [...graph.blocks.values()].filter((block) => block.parent === null && block.entry && block.enabled);
+  const byHand = entries.filter(({ type }) => type === "manual");
+  return entries.length < 2 ? [] : [...byHand, ...entries.filter((one) => !byHand.includes(one))].map(({ id }) => id);
+}
+
+/** The runs of a workflow that have ended, the newest first, as what a test run can take outputs from: their ids with what is said of them. */
+export async function endedRuns(workflow: string): Promise<readonly (readonly [id: string, said: string])[]> {
+  const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=20`) as { readonly runs: readonly { readonly id: string; readonly status: string; readonly created_at: string }[] };
+  return runs.filter(({ status }) => ENDED.has(status)).map(({ id, status, created_at }) => [id, `${shortId(id)}, ${status.replace("_", " ")} ${ago(Date.parse(created_at), serverNow())}`]);
+}
+
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timed_out"]);
+
+/** The schema of the inputs: that of the first entry that has one, or of the one that is named. */
+export function schemaOf(graph: Graph, view: State, entry = ""): Readonly<Record<string, unknown>> | null {
   for (const block of graph.blocks.values()) {
-    const given = block.parent === null && block.entry ? at(view.get(`block/${block.tail}`), ["inputs"]) : undefined;
+    const given = block.parent === null && block.entry && (entry === "" || block.id === entry) ? at(view.get(`block/${block.tail}`), ["inputs"]) : undefined;
     if (isObject(given)) return JSON.parse(jsonOf(decoded(given))) as Record<string, unknown>;
   }
   return null;

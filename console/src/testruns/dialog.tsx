@@ -1,6 +1,6 @@
 /** Asks for a test run: its inputs, as a form where the entry says what they are, where it begins and where it stops. */
 import "./testruns.css";
-import { useId, useMemo, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
+import { useEffect, useId, useMemo, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { answerOf, fieldsOf, type Field } from "../inbox/fields.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { settled } from "../panes/settled.ts";
@@ -9,14 +9,18 @@ import { isMapping, type Value } from "../inspector/values.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
 import { findingsRead, type Room } from "../wire/room.ts";
-import { keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
-import { pathOf, type TestRuns } from "./store.ts";
+import { endedRuns, entriesOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
+import { pathOf, type Tested, type TestRuns } from "./store.ts";
 
 export default function TestDialog({ desk, look, room, tests, stop, from, close }: {
   readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns; readonly stop: string; readonly from: string; readonly close: () => void;
 }): ReactElement {
   const { tested } = useSyncExternalStore(tests.subscribe, tests.snapshot);
-  const properties = useMemo(() => propertiesOf(schemaOf(look.graph, look.draft.view)), [look.graph, look.draft.view]);
+  const entries = useMemo(() => entriesOf(look.graph), [look.graph]);
+  const [entry, setEntry] = useState(entries[0] ?? "");
+  const properties = useMemo(() => propertiesOf(schemaOf(look.graph, look.draft.view, entry)), [look.graph, look.draft.view, entry]);
+  const runs = useRuns(room.draft, tested);
+  const [source, setSource] = useState(tested?.id ?? "");
   const [text, setText] = useState(() => keptInputs(room.draft) ?? "{}");
   const [asForm, setAsForm] = useState(properties !== null && isFlat(text));
   const [stopAfter, setStop] = useState(stop);
@@ -38,7 +42,7 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
     }
     keepInputs(room.draft, text);
     setBusy(true);
-    settled(room).then((seq) => startTest(room.draft, { seq, inputs, stopAfter, fromRun: tested?.id ?? "", from: begin, withPins })).then((made) => {
+    settled(room).then((seq) => startTest(room.draft, { seq, inputs, stopAfter, fromRun: source, from: source && begin, entry, withPins })).then((made) => {
       void tests.show(made);
       close();
     }, (fault: unknown) => {
@@ -59,11 +63,12 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
               : <textarea className="field" rows={7} data-first aria-labelledby="test-inputs" spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} />}
           </div>
           <div className="pair">
-            <Choice label="Stop after" none="the end" names={names} value={stopAfter} choose={setStop} />
-            <Choice label="Begin at" none="the start" names={names} value={begin} choose={setBegin} disabled={tested === null} />
+            {entries.length === 0 ? null : <Choice label="Entry" none="all of them" options={entries.map(same)} value={entry} choose={setEntry} />}
+            <Choice label="Stop after" none="the end" options={names.map(same)} value={stopAfter} choose={setStop} />
+            <Choice label="With the outputs of" none="no run" options={runs} value={source} choose={setSource} />
+            <Choice label="Begin at" none="the start" options={names.map(same)} value={begin} choose={setBegin} disabled={source === ""} />
           </div>
-          {tested === null ? <p className="hint">After a first test run, another one can begin at a node, with the outputs of the nodes before it.</p>
-            : begin === "" ? null : <p className="hint">Nodes that do not come after {begin} keep the outputs that they had in the last test run.</p>}
+          <p className="hint">{hintOf(source, begin)}</p>
           {pins === 0 ? null : <label className="check"><input type="checkbox" checked={withPins} onChange={(event) => { setWithPins(event.target.checked); }} /> Use {pins === 1 ? "the pinned output" : `the ${pins} pinned outputs`}</label>}
           {error === null ? null : <Refused desk={desk} look={look} error={error} close={close} />}
         </div>
@@ -76,14 +81,32 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
   );
 }
 
-function Choice({ label, none, names, value, choose, disabled = false }: {
-  readonly label: string; readonly none: string; readonly names: readonly string[]; readonly value: string; readonly choose: (name: string) => void; readonly disabled?: boolean;
+/** The runs whose outputs a test run can take: the one that is shown, and those of the workflow. */
+function useRuns(workflow: string, tested: Tested | null): readonly (readonly [id: string, said: string])[] {
+  const [runs, setRuns] = useState<readonly (readonly [string, string])[]>([]);
+  useEffect(() => {
+    let left = false;
+    endedRuns(workflow).then((found) => { if (!left) setRuns(found); }, () => undefined); // the one that is shown can be had nevertheless
+    return () => { left = true; };
+  }, [workflow]);
+  return tested === null ? runs : [[tested.id, "the test run that is shown"], ...runs];
+}
+
+function hintOf(source: string, begin: string): string {
+  if (source === "") return "With the outputs of a run that has ended, a test run can begin at a node.";
+  return begin === "" ? "" : `Nodes that do not come after ${begin} keep the outputs that they had in that run.`;
+}
+
+const same = (name: string): readonly [string, string] => [name, name];
+
+function Choice({ label, none, options, value, choose, disabled = false }: {
+  readonly label: string; readonly none: string; readonly options: readonly (readonly [string, string])[]; readonly value: string; readonly choose: (name: string) => void; readonly disabled?: boolean;
 }): ReactElement {
   const id = useId();
   return (
     <div>
       <label className="label" htmlFor={id}>{label}</label>
-      <select id={id} className="field" value={value} disabled={disabled} onChange={(event) => { choose(event.target.value); }}><option value="">{none}</option>{names.map((name) => <option key={name}>{name}</option>)}</select>
+      <select id={id} className="field" value={value} disabled={disabled} onChange={(event) => { choose(event.target.value); }}><option value="">{none}</option>{options.map(([one, said]) => <option key={one} value={one}>{said}</option>)}</select>
     </div>
   );
 }

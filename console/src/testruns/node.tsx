@@ -28,7 +28,7 @@ export default function NodeTests({ desk, look, block, tests }: { readonly desk:
       <h2 className="label">Test run</h2>
       <div className="inspector-row">
         {isInside ? null : <button className="button small" type="button" title="Run to here (R)" disabled={!canEdit} onClick={() => { run(desk, "testTo"); }}>Run to here</button>}
-        {isInside ? null : <button className="button small" type="button" title="Run from here (⇧ R)" disabled={!canEdit || tested === null} onClick={() => { run(desk, "testFrom"); }}>Run from here</button>}
+        {isInside ? null : <button className="button small" type="button" title="Run from here (⇧ R)" disabled={!canEdit} onClick={() => { run(desk, "testFrom"); }}>Run from here</button>}
         <button className="button small" type="button" title="Pin (P)" disabled={!canEdit} onClick={() => { run(desk, "pin"); }}><Icon mark="pin" size={14} />{isPinned ? "Edit the pin" : "Pin output"}</button>
       </div>
       {summary === undefined || tested === null ? null : (

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { graphOf } from "../../src/canvas/model/graph.ts";
 import { object } from "../../src/editing/values.ts";
-import { bodyOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf } from "../../src/testruns/asking.ts";
+import { bodyOf, entriesOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf } from "../../src/testruns/asking.ts";
 import { pathOf, testedRead } from "../../src/testruns/store.ts";
 import { jsonOf, valueOf } from "../../src/wire/exact.ts";
 import { Alone, block, KINDS, USUAL } from "../canvas/drafts.ts";
@@ -14,9 +14,9 @@ class Kept {
 }
 
 test("the request says only what was chosen", () => {
-  const whole = { seq: 7, inputs: valueOf('{"n": 1.0, "id": 12345678901234567890}'), stopAfter: "", fromRun: "run_1", from: "", withPins: true };
+  const whole = { seq: 7, inputs: valueOf('{"n": 1.0, "id": 12345678901234567890}'), stopAfter: "", fromRun: "run_1", from: "", entry: "", withPins: true };
   assert.equal(jsonOf(bodyOf(whole)), '{"seq":7,"inputs":{"n":1.0,"id":12345678901234567890}}');
-  assert.equal(jsonOf(bodyOf({ ...whole, inputs: 1, stopAfter: "b", from: "c", withPins: false })), '{"seq":7,"inputs":1,"pins":{},"stop_after":"b","from_run":"run_1","from":"c"}');
+  assert.equal(jsonOf(bodyOf({ ...whole, inputs: 1, stopAfter: "b", from: "c", entry: "a", withPins: false })), '{"seq":7,"inputs":1,"pins":{},"stop_after":"b","from_run":"run_1","from":"c","entry":"a"}');
 });
 
 test("the form of the inputs is that of the first entry that has one", () => {
@@ -28,6 +28,16 @@ test("the form of the inputs is that of the first entry that has one", () => {
   assert.equal(propertiesOf({ type: "array" }), null);
   const none = new Alone().replica.view;
   assert.equal(schemaOf(graphOf(none, KINDS), none), null);
+});
+
+test("of several entries one is chosen, what is started by hand first; the form is that of the chosen one", () => {
+  const schema = (name: string): ReturnType<typeof object> => object([["type", "object"], ["properties", object([[name, object([["type", "string"]])]])]]);
+  const { view } = new Alone([block("a", "manual", { inputs: schema("x") })]).replica;
+  assert.deepEqual(entriesOf(graphOf(view, KINDS)), []);
+  const two = new Alone([block("a", "other", { inputs: schema("x") }), block("b", "manual", { inputs: schema("y") }), block("c", "manual", { enabled: false })]).replica.view;
+  const graph = graphOf(two, new Map([...KINDS, ["other", { ...(KINDS.get("manual") ?? assert.fail()), name: "other" }]]));
+  assert.deepEqual(entriesOf(graph), ["b", "a"]);
+  assert.deepEqual(["a", "b"].map((entry) => Object.keys(propertiesOf(schemaOf(graph, two, entry)) ?? {})), [["x"], ["y"]]);
 });
 
 test("nodes at the top level can be stopped at, and a node in a container has a path", () => {
