@@ -21,6 +21,7 @@ export interface Hearer {
 const FIRST_MS = 500;
 const LAST_MS = 15_000;
 const POLL_S = 20;
+const LOOK_MS = 5_000;
 const PING_MS = 240_000;
 const MAX_FRAME = 30_000;
 const PRESENCE_MS = 40; // at most so often, until the room says how often
@@ -34,7 +35,7 @@ export class Line {
   heardItem: (item: JsonObject) => void = () => undefined;
   /** Called when someone has started a test run. */
   heardRun: (said: JsonObject) => void = () => undefined;
-  /** Called when the room has let this page in, at first and after each break: what was said in it before was not heard. */
+  /** Called when the room has let this page in, at first and after each break, and while it polls: what was said in it before was not heard. */
   entered: () => void = () => undefined;
   /** Whether this person may edit: a server without a room tells it beside the draft alone. */
   mayEdit: () => boolean = () => true;
@@ -55,6 +56,7 @@ export class Line {
   private presence: ReadonlyMap<string, Json> = new Map();
   private readonly drag = new Recorder();
   private presenceMs = PRESENCE_MS;
+  private enteredAt = -Infinity;
   private isTelling = false;
   private isWelcome = false;
   private readonly stopping = new AbortController();
@@ -254,6 +256,10 @@ export class Line {
       for (;;) {
         this.after = Math.max(this.after, await this.exchange.pull(this.epoch, this.after, POLL_S, this.stopping.signal));
         this.pause = FIRST_MS;
+        if (performance.now() - this.enteredAt > LOOK_MS) { // no poll says that a test run was started
+          this.enteredAt = performance.now();
+          this.entered();
+        }
       }
     } catch (error) {
       this.isPolling = false;

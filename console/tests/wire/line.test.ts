@@ -187,3 +187,18 @@ test("where two sockets fail before a welcome, as in a full room, it polls, and 
   assert.deepEqual(page.puts(), [[1, "small"]]);
   page.close();
 });
+
+test("one who polls looks now and then for what only a room says, such as a test run", async () => {
+  let polls = 0;
+  const page = new Page((asked) => {
+    if (!asked.path.includes("/ops?")) return [404, { error: { code: "unknown_route", message: "m" } }];
+    polls += 1;
+    return polls < 5 ? [200, { items: [{ seq: polls, client: "bo" }], head: polls }] : undefined;
+  });
+  let looked = 0;
+  page.line.entered = () => { looked += 1; };
+  await page.start();
+  await page.pass(2_000);
+  assert.deepEqual([polls, looked], [5, 1], "at once, and then at most every five seconds");
+  page.close();
+});

@@ -1,5 +1,5 @@
 /** Instants as people read them: relative, with the whole in the title. */
-import type { ReactElement } from "react";
+import { useSyncExternalStore, type ReactElement } from "react";
 import { serverNow } from "../../wire/clock.ts";
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [["y", 31_536_000_000], ["mo", 2_592_000_000], ["d", 86_400_000], ["h", 3_600_000], ["min", 60_000]];
@@ -15,8 +15,16 @@ export function ago(at: number, now: number): string {
   return "just now";
 }
 
-/** `at` is an ISO text or milliseconds. */
+const MINUTE_MS = 60_000;
+
+function everyMinute(listener: () => void): () => void {
+  const timer = setInterval(listener, MINUTE_MS);
+  return () => { clearInterval(timer); };
+}
+
+/** `at` is an ISO text or milliseconds. What it says goes with the time. */
 export function When({ at }: { readonly at: string | number }): ReactElement | null {
+  useSyncExternalStore(everyMinute, () => Math.floor(Date.now() / MINUTE_MS));
   const instant = new Date(at);
   if (Number.isNaN(instant.getTime())) return null;
   return <time dateTime={instant.toISOString()} title={instant.toLocaleString()}>{ago(instant.getTime(), serverNow())}</time>;
