@@ -148,7 +148,7 @@ def differ(one: Outcome, other: Outcome, effects: list[Any], others: list[Any], 
 def is_too_long(ran: Ran, outcome: Outcome, effects: list[Any]) -> bool:
     """Whether a run failed at the longest text that the engine builds, while plain Python built a longer one: Python has no such
     bound. Up to there both are the same."""
-    failed = str((ran.view.error or {}).get("message", "")).endswith(TOO_LONG)
+    failed = str((ran.view.error or {}).get("message", "")).startswith(TOO_LONG)
     return failed and len(outcome[1]) > MAX_TEXT_CHARACTERS and effects[: len(ran.effects)] == ran.effects
 
 

@@ -58,15 +58,16 @@ function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonl
 }
 
 function Facts({ look, head, ended }: { readonly look: RunLook; readonly head: Overview; readonly ended: boolean }): ReactElement {
+  const isLive = look.live || look.at === 0; // or about to be
   return (
     <>
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
       <span>started <When at={head.started_at ?? head.created_at} /></span>
-      <span>{ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} /> so far</>}</span>
+      <span>{ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} head={head} /> so far</>}</span>
       <span>{counted(head.steps, "step")}</span>
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
-      {ended ? null : <span className={look.live ? "feed live" : "feed"}>{look.live ? "live" : "not live"}</span>}
+      {ended ? null : <span className={isLive ? "feed live" : "feed"}>{isLive ? "live" : "not live"}</span>}
     </>
   );
 }
@@ -81,15 +82,17 @@ function Question({ pause }: { readonly pause: Pause }): ReactElement {
   );
 }
 
-function Took({ look }: { readonly look: RunLook }): ReactElement {
+/** Before the rest of the run is here, as long as its head says: nothing moves when it comes. */
+function Took({ look, head }: { readonly look: RunLook; readonly head: Overview }): ReactElement {
+  const lasted = look.at === 0 ? head.duration_ms : look.lasted;
   const [now, setNow] = useState(0);
   const [since, setSince] = useState(Date.now());
-  useEffect(() => { setSince(Date.now()); }, [look.lasted]);
+  useEffect(() => { setSince(Date.now()); }, [lasted]);
   useEffect(() => {
     const timer = setInterval(() => { setNow(Date.now()); }, TICK_MS);
     return () => { clearInterval(timer); };
   }, []);
-  return <>{lasting(look.lasted + Math.max(0, now - since))}</>;
+  return <>{lasting(lasted + Math.max(0, now - since))}</>;
 }
 
 function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly ended: boolean; readonly onAsk: (question: Question) => void }): ReactElement {
