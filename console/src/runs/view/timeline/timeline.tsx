@@ -45,7 +45,7 @@ export function Timeline({ id, look, node, status, from, to, chosen, onChoose, o
         </div>
         {isWhole ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Show the whole time</button>}
         <span className="head-gap" />
-        <span className="legend"><i className="work" />work<i className="wait" />waiting{scale.folds.length === 0 ? null : <><i className="fold" />{lasting(scale.folds.reduce((sum, fold) => sum + fold.to - fold.from, 0))} idle, folded</>}</span>
+        <span className="legend"><i className="work" />work<i className="wait" />waiting{scale.folds.length === 0 ? null : <span className="folded"><i className="fold" />{lasting(scale.folds.reduce((sum, fold) => sum + fold.to - fold.from, 0))} idle, folded</span>}</span>
       </div>
       {pages.error === null ? null : <Failed what="The timeline is not shown." error={pages.error} again={() => { pages.source.again(); }} />}
       <div className="timeline-rows" ref={box} tabIndex={0} role="table" aria-label="Instances by time" aria-rowcount={pages.total}>
