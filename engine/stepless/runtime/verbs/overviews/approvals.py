@@ -12,8 +12,8 @@ from stepless.ports import RunFilter, RunHead
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
+from stepless.runtime.verbs.heads import read_heads
 from stepless.runtime.verbs.inspecting import OpenPause, overview
-from stepless.runtime.verbs.overviews.heads import read_heads
 from stepless.runtime.world import World
 
 _REASON = "human_input"

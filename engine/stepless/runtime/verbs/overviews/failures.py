@@ -1,27 +1,24 @@
 """Failures of many runs, grouped by what failed. A run that timed out has failed, too.
 
-Of a run and its reruns the last one counts: a failure is left out while a rerun of its run, or a rerun of that, is in progress,
-and once it has ended, unless it was cancelled. So nothing is done twice by running a group again.
+The failure of a run that was run again is left out, as `runtime/verbs/repeating.py` says: nothing is done twice by running a
+group again.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from stepless.core.history.fingerprint import blanked, fingerprint
 from stepless.core.state import RunStatus
-from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS, MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
+from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
-from stepless.runtime.relatives import reruns_of
-from stepless.runtime.verbs.overviews.heads import read_heads
+from stepless.runtime.verbs.heads import read_heads
+from stepless.runtime.verbs.repeating import repeated_of
 from stepless.runtime.verbs.searching import failed_node_of
 from stepless.runtime.world import World
-
-_LATER: Final = (RunStatus.COMPLETED, RunStatus.RUNNING, RunStatus.PAUSED, RunStatus.CREATED)
 
 
 class Group(NamedTuple):
@@ -60,7 +57,7 @@ def failures(world: World, *, workflow: str | None = None, since_ms: int) -> Fai
     until_ms = world.clock.now_ms()
     found = [read_heads(world, RunFilter(workflow, status, since_ms)) for status in (RunStatus.FAILED, RunStatus.TIMED_OUT)]
     failed = sorted((head for heads in found for head in heads.items), key=lambda head: -head.created_ms)
-    repeated, unsure = _repeated(world, failed, workflow)
+    repeated, unsure = repeated_of(world, failed, workflow)
     open_heads = [head for head in failed if head.run_id not in repeated]
     by_fingerprint: dict[str, list[RunHead]] = {}
     for head in open_heads:
@@ -95,50 +92,3 @@ def bar_of(at_ms: int, since_ms: int, until_ms: int) -> int:
     """The number of the bar that an instant belongs to; one outside belongs to the nearest."""
     place = (at_ms - since_ms) * ERROR_BARS // max(1, until_ms - since_ms)
     return min(max(place, 0), ERROR_BARS - 1)
-
-
-def _former(head: RunHead) -> str | None:
-    """The run that this one repeats."""
-    rerun = json.loads(head.meta).get("rerun")
-    return str(rerun["of"]) if isinstance(rerun, dict) and "of" in rerun else None
-
-
-def _repeated(world: World, failed: Sequence[RunHead], workflow: str | None) -> tuple[frozenset[str], bool]:
-    """The runs that a later run repeats, and whether there may be others. Reruns are found among the failed runs themselves, and
-    among those that completed or are in progress since the first failure. If those are too many to read, they are looked up run
-    by run, for the newest failures."""
-    if not failed:
-        return frozenset(), False
-    known = {head.run_id: head for head in failed}
-    later = [read_heads(world, RunFilter(workflow, status, failed[-1].created_ms)) for status in _LATER]
-    repeated = set[str]()
-    for head in (*failed, *(head for heads in later for head in heads.items)):
-        _follow(world, head, known, repeated)
-    if not any(heads.more for heads in later):
-        return frozenset(repeated), False
-    rest = [head.run_id for head in failed if head.run_id not in repeated]
-    repeated |= {run_id for run_id in rest[:MAX_RERUN_LOOKS] if _is_repeated(world, run_id)}
-    return frozenset(repeated), len(rest) > MAX_RERUN_LOOKS
-
-
-def _follow(world: World, head: RunHead, known: Mapping[str, RunHead], repeated: set[str]) -> None:
-    """Adds what a run repeats, and what that repeats, and so on."""
-    former = _former(head)
-    for _ in range(MAX_RERUN_CHAIN):
-        if former is None or former in repeated:
-            return
-        repeated.add(former)
-        found = known.get(former) or world.store.get_run(former)
-        former = _former(found) if found is not None else None
-
-
-def _is_repeated(world: World, run_id: str) -> bool:
-    """Whether the run was run again, and that was not cancelled; of a rerun that was, whether that one was run again."""
-    waiting, seen = [run_id], 0
-    while waiting and seen < MAX_RERUN_CHAIN:
-        seen += 1
-        again = reruns_of(world, waiting.pop())
-        if any(head.status != RunStatus.CANCELLED for head in again):
-            return True
-        waiting += [head.run_id for head in again]
-    return False

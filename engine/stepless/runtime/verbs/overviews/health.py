@@ -16,8 +16,8 @@ from stepless.model.stored_document import decode_document
 from stepless.model.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.verbs.heads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
-from stepless.runtime.verbs.overviews.heads import Heads, read_heads
 from stepless.runtime.verbs.searching import duration_of, status_of
 from stepless.runtime.world import World
 
