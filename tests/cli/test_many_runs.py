@@ -102,6 +102,18 @@ def test_a_rerun_of_many_names_each_new_run(say: Say, hello: str) -> None:
     assert len(rows(say("runs", "list", "--json")[1])) == 2
 
 
+def test_a_rerun_of_many_leaves_alone_what_was_rerun_already(say: Say, hello: str) -> None:
+    say("publish", hello)
+    first = json.loads(say("start", "hello", "-i", '{"name": "A"}', "--go", "--json")[1])["run_id"]
+    last = json.loads(say("runs", "rerun", first, "--go", "--json")[1])["run_id"]
+    code, out, _ = say("runs", "rerun", "--workflow", "hello", "--yes", "--json")
+    told = {row["run_id"]: row for row in rows(out)[1:]}
+    assert (code, told[first]["code"], told[last]["done"]) == (1, "rerun_already", True)
+    code, out, _ = say("runs", "rerun", "--workflow", "hello", "--status", "completed", "--again", "--yes", "--json")
+    assert code == 0 and [row["done"] for row in rows(out)[1:]] == [True, True]
+    assert "usage" in say("runs", "rerun", first, "--again")[2]
+
+
 def test_questions_of_many_runs_are_answered(say: Say, asking: str) -> None:
     say("publish", asking)
     for _ in range(2):

@@ -95,10 +95,12 @@ class ResumeScheduleBody(Body):
 
 class RerunBody(Body):
     """`from` names the node at which the new run starts; the outputs of the nodes before it are reused. Without `from`, every
-    node runs. `inputs` replace those of the old run. `by` and `reason` say who runs it again, and why."""
+    node runs. `inputs` replace those of the old run. `by` and `reason` say who runs it again, and why. With `again: false`, a
+    run whose rerun is in progress or has ended, unless it was cancelled, answers 409 `rerun_already`."""
 
     from_: str | None = Field(None, alias="from")
     inputs: Any = None
+    again: bool = True
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
 
@@ -119,15 +121,16 @@ class BulkFilter(WithKeywords):
 
 
 class BulkBody(Body):
-    """Changes one page of runs, newest first; the `cursor` of the response gives the next page. `from` is for rerun. With
-    `dry_run` nothing is changed: the response says how many runs the next requests would change, among the next 2,000 that match
-    the indexed part of the filter."""
+    """Changes one page of runs, newest first; the `cursor` of the response gives the next page. `from` and `again` are for rerun:
+    without `again`, runs that were rerun already are left out. With `dry_run` nothing is changed: the response says how many runs
+    the next requests would change, among the next 2,000 that match the indexed part of the filter."""
 
     action: Literal["cancel", "hold", "release", "rerun", "pause", "unpause"]
     filter: BulkFilter
     limit: int = Field(MAX_BULK_RUNS, ge=1, le=MAX_BULK_RUNS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
     dry_run: bool = False
+    again: bool = False
     from_: str | None = Field(None, alias="from")
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None

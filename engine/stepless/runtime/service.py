@@ -77,6 +77,7 @@ class Service:
     erase = _verb(erasing.erase)
     skip = _verb(time_skip.skip_time)
     each_run = _verb(bulk.each_run)
+    survey = _verb(bulk.survey)
 
     list_schedules = _verb(schedule_verbs.list_schedules)
     pause_schedule = _verb(schedule_verbs.pause_schedule)

@@ -122,7 +122,7 @@ _AUDITED: Final[AuditOut] = {
     "source": "203.0.113.7 curl/8.5.0", "refused": None, "details": {},
 }  # fmt: skip
 _SWEPT: Final[BulkOut] = {
-    "action": "hold", "matched": 2, "done": [_RUN], "changed": [_RUN], "cursor": None,
+    "action": "hold", "matched": 2, "done": [_RUN], "changed": [_RUN], "left_out": 0, "cursor": None,
     "refused": [{"run_id": _AGAIN, "code": "run_ended", "message": f"the run {_AGAIN} has ended: completed"}],
 }  # fmt: skip
 _SCHEDULE: Final[ScheduleOut] = {

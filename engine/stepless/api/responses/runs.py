@@ -79,15 +79,18 @@ class RefusalOut(TypedDict):
 
 class BulkOut(TypedDict):
     """`matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun, each beside the run that
-    it repeats in `changed`; `cursor` continues with older runs, null if there are none. Of a dry run, `applies` is how many of
-    the matching runs the action would change, and `statuses` counts them by status; with `until` in the filter, a later request
-    leaves runs alone that begin after the dry run."""
+    it repeats in `changed`; `cursor` continues with older runs, null if there are none. `left_out` counts those that were rerun
+    already: a rerun is in progress, or has ended and was not cancelled. Of a dry run, `applies` is how many of the matching runs
+    the action would change, and `statuses` counts the matching ones by status; with `unsure`, more of them may be left out; with
+    `until` in the filter, a later request leaves runs alone that begin after the dry run."""
 
     action: str
     matched: int
     done: list[str]
     changed: list[str]
+    left_out: int
     applies: NotRequired[int]
+    unsure: NotRequired[bool]
     until: NotRequired[str]
     statuses: NotRequired[dict[str, int]]
     refused: list[RefusalOut]

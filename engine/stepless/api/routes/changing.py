@@ -30,10 +30,11 @@ from stepless.runtime.access.roles import Role
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
 from stepless.runtime.verbs import answering, holding
-from stepless.runtime.verbs.searching import Count
+from stepless.runtime.verbs.bulk import Surveyed
 from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
+_ALREADY: Final = "rerun_already"  # the code of runs that a bulk rerun leaves out
 
 
 class RequestChange(Protocol):
@@ -119,13 +120,14 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
     async def rerun_run(run_id: str, request: Request) -> Response:
         """Starts a new run of the same version, with new `inputs` if they are given. With `from` it begins at that node and
         reuses the results of the other branches. The old run does not change. Needs the role `admin` where a start does: for
-        `inputs` at a node that is not an entry, and for a run that began at such a node."""
+        `inputs` at a node that is not an entry, and for a run that began at such a node. A run is rerun as often as it is asked
+        for; with `again: false`, only if it was not rerun yet."""
         body = await read_model(request, RerunBody)
         edited = "inputs" in body.model_fields_set
         anywhere = may(request, Role.ADMIN)
         call = partial(
-            service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere, by=body.by,
-            reason=body.reason,
+            service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere, again=body.again,
+            by=body.by, reason=body.reason,
         )  # fmt: skip
         return reply_started(await run_in_threadpool(call), None, links)
 
@@ -142,19 +144,22 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
     async def change_runs(request: Request) -> Response:
         """Applies `action` to at most `limit` runs that match the filter, newest first. A run that refuses, for example because
         it has ended, is listed under `refused`, and the others continue. Repeat with the `cursor` until it is null. With
-        `dry_run`, nothing changes, and the runs are counted."""
+        `dry_run`, nothing changes, and the runs are counted. A rerun leaves out runs that were rerun already, so that nothing is
+        done twice: of a run and its reruns the last one counts, unless it was cancelled. With `again`, it includes them."""
         body = await read_model(request, BulkBody)
         facts: dict[str, JSON] = {"action": body.action, "filter": body.filter.model_dump(exclude_defaults=True)}
         facts["reason"] = body.reason
-        if body.dry_run:
-            facts["dry_run"] = True
+        facts |= {name: True for name, given in (("dry_run", body.dry_run), ("again", body.again)) if given}
         await note(log, request, {name: fact for name, fact in facts.items() if fact is not None})
         apply = _each(service, body, may(request, Role.ADMIN))
         filter = run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting)
         if body.dry_run:
-            count = partial(service.count, filter, keywords=body.filter.words, wanted=wanted(body.filter), cursor=body.cursor)
+            survey = partial(
+                service.survey, filter, keywords=body.filter.words, wanted=wanted(body.filter), cursor=body.cursor,
+                repeats=body.action == "rerun" and not body.again,
+            )  # fmt: skip
             now_ms = service.world.clock.now_ms()
-            return reply({**_surveyed(body.action, await run_in_threadpool(count)), "until": instant(now_ms)})
+            return reply({**_surveyed(body.action, await run_in_threadpool(survey)), "until": instant(now_ms)})
         swept = await run_in_threadpool(
             service.each_run,
             apply,
@@ -169,19 +174,26 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
             "matched": swept.matched,
             "done": list(swept.done),
             "changed": list(swept.changed),
-            "refused": [{"run_id": each.run_id, "code": each.code, "message": each.message} for each in swept.refused],
+            "left_out": sum(each.code == _ALREADY for each in swept.refused),
+            "refused": [
+                {"run_id": each.run_id, "code": each.code, "message": each.message}
+                for each in swept.refused if each.code != _ALREADY
+            ],
             "cursor": swept.cursor,
         }
         return reply(answer)
 
 
-def _surveyed(action: str, found: Count) -> BulkOut:
-    """The answer of a dry run: cancel and hold change runs that have not ended, release those that are held, rerun all."""
+def _surveyed(action: str, surveyed: Surveyed) -> BulkOut:
+    """The answer of a dry run: cancel and hold change runs that have not ended, release those that are held, rerun all but those
+    that are left out."""
+    found = surveyed.count
     ended = sum(count for status, count in found.statuses.items() if status in ENDED)
-    applies = {"rerun": found.total, "release": found.held, "unpause": found.held}.get(action, found.total - ended)
+    by_action = {"rerun": found.total - surveyed.repeated, "release": found.held, "unpause": found.held}
+    applies = by_action.get(action, found.total - ended)
     return {
         "action": action, "matched": found.total, "done": [], "changed": [], "refused": [], "cursor": found.cursor,
-        "applies": applies, "statuses": dict(found.statuses),
+        "applies": applies, "left_out": surveyed.repeated, "unsure": surveyed.unsure, "statuses": dict(found.statuses),
     }  # fmt: skip
 
 
@@ -190,8 +202,8 @@ def _each(service: Service, body: BulkBody, anywhere: bool) -> Callable[[RunHead
     _check_bulk(body)
 
     if body.action == "rerun":
-        again = partial(service.rerun, node=body.from_, anywhere=anywhere, by=body.by, reason=body.reason)
-        return lambda head: again(head.run_id).run_id
+        rerun = partial(service.rerun, node=body.from_, anywhere=anywhere, again=body.again, by=body.by, reason=body.reason)
+        return lambda head: rerun(head.run_id).run_id
     request = next(change.request for change in CHANGES if change.verb == body.action)
 
     def apply(head: RunHead) -> str:
@@ -207,5 +219,6 @@ def _check_bulk(body: BulkBody) -> None:
     if not any(value is not None and value != [] and value != "" for value in given.values()):
         mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field besides `until`"
         raise InvalidRequest("the filter is empty", status=422, place="filter", mend=mend)
-    if body.action != "rerun" and "from_" in body.model_fields_set:
-        raise InvalidRequest(f"{body.action} takes no from", status=422, place="from", mend="leave it out")
+    for field, name in (("from_", "from"), ("again", "again")):
+        if body.action != "rerun" and field in body.model_fields_set:
+            raise InvalidRequest(f"{body.action} takes no {name}", status=422, place=name, mend="leave it out")

@@ -129,6 +129,7 @@ def _runs_rerun(command: argparse.ArgumentParser) -> None:
     add_runs(command)
     command.add_argument("--from", dest="node", metavar="NODE", help="start at this node; reuse the outputs before it")
     _add_inputs(command, "other inputs: JSON, @file, or -")
+    command.add_argument("--again", action="store_true", help="with a filter: include runs that were rerun already")
     add_waiting(command)
     add_where(command)
 
@@ -269,6 +270,9 @@ outputs. Needs the roles edit and run.
   stepless runs rerun run_1a2b3c --from pay
   stepless runs rerun run_1a2b3c -i '{"amount": 40}' --wait
   stepless runs rerun --workflow refund --status failed --from pay
+
+With a filter, runs that were rerun already are refused, unless that rerun was cancelled. --again
+includes them.
 """, _runs_rerun, exits=_MANY),
     Verb("runs redeliver", "stepless.cli.dev.verbs:redeliver", "start a run of the newest version with the same trigger", """\
   stepless runs redeliver run_1a2b3c --wait

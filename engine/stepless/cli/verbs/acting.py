@@ -59,6 +59,8 @@ def run_draft(arguments: argparse.Namespace) -> int:
 def rerun(arguments: argparse.Namespace) -> int:
     if is_bulk(arguments):
         return _rerun_many(arguments)
+    if arguments.again:
+        raise InvalidRequest("--again is for a filter", code="usage", mend="leave it out: one run is rerun as often as you ask")
     body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
     if arguments.inputs is not None:
         body["inputs"] = read_inputs(arguments.inputs)
@@ -70,7 +72,7 @@ def rerun(arguments: argparse.Namespace) -> int:
 
 
 def _rerun_many(arguments: argparse.Namespace) -> int:
-    body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
+    body: dict[str, JSON] = {"again": arguments.again} | ({} if arguments.node is None else {"from": arguments.node})
     if arguments.inputs is not None:
         body["inputs"] = read_inputs(arguments.inputs)
 

@@ -1,4 +1,5 @@
-"""Bulk: applies one verb to many runs, one page at a time. Runs that refuse the verb are reported with the reason."""
+"""Bulk: applies one verb to many runs, one page at a time. Runs that refuse the verb are reported with the reason. A survey
+counts them first."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 
 from stepless.errors import CallerError, SteplessError, TransientError
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.verbs.searching import ANY, Wanted, search
+from stepless.runtime.verbs.repeating import Repeated, repeated_of
+from stepless.runtime.verbs.searching import ANY, Count, Wanted, counted, matching, search
 from stepless.runtime.world import World
 
 
@@ -30,6 +32,27 @@ class Swept:
     changed: tuple[str, ...]
     refused: tuple[Refusal, ...]
     cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """The runs that a bulk change is about. `repeated` of them are repeated already, in the sense of
+    `runtime/verbs/repeating.py`; with `unsure`, there may be others."""
+
+    count: Count
+    repeated: int
+    unsure: bool
+
+
+def survey(
+    world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, repeats: bool = False,
+    cursor: str | None = None,
+) -> Surveyed:  # fmt: skip
+    """Counts the runs, among the next MAX_SEARCHED_RUNS headers that match the filter. Looks for those that are repeated only
+    with `repeats`: that reads as many headers again, and the notes of some runs."""
+    page = matching(world, filter, keywords=keywords, wanted=wanted, cursor=cursor)
+    found = repeated_of(world, page.items, filter.workflow_id) if repeats else Repeated()
+    return Surveyed(counted(page, world.clock.now_ms()), len(found.run_ids), found.unsure)
 
 
 def each_run(

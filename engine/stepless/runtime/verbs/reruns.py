@@ -23,6 +23,7 @@ from stepless.runtime.headers import draft_of, version_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.repeating import is_repeated
 from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, new_run_id, start_version
 from stepless.runtime.world import World
 
@@ -37,6 +38,7 @@ def rerun(
     inputs: JSON = None,
     edited: bool = False,
     anywhere: bool = False,
+    again: bool = True,
     by: str | None = None,
     reason: str | None = None,
 ) -> Started:
@@ -45,7 +47,8 @@ def rerun(
     Other inputs are allowed at entries only, since nodes before `node`, like an approval, have decided about the former inputs.
     At other nodes, and for a run that started at such nodes, the caller must be one who may start `anywhere`: entries then take
     the other inputs, and all else before `node` is reused.
-    A test run is repeated from its draft: `Conflict` (test_run).
+    A test run is repeated from its draft: `Conflict` (test_run). Without `again`, a run that is repeated already, in the sense
+    of `runtime/verbs/repeating.py`, is left alone: `Conflict` (rerun_already).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict` (predecessor_never_ran) if a predecessor of the node never completed.
     """
@@ -53,6 +56,8 @@ def rerun(
     if draft_of(head) is not None:
         message, mend = f"{run_id} is a run of a draft", "start a test run of the draft, which can reuse the outputs of this one"
         raise Conflict(message, code="test_run", mend=mend)
+    if not again and is_repeated(world, run_id):
+        raise Conflict(f"{run_id} was rerun already", code="rerun_already", mend="rerun it with `again`, or rerun its rerun")
     graph = graph_of(world, head)
     if node is not None:
         check_node(graph, node)

@@ -89,16 +89,25 @@ def count(
     world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, cursor: str | None = None
 ) -> Count:
     """Counts what `search` finds, among the next MAX_SEARCHED_RUNS headers that match the filter."""
-    words, now_ms, statuses, held, read = frozenset(keywords), world.clock.now_ms(), Counter[str](), 0, 0
+    return counted(matching(world, filter, keywords=keywords, wanted=wanted, cursor=cursor), world.clock.now_ms())
+
+
+def matching(
+    world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, cursor: str | None = None
+) -> Page[RunHead]:
+    """What `search` finds, among the next MAX_SEARCHED_RUNS headers that match the filter."""
+    words, now_ms, found, read = frozenset(keywords), world.clock.now_ms(), list[RunHead](), 0
     while True:
         page = world.store.list_runs(filter, limit=min(MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS - read), cursor=cursor)
-        for head in page.items:
-            if words <= set(keywords_of(head)) and wanted.fits(head, now_ms):
-                statuses[status_of(head, now_ms)] += 1
-                held += HELD in waits_of(head)
+        found += (head for head in page.items if words <= set(keywords_of(head)) and wanted.fits(head, now_ms))
         read, cursor = read + len(page.items), page.cursor
         if cursor is None or read >= MAX_SEARCHED_RUNS:
-            return Count(sum(statuses.values()), statuses, held, cursor)
+            return Page(tuple(found), cursor)
+
+
+def counted(found: Page[RunHead], now_ms: int) -> Count:
+    statuses = Counter(status_of(head, now_ms) for head in found.items)
+    return Count(len(found.items), statuses, sum(HELD in waits_of(head) for head in found.items), found.cursor)
 
 
 def keywords_of(head: RunHead) -> Sequence[str]:
