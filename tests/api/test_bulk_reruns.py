@@ -12,7 +12,10 @@ pytestmark = pytest.mark.anyio
 
 REFUSE = {
     "id": "refuse",
-    "nodes": {"begin": {"type": "manual"}, "no": {"type": "fail", "after": "begin", "with": {"code": "refused", "message": "no"}}},
+    "nodes": {
+        "begin": {"type": "manual"},
+        "no": {"type": "fail", "after": "begin", "with": {"code": "refused", "message": "no"}},
+    },
 }
 FAILED = {"workflow": "refuse", "status": "failed"}
 

@@ -131,7 +131,8 @@ async def test_failures_are_grouped_by_what_failed(kept_door: Any) -> None:
     found = await errors(door)
     assert (found["count"], found["group_count"], found["at_least"], found["unsure"]) == (4, 2, False, False)
     group = next(group for group in found["errors"] if group["workflow"] == "check")
-    assert (group["node"], group["code"], group["message"]) == ("stock", "no_stock", "No stock for order …")
+    assert (group["status"], group["node"], group["code"]) == ("failed", "stock", "no_stock")
+    assert group["message"] == "No stock for order …"
     assert (group["count"], sorted(group["runs"]), group["versions"]) == (3, sorted(runs), [1, 2])
     assert len(group["bars"]) == ERROR_BARS and sum(group["bars"]) == 3 and group["bars"][-1] == 3
     assert found["since"] < group["first_at"] <= group["last_at"] <= found["until"]
@@ -179,7 +180,8 @@ async def test_a_run_that_timed_out_has_failed(kept_door: Any) -> None:
     head = store.get_run((await door.finish(door.ECHO))["run_id"])
     store.create_run(head._replace(run_id="run_late", status="timed_out"))
     (group,) = (await errors(door))["errors"]
-    assert (group["runs"], group["workflow"], group["code"]) == (["run_late"], "echo", "timed_out")
+    assert (group["runs"], group["workflow"], group["status"]) == (["run_late"], "echo", "timed_out")
+    assert (group["code"], group["node"]) == ("timed_out", None)
 
 
 async def test_a_rerun_is_found_behind_more_completed_runs_than_are_read(kept_door: Any) -> None:

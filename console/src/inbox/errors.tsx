@@ -1,21 +1,23 @@
 /** Failures in groups: what failed, how often, since when, in which versions; a group is run again at once. */
 import "./inbox.css";
-import { useEffect, useState, type ReactElement } from "react";
+import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Bulk } from "../runs/list/bulk.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
+import { CopyButton } from "../ui/copying.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { serverNow, useAhead } from "../wire/clock.ts";
 import { COUNTED_MS, countErrorsOf, readTally } from "../wire/tallies.ts";
-import { barsOf, SPANS, spanOf, type Span } from "./groups.ts";
+import { barsOf, filterOf, GROUP, saidOf, SPANS, spanOf, toggled, type Listed, type Span } from "./groups.ts";
 import { usePolled } from "./polling.ts";
 
 interface Group {
   readonly fingerprint: string;
   readonly workflow: string;
+  readonly status: string; // failed or timed_out
   readonly node: string | null;
   readonly code: string;
   readonly message: string;
@@ -28,12 +30,8 @@ interface Group {
   readonly bars: readonly number[];
 }
 
-interface Found {
+interface Found extends Listed {
   readonly errors: readonly Group[];
-  readonly group_count: number;
-  readonly count: number;
-  readonly at_least: boolean;
-  readonly unsure: boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -41,10 +39,10 @@ const SHOWN_RUNS = 20;
 const SAID = { "24h": "Last 24 hours", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
 
 export default function Errors(): ReactElement {
-  return <Listed key={useAhead()} />;
+  return <Page key={useAhead()} />;
 }
 
-function Listed(): ReactElement {
+function Page(): ReactElement {
   const { query } = useAddress();
   const [span, workflow] = [spanOf(query.get("since")), query.get("workflow") ?? ""];
   const [now] = useState(() => Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS);
@@ -57,7 +55,7 @@ function Listed(): ReactElement {
     countErrorsOf(SPANS[span]);
     return () => { countErrorsOf(COUNTED_MS); };
   }, [span]);
-  const choose = (next: string, of: string): void => { go(`${ERRORS}?${new URLSearchParams({ since: next, ...(of === "" ? {} : { workflow: of }) }).toString()}`); };
+  const choose = (next: string, of: string): void => { go(`${ERRORS}?${new URLSearchParams([["since", next], ...(of === "" ? [] : [["workflow", of]]), ...query.getAll(GROUP).map((one) => [GROUP, one])]).toString()}`); };
   return (
     <div className="page">
       <Bar at="errors" />
@@ -69,7 +67,7 @@ function Listed(): ReactElement {
           </select>
           {workflow === "" ? null : <button className="button small errors-of" type="button" title="Show all workflows" onClick={() => { choose(span, ""); }}><span className="cut">{workflow}</span><Icon mark="close" size={14} /></button>}
           <span className="head-gap" />
-          <p role="status" className="inbox-said quiet">{found === null || found.count === 0 ? "" : `${found.at_least ? "At least " : ""}${counted(found.count, "failure")} in ${counted(found.group_count, "group")}${found.unsure ? "; some may have been run again since" : ""}`}</p>
+          <p role="status" className="inbox-said quiet">{found === null ? "" : saidOf(found)}</p>
         </search>
         {found === null ? error === null ? <Bones lines={9} label="The failures are loading" /> : <Failed what="The failures are not shown." error={error} again={again} /> : (
           <>
@@ -77,23 +75,28 @@ function Listed(): ReactElement {
             {found.errors.length === 0 ? <div className="empty-page"><h2>No failure is open</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list once a rerun of its run succeeds.</p></div> : (
               <>
                 <div className="group-heads" aria-hidden="true"><span>Error</span><span>Workflow</span><span>{SAID[span]}</span><span>Last seen</span><span>First seen</span><span /></div>
-                <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>
+                <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} open={query.getAll(GROUP).includes(group.fingerprint)} toggle={() => { go(`${ERRORS}?${toggled(query, group.fingerprint).toString()}`); }} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>
               </>
             )}
           </>
         )}
       </main>
-      {asked === null ? null : <Bulk action="rerun" scope={{ ids: asked.runs, known: new Map(asked.runs.map((id) => [id, { status: "failed", held: false }])) }} said={`${counted(asked.count, "failed run")} of ${asked.workflow}: ${asked.message}`} onClose={() => { setAsked(null); again(); }} />}
+      {asked === null ? null : <Bulk action="rerun" scope={{ ids: asked.runs, known: new Map(asked.runs.map((id) => [id, { status: asked.status, held: false }])) }} said={`${counted(asked.count, "failed run")} of ${asked.workflow}: ${asked.message}`} onClose={() => { setAsked(null); again(); }} />}
     </div>
   );
 }
 
-function Line({ group, since, rerun, only }: { readonly group: Group; readonly since: Span; readonly rerun: () => void; readonly only: () => void }): ReactElement {
-  const [open, setOpen] = useState(false);
-  const all = `/?${new URLSearchParams({ workflow: group.workflow, status: "failed", error: group.code, since }).toString()}`;
+/** `open`: in the address. A link to an open group brings it into view. */
+function Line({ group, since, open, toggle, rerun, only }: {
+  readonly group: Group; readonly since: Span; readonly open: boolean; readonly toggle: () => void; readonly rerun: () => void; readonly only: () => void;
+}): ReactElement {
+  const line = useRef<HTMLLIElement>(null);
+  const named = useRef(open);
+  useEffect(() => { if (named.current) line.current?.scrollIntoView({ block: "nearest" }); }, []);
+  const all = `/?${new URLSearchParams(filterOf(group, since)).toString()}`;
   const rest = group.runs.length - SHOWN_RUNS;
   return (
-    <li className="group">
+    <li className="group" ref={line}>
       <div className="group-what">
         <p><b>{group.node ?? "run"}</b> <code>{group.code}</code></p>
         <p className="group-message" title={group.example}>{group.example || group.message}</p>
@@ -106,11 +109,11 @@ function Line({ group, since, rerun, only }: { readonly group: Group; readonly s
       <span className="group-last"><span className="group-word">last </span><When at={group.last_at} /></span>
       <span className="group-first quiet"><span className="group-word">first </span><When at={group.first_at} /></span>
       <div className="group-do">
-      <button className="button small group-count" type="button" aria-expanded={open} onClick={() => { setOpen(!open); }}>{counted(group.count, "run")}</button>
+      <button className="button small group-count" type="button" aria-expanded={open} onClick={toggle}>{counted(group.count, "run")}</button>
       <button className="button small" type="button" onClick={rerun}>Rerun…</button>
       </div>
       {open ? (
-        <ul className="group-runs">{group.runs.slice(0, SHOWN_RUNS).map((id) => <li key={id}><a href={hrefOf(runPath(id))} onClick={follow(runPath(id))} title={id}><code>{shortId(id)}</code></a></li>)}
+        <ul className="group-runs">{group.runs.slice(0, SHOWN_RUNS).map((id) => <li key={id}><a href={hrefOf(runPath(id))} onClick={follow(runPath(id))} title={id}><code>{shortId(id)}</code></a><CopyButton text={id} what="the id" /></li>)}
           {rest > 0 ? <li><a href={hrefOf(all)} onClick={follow(all)}>and {rest.toLocaleString("en")} more</a></li> : null}</ul>
       ) : null}
     </li>

@@ -23,6 +23,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
   const [error, setError] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   const [reason, setReason] = useState("");
+  const [again, setAgain] = useState(false);
   const [progress, setProgress] = useState<Progress | null>(null);
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   useEffect(() => {
@@ -32,11 +33,14 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
   }, [action, scope, attempt]);
   useEffect(() => () => { stop.current = true; }, []);
   const [verb, done, effect] = VERBS[action];
+  const begin = (of: Scope, until: string | null, withThem: boolean): void => {
+    stop.current = false;
+    setProgress({ results: [], done: 0, refused: 0, leftOut: 0, left: [], running: true, error: null });
+    void carryOut({ action, scope: of, until, reason: reason.trim(), again: withThem }, setProgress, () => stop.current);
+  };
   const go = (event: SyntheticEvent): void => {
     event.preventDefault();
-    if (found === null || reason.trim() === "") return;
-    setProgress({ results: [], done: 0, refused: 0, running: true, error: null });
-    void carryOut(action, scope, found.until, reason.trim(), setProgress, () => stop.current);
+    if (found !== null && reason.trim() !== "") begin(scope, found.until, again);
   };
   const running = progress?.running ?? false;
   return (
@@ -45,7 +49,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
         <h2 id="bulk-title">{verb} runs</h2>
         <p className="quiet">{said}</p>
         {error === null ? null : <Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />}
-        {progress === null ? <Counted found={found} verb={verb} effect={effect} chosen={"ids" in scope} failed={error !== null} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
+        {progress === null ? <Counted found={found} verb={verb} effect={effect} chosen={"ids" in scope} failed={error !== null} again={again} onAgain={setAgain} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
         {progress === null ? (
           <label className="ask-reason"><span className="label">Reason (required), kept in the log of each run and in the audit log</span>
             <textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} />
@@ -54,37 +58,56 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
         <div className="ask-buttons">
           {running ? <button className="button" type="button" onClick={() => { stop.current = true; }}>Stop</button>
             : <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>}
-          {progress === null ? <Submit action={action} found={found} ready={reason.trim() !== ""} /> : null}
+          {running ? null : <OnceMore left={progress?.left ?? []} go={(left) => { begin({ ids: left, known: new Map() }, null, true); }} />}
+          {progress === null ? <Submit action={action} found={found} ready={reason.trim() !== ""} again={again} /> : null}
         </div>
       </form>
     </dialog>
   );
 }
 
-function Submit({ action, found, ready }: { readonly action: Action; readonly found: Survey | null; readonly ready: boolean }): ReactElement {
-  const runs = found === null ? "runs" : `${found.more ? "at least " : ""}${counted(found.applies, "run")}`;
-  return <button className={action === "cancel" ? "button danger" : "button first"} type="submit" disabled={found === null || found.applies === 0 || !ready}>{VERBS[action][0]} {runs}</button>;
+/** How many it would change. */
+function changing(found: Survey, again: boolean): number {
+  return found.applies + (again ? found.leftOut : 0);
 }
 
-function Counted({ found, verb, effect, chosen, failed }: { readonly found: Survey | null; readonly verb: string; readonly effect: string; readonly chosen: boolean; readonly failed: boolean }): ReactElement | null {
+/** Of runs that were chosen, those that were left out are known only afterwards. */
+function OnceMore({ left, go }: { readonly left: readonly string[]; readonly go: (left: readonly string[]) => void }): ReactElement | null {
+  if (left.length === 0) return null;
+  return <button className="button" type="button" onClick={() => { go(left); }}>Rerun {left.length === 1 ? "the one" : `the ${left.length.toLocaleString("en")}`} left out, too</button>;
+}
+
+function Submit({ action, found, ready, again }: { readonly action: Action; readonly found: Survey | null; readonly ready: boolean; readonly again: boolean }): ReactElement {
+  const runs = found === null ? "runs" : `${found.more ? "at least " : ""}${counted(changing(found, again), "run")}`;
+  return <button className={action === "cancel" ? "button danger" : "button first"} type="submit" disabled={found === null || changing(found, again) === 0 || !ready}>{VERBS[action][0]} {runs}</button>;
+}
+
+function Counted({ found, verb, effect, chosen, failed, again, onAgain }: {
+  readonly found: Survey | null; readonly verb: string; readonly effect: string; readonly chosen: boolean; readonly failed: boolean; readonly again: boolean; readonly onAgain: (again: boolean) => void;
+}): ReactElement | null {
   if (failed) return null;
   if (found === null) return <p role="status">Counting…</p>;
-  const rest = found.matched - found.applies;
+  const [rest, applies] = [found.matched - found.applies, changing(found, again)];
   return (
+    <>
     <div className="ask-counts" role="status">
-      <p><b>{found.more ? "At least " : ""}{chosen ? found.applies.toLocaleString("en") : counted(found.applies, "run")}</b> of {chosen ? counted(found.matched, "run") : counted(found.matched, "match", "matches")} would change. {effect}</p>
+      <p><b>{found.more ? "At least " : ""}{chosen ? applies.toLocaleString("en") : counted(applies, "run")}</b> of {chosen ? counted(found.matched, "run") : counted(found.matched, "match", "matches")} would change. {effect}</p>
       <ul>{Object.entries(found.statuses).map(([status, count]) => <li key={status}><Status status={status} /> {count.toLocaleString("en")}</li>)}</ul>
       {rest > 0 && verb !== "Rerun" ? <p className="quiet">{counted(rest, "run")} will refuse, because {rest === 1 ? "it has" : "they have"} ended or need no change.</p> : null}
+      {found.leftOut > 0 ? <p>{found.leftOut.toLocaleString("en")} {found.leftOut === 1 ? "was" : "were"} rerun already and {again ? "would be rerun once more" : found.leftOut === 1 ? "is left out" : "are left out"}.</p> : null}
+      {found.unsure ? <p className="quiet">Of some it is not known yet whether they were rerun: that is looked up as it goes on.</p> : null}
     </div>
+    {found.leftOut > 0 || found.unsure ? <label className="ask-again"><input type="checkbox" checked={again} onChange={(event) => { onAgain(event.target.checked); }} /> Rerun those, too: what they did is done again</label> : null}
+    </>
   );
 }
 
 function Done({ progress, total, more, done }: { readonly progress: Progress; readonly total: number; readonly more: boolean; readonly done: string }): ReactElement {
-  const all = progress.done + progress.refused;
+  const all = progress.done + progress.refused + progress.leftOut;
   return (
     <div className="ask-done">
       <progress max={Math.max(total, all, 1)} value={progress.running ? all : Math.max(total, all, 1)} aria-label="Runs handled" />
-      <p role="status">{counted(progress.done, "run")} {done}{progress.refused > 0 ? `, ${progress.refused.toLocaleString("en")} refused` : ""}{progress.running ? ` of ${more ? "at least " : ""}${total.toLocaleString("en")}…` : "."}</p>
+      <p role="status">{counted(progress.done, "run")} {done}{progress.refused > 0 ? `, ${progress.refused.toLocaleString("en")} refused` : ""}{progress.leftOut > 0 ? `, ${progress.leftOut.toLocaleString("en")} left out: rerun already` : ""}{progress.running ? ` of ${more ? "at least " : ""}${total.toLocaleString("en")}…` : "."}</p>
       {progress.error === null ? null : <p className="fault" role="alert">It stopped: {explained(progress.error).why} What is listed is done; the rest is not.</p>}
       <ul className="ask-results" tabIndex={0} aria-label="Results">
         {progress.results.slice(-MAX_LISTED).reverse().map((one) => (

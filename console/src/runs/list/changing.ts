@@ -1,7 +1,8 @@
 /**
  * Cancel, hold or rerun many runs, a page at a time: by filter over all pages, or the runs that a person has chosen.
  *
- * A dry run counts first. What it has counted is what is changed: runs that begin later are left alone.
+ * A dry run counts first. What it has counted is what is changed: runs that begin later are left alone. A rerun leaves out runs that
+ * were rerun already, unless a person asks for them too.
  */
 import { Refusal, explained, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
@@ -21,6 +22,8 @@ export type Scope = { readonly filter: Readonly<Record<string, unknown>> } | { r
 export interface Survey {
   readonly matched: number;
   readonly applies: number;
+  readonly leftOut: number; // rerun already
+  readonly unsure: boolean; // there may be more of those
   readonly more: boolean; // there may be more than were counted
   readonly statuses: Readonly<Record<string, number>>;
   readonly until: string | null;
@@ -36,6 +39,8 @@ export interface Progress {
   readonly results: readonly Result[];
   readonly done: number;
   readonly refused: number;
+  readonly leftOut: number;
+  readonly left: readonly string[]; // of runs that were chosen, those that were left out
   readonly running: boolean;
   readonly error: unknown;
 }
@@ -46,6 +51,8 @@ interface Answer {
   readonly changed: readonly string[];
   readonly refused: readonly { readonly run_id: string; readonly message: string }[];
   readonly cursor: string | null;
+  readonly left_out: number;
+  readonly unsure?: boolean;
   readonly applies?: number;
   readonly statuses?: Readonly<Record<string, number>>;
   readonly until?: string;
@@ -55,15 +62,18 @@ const MAX_COUNTS = 5; // requests of a dry run: 10,000 runs
 const AT_ONCE = 50;
 export const BULK = "/runs/bulk";
 
+const NONE: Survey = { matched: 0, applies: 0, leftOut: 0, unsure: false, more: false, statuses: {}, until: null };
+
 export async function survey(action: Action, scope: Scope): Promise<Survey> {
   if ("ids" in scope) return surveyed(action, scope.ids, scope.known);
-  let found: Survey = { matched: 0, applies: 0, more: true, statuses: {}, until: null };
+  let found: Survey = { ...NONE, more: true };
   let cursor: string | null = null;
   for (let round = 0; round < MAX_COUNTS && found.more; round += 1) {
     const body: Record<string, unknown> = { action, filter: found.until === null ? scope.filter : { ...scope.filter, until: found.until }, dry_run: true, ...(cursor === null ? {} : { cursor }) };
     const answer = await requestPlain("POST", BULK, body) as Answer;
     found = {
-      matched: found.matched + answer.matched, applies: found.applies + (answer.applies ?? 0), more: answer.cursor !== null,
+      matched: found.matched + answer.matched, applies: found.applies + (answer.applies ?? 0), leftOut: found.leftOut + answer.left_out,
+      unsure: found.unsure || answer.unsure === true, more: answer.cursor !== null,
       statuses: summed(found.statuses, answer.statuses ?? {}), until: found.until ?? answer.until ?? null,
     };
     cursor = answer.cursor;
@@ -80,7 +90,7 @@ export function surveyed(action: Action, ids: readonly string[], known: Readonly
     if (run !== undefined) statuses.set(run.status, (statuses.get(run.status) ?? 0) + 1);
     if (action === "rerun" || run === undefined || (action === "release" ? run.held : !ENDED.has(run.status))) applies += 1;
   }
-  return { matched: ids.length, applies, more: false, statuses: Object.fromEntries(statuses), until: null };
+  return { ...NONE, matched: ids.length, applies, statuses: Object.fromEntries(statuses) };
 }
 
 export function summed(left: Readonly<Record<string, number>>, right: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
@@ -89,11 +99,21 @@ export function summed(left: Readonly<Record<string, number>>, right: Readonly<R
   return Object.fromEntries(all);
 }
 
+export interface Order {
+  readonly action: Action;
+  readonly scope: Scope;
+  readonly until: string | null;
+  readonly reason: string;
+  readonly again: boolean; // runs that were rerun already, too
+}
+
 /** Carries it out. `say` gets the state after each page; `stopped` ends it between two pages. */
-export async function carryOut(action: Action, scope: Scope, until: string | null, reason: string, say: (progress: Progress) => void, stopped: () => boolean): Promise<void> {
+export async function carryOut({ action, scope, until, reason, again }: Order, say: (progress: Progress) => void, stopped: () => boolean): Promise<void> {
   const results: Result[] = [];
-  let refused = 0;
-  const tell = (running: boolean, error: unknown = null): void => { say({ results: [...results], done: results.length - refused, refused, running, error }); };
+  const left: string[] = [];
+  const asked = action === "rerun" ? { reason, again } : { reason };
+  let [refused, leftOut] = [0, 0];
+  const tell = (running: boolean, error: unknown = null): void => { say({ results: [...results], done: results.length - refused, refused, leftOut, left: [...left], running, error }); };
   const note = (more: readonly Result[]): void => {
     results.push(...more);
     refused += more.filter((one) => one.refused !== null).length;
@@ -102,16 +122,19 @@ export async function carryOut(action: Action, scope: Scope, until: string | nul
     if ("ids" in scope) {
       for (const id of scope.ids) {
         if (stopped()) break;
-        note([await one(action, id, reason)]);
+        const made = await one(action, id, asked);
+        if (made === null) leftOut = left.push(id);
+        else note([made]);
         tell(true);
       }
     } else {
       let cursor: string | null = null;
       do {
-        const body: Record<string, unknown> = { action, filter: until === null ? scope.filter : { ...scope.filter, until }, reason, limit: AT_ONCE, ...(cursor === null ? {} : { cursor }) };
+        const body: Record<string, unknown> = { action, filter: until === null ? scope.filter : { ...scope.filter, until }, ...asked, limit: AT_ONCE, ...(cursor === null ? {} : { cursor }) };
         const answer = await requestPlain("POST", BULK, body) as Answer;
         note(answer.changed.map((run, place): Result => ({ run, made: action === "rerun" ? answer.done[place] ?? null : null, refused: null })));
         note(answer.refused.map(({ run_id: run, message }): Result => ({ run, made: null, refused: message })));
+        leftOut += answer.left_out;
         cursor = answer.cursor;
         tell(true);
       } while (cursor !== null && !stopped());
@@ -122,12 +145,14 @@ export async function carryOut(action: Action, scope: Scope, until: string | nul
   }
 }
 
-async function one(action: Action, id: string, reason: string): Promise<Result> {
+/** null where it is left out: it was rerun already. */
+async function one(action: Action, id: string, asked: Readonly<Record<string, unknown>>): Promise<Result | null> {
   try {
-    const answer = await requestPlain("POST", `${runPath(id)}/${action}`, { reason }) as { readonly run_id: string };
+    const answer = await requestPlain("POST", `${runPath(id)}/${action}`, asked) as { readonly run_id: string };
     return { run: id, made: action === "rerun" ? answer.run_id : null, refused: null };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status === 401 || error.status >= 500) throw error;
+    if (error.code === "rerun_already") return null;
     return { run: id, made: null, refused: explained(error).why };
   }
 }

@@ -34,7 +34,7 @@ DECISION: Final[MadeDecisionOut] = {
     "comment": "within policy", "at": _LATER,
 }  # fmt: skip
 _GROUP: Final[ErrorGroupOut] = {
-    "fingerprint": "6b1f0a9c2d7e4835", "workflow": "refund-approval", "node": "pay", "code": "provider_error",
+    "fingerprint": "6b1f0a9c2d7e4835", "workflow": "refund-approval", "status": "failed", "node": "pay", "code": "provider_error",
     "message": "… from payments for order …", "example": "503 from payments for order A-17", "count": 2,
     "runs": [_RUN, "run_0d41b7c6f1a3e5920c88"], "versions": [2, 3], "first_at": _AT, "last_at": _LATER,
     "bars": [*[0] * 22, 1, 1],

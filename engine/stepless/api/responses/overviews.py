@@ -58,11 +58,12 @@ class DecisionsOut(TypedDict):
 
 class ErrorGroupOut(TypedDict):
     """Failures of one workflow, node, code and message, without what differs from run to run: `message`. `example` is the message
-    of the last one. `count` is how many; `runs` are their ids, the last failure first. `bars` counts them in equal parts of the
-    time between `since` and `until`."""
+    of the last one. `status` is that of all their runs, `failed` or `timed_out`. `count` is how many; `runs` are their ids, the
+    last failure first. `bars` counts them in equal parts of the time between `since` and `until`."""
 
     fingerprint: str
     workflow: str
+    status: str
     node: str | None
     code: str
     message: str

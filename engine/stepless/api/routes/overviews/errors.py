@@ -45,6 +45,7 @@ def _group(group: Group) -> ErrorGroupOut:
     return {
         "fingerprint": group.fingerprint,
         "workflow": group.workflow,
+        "status": group.status,
         "node": group.node or None,
         "code": group.code,
         "message": group.message,

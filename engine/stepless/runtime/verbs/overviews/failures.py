@@ -22,11 +22,13 @@ from stepless.runtime.world import World
 
 
 class Group(NamedTuple):
-    """Failures of one fingerprint. `runs` are their ids, the last failure first. `bars` counts them in ERROR_BARS equal spans of
-    the time that was asked for. `message` is blanked, `example` is that of the last failure. Instants are those of the ends."""
+    """Failures of one fingerprint, whose runs have one `status`. `runs` are their ids, the last failure first. `bars` counts them
+    in ERROR_BARS equal spans of the time that was asked for. `message` is blanked, `example` is that of the last failure. Instants
+    are those of the ends."""
 
     fingerprint: str
     workflow: str
+    status: str
     node: str
     code: str
     message: str
@@ -77,13 +79,13 @@ def _parts(head: RunHead) -> tuple[str, str, str, str]:
 
 def _group(name: str, heads: Sequence[RunHead], since_ms: int, until_ms: int) -> Group:
     heads = sorted(heads, key=lambda head: (-head.updated_ms, head.run_id))
-    workflow, node, code, example = _parts(heads[0])
+    workflow, node, code, example = _parts(heads[0])  # only a run that timed out has no node and the code timed_out
     bars = [0] * ERROR_BARS
     for head in heads:
         bars[bar_of(head.updated_ms, since_ms, until_ms)] += 1
     versions = sorted({number for head in heads if (number := version_of(head)) is not None})
     return Group(
-        name, workflow, node, code, blanked(example), example, [head.run_id for head in heads], versions,
+        name, workflow, heads[0].status, node, code, blanked(example), example, [head.run_id for head in heads], versions,
         heads[-1].updated_ms, heads[0].updated_ms, bars,
     )  # fmt: skip
 
