@@ -92,6 +92,47 @@ async def test_every_question_of_a_run_with_more_than_its_header_notes_is_listed
     assert len(found["approvals"]) == many and found["at_least"]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+async def test_a_caller_that_follows_the_cursor_sees_every_question_once_and_in_order(kept_door: Any, limit: int) -> None:
+    """Of runs with one question, with several, and with more than the header notes; with deadlines between those of others."""
+    door = kept_door
+    many = [f"{hours}h" for hours in range(1, MAX_NOTED_PAUSES + 4)]
+    asked = [asking("one", "90m"), asking("open", None), asking("two", "30m", "3h"), asking("many", *many), asking("new", None)]
+    for document in asked:
+        await door.paused(await door.start(document))
+    whole = await approvals(door, count=5 + len(many))
+    assert whole["cursor"] is None
+    found: list[Any] = []
+    query = f"limit={limit}"
+    while True:
+        page = await approvals(door, query)
+        assert len(page["approvals"]) <= limit and page["count"] == len(whole["approvals"])
+        found += page["approvals"]
+        if page["cursor"] is None:
+            break
+        query = f"limit={limit}&cursor={page['cursor']}"
+    names = [(one["workflow"], one["node"]) for one in whole["approvals"]]
+    assert [(one["workflow"], one["node"]) for one in found] == names
+    assert names[:3] == [("two", "q0"), ("many", "q0"), ("one", "q0")] and names[-2:] == [("new", "q0"), ("open", "q0")]
+
+
+async def test_reading_on_reads_no_log_of_a_question_that_was_listed(kept_door: Any) -> None:
+    """The log of one run is lost: that is told where it would be read, and no longer."""
+    door = kept_door
+    for timeout in ("1h", "2h", "3h"):
+        run_id = await door.start(asking("ask", timeout))
+        await door.paused(run_id)
+    (last,) = (await approvals(door, "limit=1", count=3))["approvals"]
+    store = door.local.world.store
+    head = store.get_run(last["run_id"])
+    store.create_run(head._replace(run_id="run_lost", owner=None, due_ms=None))
+    first = await approvals(door, "limit=2")
+    assert (len(first["approvals"]), first["unreadable"]) == (2, ["run_lost"])
+    second = await approvals(door, f"limit=2&cursor={first['cursor']}")
+    assert ([one["run_id"] for one in second["approvals"]], second["unreadable"], second["cursor"]) == ([run_id], [], None)
+    assert (await door.ask.get("/approvals?cursor=WzFd")).json()["code"] == "invalid_cursor"
+
+
 async def test_questions_are_for_those_who_may_answer(door: Any) -> None:
     made = {}
     for role in ("read", "run", "edit", "approve"):

@@ -237,10 +237,11 @@ class NodesQuery(Query):
 
 
 class ApprovalsQuery(Query):
-    """`workflow` asks for the questions of one workflow."""
+    """`workflow` asks for the questions of one workflow; `cursor` continues with those that come after."""
 
     workflow: str | None = None
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_LISTED_APPROVALS)
+    cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
 
 
 class DecisionsQuery(Query):

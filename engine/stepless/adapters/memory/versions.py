@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
 
 from stepless.adapters.bounds import check_text, page_size
-from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import VersionMoved
+from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 

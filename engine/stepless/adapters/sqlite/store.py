@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, closing
 from typing import Any, Final, Literal, TypeVar
 
 from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page_size
-from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost, VersionMoved
 from stepless.limits import LOG_NUMBERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_VERSION, SQLITE_BUSY_MS
+from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import (
     RECEIVER,
     AuditEntry,

@@ -27,7 +27,8 @@ _APPROVAL: Final[ApprovalOut] = {
     "run": f"https://flows.example.com/runs/{_RUN}",
 }  # fmt: skip
 APPROVALS: Final[ApprovalsOut] = {
-    "approvals": [_APPROVAL], "count": 1, "at_least": False, "left_out": 0, "deciding_as": "ada@example.com", "unreadable": [],
+    "approvals": [_APPROVAL], "count": 1, "at_least": False, "left_out": 0, "cursor": None,
+    "deciding_as": "ada@example.com", "unreadable": [],
 }  # fmt: skip
 DECISION: Final[MadeDecisionOut] = {
     "run_id": _RUN, "workflow": "refund-approval", "pause": "manager", "decision": "approved", "by": "ada@example.com",

@@ -28,13 +28,15 @@ class ApprovalOut(TypedDict):
 
 class ApprovalsOut(TypedDict):
     """The nearest deadline first, then those without one, the newest first. `count` is how many questions there are, listed or
-    not; with `at_least`, there may be more. `left_out` did not fit into the response. `deciding_as` is the person whom the links
-    record as the decider; null if the answer says who. `unreadable` are runs whose log cannot be read."""
+    not; with `at_least`, there may be more. `cursor` continues with those that come after, null if there are none. `left_out` did
+    not fit into the response: the cursor continues with them. `deciding_as` is the person whom the links record as the decider;
+    null if the answer says who. `unreadable` are runs whose log cannot be read."""
 
     approvals: list[ApprovalOut]
     count: int
     at_least: bool
     left_out: int
+    cursor: str | None
     deciding_as: str | None
     unreadable: list[str]
 

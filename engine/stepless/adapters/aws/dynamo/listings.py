@@ -20,7 +20,7 @@ from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
-from stepless.adapters.cursors import decode_cursor, encode_cursor
+from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import ERASED, Page, RunFilter, RunHead
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
-from stepless.adapters.cursors import decode_cursor, encode_cursor
 from stepless.errors import EngineBug, StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION
+from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)

@@ -19,7 +19,7 @@ from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.audit import Audited, AuditLog
 from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.overviews.approvals import Question
+from stepless.runtime.verbs.overviews.approvals import Question, cursor_after
 
 _TAGS: Final[list[str | Enum]] = ["approvals"]
 
@@ -30,12 +30,14 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
     )  # fmt: skip
     def list_approvals(query: Annotated[ApprovalsQuery, Query()], request: Request) -> Response:
         """Lists the questions that runs ask people, the nearest deadline first, with the links that answer them. Needs the role
-        `approve`. Searches the 2,000 newest runs that wait for an answer."""
+        `approve`. Searches the 2,000 newest runs that wait for an answer. The `cursor` continues the list."""
         person = person_of(request.state.caller)
-        found = service.approvals(workflow=query.workflow, limit=query.limit, approver=person)
+        found = service.approvals(workflow=query.workflow, limit=query.limit, cursor=query.cursor, approver=person)
         encoded = fitting(found.items, lambda each: _approval(each, links))
+        left_out = len(found.items) - len(encoded)
         return page(
-            "approvals", encoded, count=found.total, at_least=found.more, left_out=len(found.items) - len(encoded),
+            "approvals", encoded, count=found.total, at_least=found.more, left_out=left_out,
+            cursor=cursor_after(found.items[len(encoded) - 1]) if found.following or left_out else None,
             deciding_as=person, unreadable=list(found.unreadable),
         )  # fmt: skip
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
+from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
@@ -29,27 +30,41 @@ class Question(NamedTuple):
 class Questions(NamedTuple):
     """`items`: the nearest deadline first, then those without one, the newest first. `total` is how many there are in all, and
     `more` that there may be others: not all runs were searched, or a run has more than its header notes. `unreadable` are runs
-    that wait for answers and whose log cannot be read."""
+    that wait for answers and whose log cannot be read. `following` says whether other questions come after `items`:
+    `cursor_after` the last of them continues."""
 
     items: Sequence[Question]
     total: int
     more: bool
     unreadable: Sequence[str]
+    following: bool
+
+
+_Key = tuple[int, int, str, str]  # the deadline, the beginning (the newest first), the run, the pause
+_FIRST: Final[_Key] = (-1, 0, "", "")
+_LAST: Final[_Key] = (NEVER_MS + 1, 0, "", "")
 
 
 def approvals(
-    world: World, signer: Signer, *, workflow: str | None = None, limit: int = 100, approver: str | None = None
-) -> Questions:
-    """The first `limit` open questions for people. With `approver`, the links record this person as the decider. Reads the log of
-    each run with a question among them."""
+    world: World, signer: Signer, *, workflow: str | None = None, limit: int = 100, cursor: str | None = None,
+    approver: str | None = None,
+) -> Questions:  # fmt: skip
+    """The first `limit` open questions for people, after those that a cursor has listed. A question keeps its place in the list:
+    a caller that follows the cursors sees each that is open throughout once. With `approver`, the links record this person as the
+    decider. Reads the log of each run with a question among them, and of each run that may have more than its header notes.
+    Raises `InvalidRequest` (invalid_cursor)."""
+    after: _Key = _FIRST if cursor is None else decode_cursor(cursor, int, int, str, str)
     found = read_heads(world, RunFilter(workflow, waiting="answer"), published=False)
     asking = [(noted, head) for head in found.items if head.status not in OVER and (noted := _noted(head)) is not None]
-    asking.sort(key=lambda one: (one[0].first_ms, -one[1].updated_ms, one[1].run_id))
-    count, more = 0, found.more
-    items, unreadable, due_ms = list[Question](), list[str](), NEVER_MS
+    asking.sort(key=lambda one: (one[0].first, one[1].run_id))
+    count, more, following = 0, found.more, False
+    items, unreadable, end = list[Question](), list[str](), _LAST
     for noted, head in asking:
         count, more = count + noted.known, more or noted.known >= MAX_NOTED_PAUSES
-        if len(items) >= limit and noted.first_ms >= due_ms:
+        if noted.last <= after:
+            continue
+        if len(items) >= limit and noted.first >= end:
+            following = True
             continue
         try:
             view = overview(world, signer, head.run_id)
@@ -60,17 +75,24 @@ def approvals(
             continue
         asked = [Question(view.head, _signed(signer, pause, approver)) for pause in view.pauses if pause.reason == _REASON]
         count += len(asked) - noted.known  # the log knows more than five, and what was answered meanwhile
-        items += asked
+        items += (question for question in asked if _order(question) > after)
         if len(items) >= limit:
             items.sort(key=_order)
+            following = following or len(items) > limit
             del items[limit:]
-            due_ms = items[-1].pause.deadline_ms or NEVER_MS
+            end = _order(items[-1])
     items.sort(key=_order)
-    return Questions(items, max(count, len(items)), more, unreadable)
+    return Questions(items, max(count, len(items)), more, unreadable, following)
+
+
+def cursor_after(question: Question) -> str:
+    """Continues the list after a question."""
+    return encode_cursor(*_order(question))
 
 
 class _Noted(NamedTuple):
-    first_ms: int  # the nearest deadline
+    first: _Key  # the place of the first question in the list; of a run that may have others than those noted, before all
+    last: _Key
     known: int
 
 
@@ -78,17 +100,20 @@ def _noted(head: RunHead) -> _Noted | None:
     """What the header notes of its questions for people; None if it has none. A header of a release that noted nothing counts as
     one question, which the log then corrects."""
     pauses = pauses_of(head)
-    if not pauses:
-        return _Noted(NEVER_MS, 1)
     asked = [pause for pause in pauses if pause["reason"] == _REASON]
-    if not asked and len(pauses) < MAX_NOTED_PAUSES:
-        return None
-    return _Noted(min((int(pause.get("deadline") or NEVER_MS) for pause in asked), default=NEVER_MS), len(asked))
+    if not pauses or len(pauses) >= MAX_NOTED_PAUSES:
+        return _Noted(_FIRST, _LAST, len(asked) if pauses else 1)
+    keys = [_place(int(one.get("deadline") or NEVER_MS), int(one["since"]), head.run_id, str(one["pause"])) for one in asked]
+    return _Noted(min(keys), max(keys), len(keys)) if keys else None
 
 
-def _order(question: Question) -> tuple[int, int, str, str]:
+def _order(question: Question) -> _Key:
     pause = question.pause
-    return (pause.deadline_ms or NEVER_MS, -pause.since_ms, question.head.run_id, pause.pause)
+    return _place(pause.deadline_ms or NEVER_MS, pause.since_ms, question.head.run_id, pause.pause)
+
+
+def _place(deadline_ms: int, since_ms: int, run_id: str, pause: str) -> _Key:
+    return (deadline_ms, -since_ms, run_id, pause)
 
 
 def _signed(signer: Signer, pause: OpenPause, approver: str | None) -> OpenPause:

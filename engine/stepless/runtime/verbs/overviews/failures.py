@@ -23,8 +23,8 @@ from stepless.runtime.world import World
 
 class Group(NamedTuple):
     """Failures of one fingerprint, whose runs have one `status`. `runs` are their ids, the last failure first. `bars` counts them
-    in ERROR_BARS equal spans of the time that was asked for. `message` is blanked, `example` is that of the last failure. Instants
-    are those of the ends."""
+    in ERROR_BARS equal spans of the time that was asked for. `message` is blanked, `example` is that of the last failure.
+    Instants are those of the ends."""
 
     fingerprint: str
     workflow: str
