@@ -4,7 +4,7 @@ import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../
 import { heard } from "./clock.ts";
 import { sentence } from "../ui/words/sentences.ts";
 
-const TOKEN = "stepless.token";
+export const TOKEN = "stepless.token";
 
 /** An answer that is an error. `code` is the server's, or `http_404` and the like where it gave none. */
 export class Refusal extends Error {

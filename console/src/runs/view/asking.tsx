@@ -4,6 +4,7 @@ import { textAt, type Json } from "../../editing/values.ts";
 import type { Value } from "../../inspector/values.ts";
 import { go, runPath } from "../../ui/addresses.ts";
 import { explained, requestPlain, requestWritten } from "../../wire/api.ts";
+import { apart } from "./large.ts";
 import { jsonOf, textOf, valueFrom, valueOf } from "../../wire/exact.ts";
 
 export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string };
@@ -21,7 +22,8 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
-  const given = textOf(valueFrom(inputs));
+  const isLarge = apart(inputs).large.length > 0; // some of it is not here
+  const given = isLarge ? "" : textOf(valueFrom(inputs));
   const [text, setText] = useState(given);
   const [from, setFrom] = useState(question.is === "rerun" ? question.from : "");
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
@@ -57,7 +59,8 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
             <label><span className="label">From</span>
               <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}><option value="">the start</option>{nodes.map((node) => <option key={node}>{node}</option>)}</select></label>
             {from === "" ? null : <p className="hint">Entries take the inputs as they are now. Other completed nodes that do not come after {from} are reused with the outputs that they have.</p>}
-            <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
+            {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
+              : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
           </>
         ) : null}
         <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>

@@ -3,8 +3,7 @@ import { writeDigits } from "../../editing/json.ts";
 import { isList } from "../../editing/values.ts";
 import { requestObject } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
-
-const REVOKE_MS = 10_000;
+import { save } from "./large.ts";
 
 /** `say` gets the share that is read. Rejects where a page cannot be had. */
 export async function downloadHistory(id: string, last: number, say: (share: number) => void): Promise<void> {
@@ -17,10 +16,5 @@ export async function downloadHistory(id: string, last: number, say: (share: num
     after = cursor;
     say(after / last);
   }
-  const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${id}.ndjson`;
-  link.click();
-  setTimeout(() => { URL.revokeObjectURL(url); }, REVOKE_MS);
+  save(new Blob(lines, { type: "application/x-ndjson" }), `${id}.ndjson`);
 }

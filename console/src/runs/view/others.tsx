@@ -47,9 +47,17 @@ export function Cost({ id, sequence }: { readonly id: string; readonly sequence:
   );
 }
 
-export function Compare({ id, look, other, onOther, onNode }: {
-  readonly id: string; readonly look: RunLook; readonly other: string; readonly onOther: (id: string) => void; readonly onNode: (path: string) => void;
-}): ReactElement {
+interface Comparing {
+  readonly id: string;
+  readonly look: RunLook;
+  readonly other: string;
+  readonly all: boolean; // also the nodes that ended alike
+  readonly onAll: (all: boolean) => void;
+  readonly onNode: (path: string) => void;
+}
+
+export function Compare({ onOther, ...comparing }: Comparing & { readonly onOther: (id: string) => void }): ReactElement {
+  const { id, other } = comparing;
   const [typed, setTyped] = useState(other);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -61,14 +69,13 @@ export function Compare({ id, look, other, onOther, onNode }: {
         <label className="label" htmlFor="compare-with">Another run, by its id</label>
         <span className="panel-pick"><input id="compare-with" className="field" value={typed} spellCheck={false} placeholder="run_…" onChange={(event) => { setTyped(event.target.value); }} /><button className="button" type="submit" disabled={typed.trim() === "" || typed.trim() === id}>Compare</button></span>
       </form>
-      {other === "" ? null : <Differences key={other} id={id} look={look} other={other} onNode={onNode} />}
+      {other === "" ? null : <Differences key={other} {...comparing} />}
     </div>
   );
 }
 
-function Differences({ id, look, other, onNode }: { readonly id: string; readonly look: RunLook; readonly other: string; readonly onNode: (path: string) => void }): ReactElement {
+function Differences({ id, look, other, all, onAll, onNode }: Comparing): ReactElement {
   const [store] = useState(() => new RunStore(other));
-  const [all, setAll] = useState(false);
   useEffect(() => {
     store.open();
     return () => { store.close(); };
@@ -80,7 +87,7 @@ function Differences({ id, look, other, onNode }: { readonly id: string; readonl
   return (
     <>
       {look.head === null || look.head.workflow === beside.head.workflow ? null : <p className="hint">The other run is of another workflow, {beside.head.workflow}: nodes are compared by their names.</p>}
-      <p>{differing.length === 0 ? "Every node ended alike." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { setAll(!all); }}>{all ? "Only what differs" : "Show all"}</button></p>
+      <p>{differing.length === 0 ? "Every node ended alike." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { onAll(!all); }}>{all ? "Only what differs" : "Show all"}</button></p>
       <table className="differences">
         <thead><tr><th scope="col">Node</th><th scope="col" title={id}>{shortId(id)}</th><th scope="col" className="number">Took</th><th scope="col" title={other}>{shortId(other)}</th><th scope="col" className="number">Took</th></tr></thead>
         <tbody>

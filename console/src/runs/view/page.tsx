@@ -18,6 +18,7 @@ import { RunOutline } from "./graph/outline.tsx";
 import { Panel, useFirst } from "./node/panel.tsx";
 import { isGone, RunStore, type RunLook } from "./store.ts";
 import { STATUSES, Timeline } from "./timeline/timeline.tsx";
+import { RunValue } from "./value.tsx";
 import { nextBegun } from "./graph/walking.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
@@ -127,27 +128,27 @@ function View({ id, look, store, tab, query, path, put, choose }: {
         onFilter={(next) => { put({ text: next.text, type: next.type, of: next.instance }); }} onInstance={(instance) => { put({ instance, node: null }); }} />;
     }
     case "values":
-      return <Values look={look} />;
+      return <Values id={id} look={look} />;
     case "cost":
       return <Cost id={id} sequence={look.sequence} />;
     case "compare":
-      return <Compare id={id} look={look} other={query.get("with") ?? ""} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
+      return <Compare id={id} look={look} other={query.get("with") ?? ""} all={query.get("show") === "all"} onAll={(all) => { put({ show: all ? "all" : null }); }} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
       if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> The graph is not shown; the timeline and the events are.</Fault></div>;
       return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
 }
 
-function Values({ look: { values, head, ended } }: { readonly look: RunLook }): ReactElement {
+function Values({ id, look: { values, head, ended } }: { readonly id: string; readonly look: RunLook }): ReactElement {
   if (values === null) return <Bones label="The values are loading" />;
   const stack = head?.exception?.traceback ?? "";
   return (
     <div className="scrolled values">
-      {head === null || head.error === null ? null : <JsonView value={values.get("error") ?? null} label="Error" />}
+      {head === null || head.error === null ? null : <RunValue run={id} value={values.get("error") ?? null} label="Error" />}
       {stack === "" ? null : <pre tabIndex={0}>{stack}</pre>}
-      <JsonView value={values.get("inputs") ?? null} label="Inputs" />
-      {ended ? <JsonView value={values.get("outputs") ?? null} label="Outputs" /> : null}
-      <JsonView value={values.get("variables") ?? null} label="Variables" />
+      <RunValue run={id} value={values.get("inputs") ?? null} label="Inputs" />
+      {ended ? <RunValue run={id} value={values.get("outputs") ?? null} label="Outputs" /> : null}
+      <RunValue run={id} value={values.get("variables") ?? null} label="Variables" />
       <JsonView value={values.get("usage") ?? null} label="Usage" />
     </div>
   );

@@ -11,6 +11,8 @@ import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
 import { nameOf, pathOf, turnsOf } from "../counts.ts";
+import { apart } from "../large.ts";
+import { RunValue } from "../value.tsx";
 import { Conditions, Expressions } from "./expressions.tsx";
 import type { PanelProps } from "./panel.tsx";
 import { loopedOf, turnOf } from "./told.ts";
@@ -65,13 +67,13 @@ export function Instance({ id, look, instance, beside, onEvent }: PanelProps): R
   return (
     <>
       {error === null ? null : <Stale error={error} at={found.at} again={() => { setAttempt(attempt + 1); }} />}
-      <Shown instance={instance} record={found.record} found={found} document={look.document} onEvent={onEvent} />
+      <Shown id={id} other={beside} instance={instance} record={found.record} found={found} document={look.document} onEvent={onEvent} />
     </>
   );
 }
 
-function Shown({ instance, record, found, document, onEvent }: {
-  readonly instance: string; readonly record: JsonObject; readonly found: Read; readonly document: JsonObject | null; readonly onEvent: (event: number) => void;
+function Shown({ id, other, instance, record, found, document, onEvent }: {
+  readonly id: string; readonly other: string; readonly instance: string; readonly record: JsonObject; readonly found: Read; readonly document: JsonObject | null; readonly onEvent: (event: number) => void;
 }): ReactElement {
   const call = lastCall(record);
   const attempts = attemptsOf(found.events);
@@ -85,12 +87,12 @@ function Shown({ instance, record, found, document, onEvent }: {
       {call === null ? null : <Expressions document={document} path={pathOf(instance)} call={call.params} />}
       <Decided instance={instance} record={record} document={document} />
       {call === null || call.shown.size === 0 ? null : <JsonView value={call.shown} label="Called with" />}
-      <JsonView value={record.get("inputs") ?? null} label="Input" />
-      {record.get("status") === "completed" ? <JsonView value={record.get("output") ?? null} label="Output" reference={name} /> : null}
-      {found.beside === null ? null : <JsonView value={found.beside.get("output") ?? null} label="Output in the other run" />}
-      {isObject(record.get("waiting")) ? <JsonView value={record.get("waiting") ?? null} label="Waits for" /> : null}
+      <RunValue run={id} value={record.get("inputs") ?? null} label="Input" />
+      {record.get("status") === "completed" ? <RunValue run={id} value={record.get("output") ?? null} label="Output" reference={name} /> : null}
+      {found.beside === null ? null : <RunValue run={other} value={found.beside.get("output") ?? null} label="Output in the other run" />}
+      {isObject(record.get("waiting")) ? <RunValue run={id} value={record.get("waiting") ?? null} label="Waits for" /> : null}
       {isObject(usage) && usage.size > 0 ? <JsonView value={usage} label="Usage" /> : null}
-      <WholeError error={record.get("error") ?? null} />
+      <WholeError id={id} error={record.get("error") ?? null} />
     </>
   );
 }
@@ -127,8 +129,8 @@ function Times({ record }: { readonly record: JsonObject }): ReactElement | null
 }
 
 /** What the error has beside its code and message. */
-function WholeError({ error }: { readonly error: Json }): ReactElement | null {
-  return isObject(error) && error.size > 3 ? <JsonView value={error} label="All of the error" /> : null;
+function WholeError({ id, error }: { readonly id: string; readonly error: Json }): ReactElement | null {
+  return isObject(error) && (error.size > 3 || apart(error).large.length > 0) ? <RunValue run={id} value={error} label="All of the error" /> : null;
 }
 
 function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {
