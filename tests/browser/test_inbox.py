@@ -11,6 +11,8 @@ import pytest
 from axe import violations
 from draft_site import KEY, DraftSite
 
+from stepless.limits import MAX_LISTED_APPROVALS
+
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 ASK = {
     "id": "refund",
@@ -94,6 +96,24 @@ def test_a_question_is_answered_in_place_and_its_decision_listed(page: Any, site
     assert seen(page, "decisions") == []
     run = page.request.get(f"{site.url}/runs/{run_id}", headers=WAITING).json()
     assert run["status"] == "completed" and run["outputs"]["pay"] == 90
+
+
+def test_every_open_question_can_be_reached_and_their_number_is_said(page: Any, site: DraftSite) -> None:
+    runs = [start(page, site, "refund", {"id": f"o-{number:03}", "amount": 5}) for number in range(MAX_LISTED_APPROVALS + 5)]
+    page.goto(f"{site.url}/console/approvals")
+    page.get_by_text(f"{MAX_LISTED_APPROVALS} of {len(runs)} questions are shown.").wait_for()
+    assert page.locator(".question").count() == MAX_LISTED_APPROVALS
+    page.get_by_role("button", name="Show more").click()
+    last = page.locator(".question", has_text=f"order o-{len(runs) - 1:03}?")
+    last.get_by_label("Your name").fill("Ada")
+    assert page.locator(".question").count() == len(runs)
+    assert page.get_by_role("button", name="Show more").count() == 0
+    last.get_by_role("button", name="Reject").click()
+    last.wait_for(state="detached")
+    assert page.locator(".question").count() == len(runs) - 1, "what was read on stays"
+    for run_id in runs[:-1]:
+        page.request.post(f"{site.url}/runs/{run_id}/cancel", data={}, headers=WAITING)
+    page.get_by_text("No question is open").wait_for()
 
 
 def test_decisions_are_read_on(page: Any, site: DraftSite) -> None:

@@ -1,6 +1,6 @@
 /** The inbox of open questions, answered in place, and who decided what. */
 import "./inbox.css";
-import { useEffect, useState, type ReactElement } from "react";
+import { useCallback, useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
@@ -8,16 +8,9 @@ import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { requestPlain } from "../wire/api.ts";
 import { setTally } from "../wire/tallies.ts";
-import { Answer, type Approval } from "./answer.tsx";
-import { usePolled } from "./polling.ts";
-
-interface Open {
-  readonly approvals: readonly Approval[];
-  readonly count: number;
-  readonly at_least: boolean;
-  readonly deciding_as: string | null;
-  readonly unreadable: readonly string[];
-}
+import { Answer } from "./answer.tsx";
+import { AGAIN_MS, usePolled } from "./polling.ts";
+import { keyOf, merged, pathAfter, type Open } from "./questions.ts";
 
 interface Made {
   readonly decisions: readonly {
@@ -55,31 +48,40 @@ export default function Approvals(): ReactElement {
   );
 }
 
+/** The first pages of the open questions, as often as a person has asked for more. Many are read less often. */
+function usePages(pages: number): ReturnType<typeof usePolled<Open>> {
+  const read = useCallback(async (path: string, signal: AbortSignal): Promise<Open> => {
+    let found = await requestPlain("GET", path, undefined, signal) as Open;
+    for (let page = 1; page < pages && found.cursor !== null; page += 1) found = merged(found, await requestPlain("GET", pathAfter(path, found.cursor), undefined, signal) as Open);
+    return { ...found, pages };
+  }, [pages]);
+  return usePolled<Open>("/approvals", AGAIN_MS * pages, read);
+}
+
 function Questions(): ReactElement {
-  const { found, at, error, again } = usePolled<Open>("/approvals");
+  const [pages, setPages] = useState(1);
+  const { found, at, error, again } = usePages(pages);
   const [said, setSaid] = useState("");
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => { if (found !== null) setTally("approvals", { count: found.count, more: found.at_least }); }, [found]);
   if (found === null) return error === null ? <Bones lines={9} label="The questions are loading" /> : <Failed what="The questions are not shown." error={error} again={again} />;
   const open = found.approvals.filter((one) => !gone.has(keyOf(one)));
-  const rest = found.count - found.approvals.length;
   return (
     <>
       <p role="status" className="inbox-said">{said}</p>
       {error === null ? null : <Stale error={error} at={at} again={again} />}
-      {open.length === 0 ? (
+      {open.length === 0 && found.cursor === null ? (
         <div className="empty-page"><h2>No question is open</h2>
           <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>
           <pre tabIndex={0} aria-label="An approval node"><code>{EXAMPLE}</code></pre></div>
       ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
-      {rest > 0 ? <p className="quiet">{found.at_least ? "At least " : ""}{counted(rest, "more question")}, which come up as these are answered.</p> : null}
+      {found.cursor === null && !found.at_least ? null : (
+        <p className="quiet">{open.length.toLocaleString("en")} of {found.at_least ? "at least " : ""}{counted(found.count, "question")} {open.length === 1 ? "is" : "are"} shown.
+          {found.cursor === null ? null : <> <button className="button small" type="button" disabled={found.pages < pages && error === null} onClick={() => { setPages(found.pages + 1); }}>{found.pages < pages && error === null ? "Reading…" : "Show more"}</button></>}</p>
+      )}
       {found.unreadable.length > 0 ? <p className="fault">{counted(found.unreadable.length, "run")} cannot be read: {found.unreadable.join(", ")}</p> : null}
     </>
   );
-}
-
-function keyOf(one: Approval): string {
-  return `${one.run_id} ${one.pause} ${one.since}`;
 }
 
 function Decisions(): ReactElement {

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { requestPlain } from "../wire/api.ts";
 
-const AGAIN_MS = 10_000;
+export const AGAIN_MS = 10_000;
 
 export interface Polled<T> {
   readonly found: T | null;
@@ -11,7 +11,12 @@ export interface Polled<T> {
   readonly again: () => void;
 }
 
-export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
+export type Reading = (path: string, signal: AbortSignal) => Promise<unknown>;
+
+const readOne: Reading = (path, signal) => requestPlain("GET", path, undefined, signal);
+
+/** `read` must be the same from call to call, as long as it reads the same. What was read before is shown until another is done. */
+export function usePolled<T>(path: string, everyMs = AGAIN_MS, read = readOne): Polled<T> {
   const [state, setState] = useState<{ readonly path: string; readonly found: T | null; readonly at: number; readonly error: unknown }>({ path, found: null, at: 0, error: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
@@ -23,7 +28,7 @@ export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
         next();
         return;
       }
-      requestPlain("GET", path, undefined, leaving.signal).then(
+      read(path, leaving.signal).then(
         (made) => { if (!leaving.signal.aborted) setState({ path, found: made as T, at: Date.now(), error: null }); next(); },
         (error: unknown) => { if (!leaving.signal.aborted) setState((old) => ({ path, found: old.path === path ? old.found : null, at: old.at, error })); next(); },
       );
@@ -33,7 +38,7 @@ export function usePolled<T>(path: string, everyMs = AGAIN_MS): Polled<T> {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [path, everyMs, round]);
+  }, [path, everyMs, read, round]);
   const again = useCallback(() => { setRound((old) => old + 1); }, []);
   return { found: state.path === path ? state.found : null, at: state.at, error: state.path === path ? state.error : null, again };
 }
