@@ -122,6 +122,27 @@ def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(win
     assert page.url == f"{site.url}/console/"
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_rows_that_wait_are_as_high_as_those_that_come(page: Any, site: DraftSite, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/runs?limit=*", hold)
+    page.goto(f"{site.url}/console/")
+    page.get_by_role("status", name="The runs are loading").wait_for()
+    places = "of => [...document.querySelectorAll(of)].slice(0, 8).map((row) => {"
+    places += " const { top, left, height } = row.getBoundingClientRect(); return [top, left, height]; })"
+    waiting = page.evaluate(places, ".waiting-rows .row")
+    page.route("**/runs?limit=*", lambda route: route.continue_())
+    for route in held:
+        route.continue_()
+    page.locator(".rows-space .row").nth(8).wait_for()
+    assert page.evaluate(places, ".rows .row") == waiting and len(waiting) == 8
+
+
 def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/")
     page.locator(".rows-space .row").first.wait_for()

@@ -5,7 +5,7 @@ import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/add
 import { Bar } from "../../ui/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
-import { Bones, Failed, Stale } from "../../ui/notices.tsx";
+import { Failed, Stale } from "../../ui/notices.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { requestPlain } from "../../wire/api.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";
@@ -15,6 +15,7 @@ import { useCounts, type Counts } from "./counting.ts";
 import { RunFeed, type Feed } from "./feed.ts";
 import { FilterBar } from "./filterbar.tsx";
 import { faultsOf, fromAddress, isFiltered, toAddress, toBody, type Filters } from "./filters.ts";
+import { WaitingRows } from "./heads.tsx";
 import { Rows } from "./rows.tsx";
 import { Status } from "../../ui/status.tsx";
 
@@ -71,7 +72,7 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
   return (
     <>
       <Summary counts={counts} filters={filters} onFilter={onFilter} chosen={chosen.size} seen={seen} canFilter={canFilter} ask={ask} clear={() => { setChosen(new Set()); }} />
-      <Body seen={seen} filters={filters} again={() => { void feed.again(); }} goOn={() => { feed.goOn(); }}>
+      <Body seen={seen} filters={filters} small={small} again={() => { void feed.again(); }} goOn={() => { feed.goOn(); }}>
         <Rows rows={seen.rows} whole={seen.whole} active={active} chosen={chosen} small={small} onLook={look} onChoose={choose} onActive={setActive} />
       </Body>
       {asked === null ? null : <Bulk {...asked} onClose={() => { setAsked(null); setChosen(new Set()); void feed.again(); }} />}
@@ -79,11 +80,11 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
   );
 }
 
-function Body({ seen, filters, again, goOn, children }: { readonly seen: Feed; readonly filters: Filters; readonly again: () => void; readonly goOn: () => void; readonly children: ReactElement }): ReactElement {
+function Body({ seen, filters, small, again, goOn, children }: { readonly seen: Feed; readonly filters: Filters; readonly small: boolean; readonly again: () => void; readonly goOn: () => void; readonly children: ReactElement }): ReactElement {
   if (seen.rows.length === 0) {
     if (seen.error !== null) return <Failed what="The runs are not shown." error={seen.error} again={again} />;
     if (seen.stopped) return <div className="runs-empty empty-page"><h2>Nothing found yet</h2><p>50,000 runs were searched. Narrow the search by workflow, status or time, or go on.</p><button className="button" type="button" onClick={goOn}>Search on</button></div>;
-    if (seen.loading) return <Bones lines={12} label="The runs are loading" />;
+    if (seen.loading) return <WaitingRows small={small} />;
     return <Empty filtered={isFiltered(filters)} />;
   }
   return (

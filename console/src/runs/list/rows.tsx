@@ -7,6 +7,7 @@ import { Status } from "../../ui/status.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
+import { Heads } from "./heads.tsx";
 import type { Head } from "./merging.ts";
 import { usePlace } from "./place.ts";
 
@@ -38,11 +39,7 @@ export function Rows({ rows, whole, active, chosen, small, onLook, onChoose, onA
     <div className={small ? "rows cards" : "rows"} ref={box} role="grid" aria-label="Runs" aria-rowcount={whole ? rows.length + 1 : -1} tabIndex={0}
       aria-activedescendant={active >= 0 ? `run-${rows[active]?.id ?? ""}` : undefined}>
       {small ? null : (
-        <div className="row heads" role="row" aria-rowindex={1}>
-          <span role="columnheader"><span className="hidden">Choose</span></span><span role="columnheader">Status</span><span role="columnheader">Workflow</span>
-          <span role="columnheader">Details</span><span role="columnheader">Run</span><span role="columnheader" className="number">Duration</span>
-          <span role="columnheader" className="number cost">Cost</span><span role="columnheader" className="number">Started</span>
-        </div>
+        <Heads />
       )}
       <div className="rows-space" style={{ height: rows.length * height }} role="rowgroup">
         {shown.map((head, place) => (
