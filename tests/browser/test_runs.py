@@ -146,6 +146,7 @@ def test_the_rows_that_wait_are_as_high_as_those_that_come(page: Any, site: Draf
 def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/")
     page.locator(".rows-space .row").first.wait_for()
+    page.wait_for_function("document.querySelector('.rows').scrollHeight > 13_800")  # so much is read ahead
     page.locator(".rows").evaluate("one => { one.scrollTop = 12_800; }")
     row = page.locator(".rows-space .row[aria-rowindex='403']")
     row.wait_for()
