@@ -122,10 +122,15 @@ def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(win
     assert page.url == f"{site.url}/console/"
 
 
+def scrolled_to(page: Any, top: int) -> None:
+    """Scrolls the list, which grows while it is read."""
+    page.wait_for_function("top => { const list = document.querySelector('.rows'); list.scrollTop = top; return list.scrollTop === top; }", arg=top)
+
+
 def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/")
     page.locator(".rows-space .row").first.wait_for()
-    page.locator(".rows").evaluate("one => { one.scrollTop = 12_800; }")
+    scrolled_to(page, 12_800)
     row = page.locator(".rows-space .row[aria-rowindex='403']")
     row.wait_for()
     run = row.get_attribute("id")
@@ -140,3 +145,19 @@ def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: 
     page.get_by_role("link", name="Runs").click()
     page.locator(".rows-space .row").first.wait_for()
     assert page.locator(".rows").evaluate("one => one.scrollTop") == 0, "a link begins at the top"
+
+
+def test_back_keeps_the_scroll_position_where_the_active_row_is_out_of_view(page: Any, site: DraftSite) -> None:
+    page.goto(f"{site.url}/console/")
+    page.locator(".rows-space .row").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.locator(".rows-space .row.active[aria-rowindex='3']").wait_for()
+    scrolled_to(page, 12_800)
+    page.wait_for_function("() => history.state?.top === 12_800")
+    page.get_by_role("link", name="Approvals").click()
+    page.wait_for_selector(".inbox")
+    page.go_back()
+    page.locator(".rows-space .row[aria-rowindex='403']").wait_for()
+    page.wait_for_function("() => history.state?.top === 12_800 && history.state.active !== ''")
+    assert page.locator(".rows").evaluate("one => one.scrollTop") == 12_800
