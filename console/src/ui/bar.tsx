@@ -6,6 +6,7 @@ import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
 import { Brand, Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
 import { dialog } from "./part.tsx";
+import { isTyped } from "./picking/presses.ts";
 import { toggleTheme, useShownTheme } from "./theme/switching.ts";
 import { keyNames } from "./words/keynames.ts";
 
@@ -21,9 +22,8 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
   const [asked, ask] = useState<"going" | "keys" | null>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      const isTyped = event.target instanceof HTMLElement && event.target.closest("input:not([type=checkbox]), select, textarea, dialog") !== null;
       if ((event.metaKey || event.ctrlKey) && event.key === "k" && document.querySelector("dialog[open]") === null) ask("going");
-      else if (event.key === "?" && !isTyped) ask("keys");
+      else if (event.key === "?" && !isTyped(event)) ask("keys");
       else return;
       event.preventDefault();
     };
