@@ -124,7 +124,8 @@ def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(win
 
 def scrolled_to(page: Any, top: int) -> None:
     """Scrolls the list, which grows while it is read."""
-    page.wait_for_function("top => { const list = document.querySelector('.rows'); list.scrollTop = top; return list.scrollTop === top; }", arg=top)
+    script = "top => { const list = document.querySelector('.rows'); list.scrollTop = top; return list.scrollTop === top; }"
+    page.wait_for_function(script, arg=top)
 
 
 def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
