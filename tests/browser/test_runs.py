@@ -115,6 +115,23 @@ def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page
     page.locator("tr.differs", has_text="manager").wait_for()
 
 
+def test_two_runs_are_compared_once_both_are_read(page: Any, site: DraftSite) -> None:
+    run_id, other = (start(page, site, "each-line", {"lines": [1, 2]}) for _ in range(2))
+    held: list[Any] = []
+
+    def hold(request: Any) -> None:
+        held.append(request)
+
+    page.route(f"**/runs/{other}/summary*", hold)
+    page.goto(f"{site.url}/console/runs/{run_id}?tab=compare&with={other}")
+    page.get_by_label("The runs are loading").wait_for()
+    page.wait_for_function("other => performance.getEntriesByName(`${location.origin}/runs/${other}`).length > 0", arg=other)
+    assert page.locator(".differences").count() == 0
+    for request in held:
+        request.continue_()
+    page.get_by_text("Every node ended alike.").wait_for()
+
+
 def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(windows: Windows, site: DraftSite) -> None:
     page = windows.tab(windows.bare(), site.address, ".rows-space .row")
     page.goto(f"{site.url}/")
