@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from built_console import BUILT, at_any_time, at_once, compressed, files, shell
-from chromium import chromium
+from chromium import WHOLE, chromium
 from draft_client import op
 from draft_site import DraftSite, Person
 from example_drafts import many
@@ -223,7 +223,7 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, help="print the rows of one part, and write nothing")
     only = parser.parse_args().only
     lines: list[str] = []
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, chromium(path=WHOLE) as browser:
         site, windows = DraftSite(Path(folder)), Windows(browser, LIMIT_MS)
         try:
             people = site.person("ada"), site.person("bo")

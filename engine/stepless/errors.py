@@ -62,8 +62,11 @@ class SteplessError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
-        mend = f" ({self.mend})" if self.mend else ""
-        return f"{where}{self.message}{mend}"
+        return f"{where}{self.message}{self._mend_said}"
+
+    @property
+    def _mend_said(self) -> str:
+        return f" ({self.mend})" if self.mend else ""
 
 
 class AuthorError(SteplessError):
@@ -102,8 +105,7 @@ class ExpressionError(AuthorError):
     def __str__(self) -> str:
         """The cause first: lists of failures show the beginning alone, and the expression is long."""
         where = f", {self.place}" if self.place else ""
-        mend = f" ({self.mend})" if self.mend else ""
-        return f"{self.message}{where}{mend}"
+        return f"{self.message}{where}{self._mend_said}"
 
 
 class ConfigError(AuthorError):

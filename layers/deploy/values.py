@@ -28,7 +28,7 @@ GIVES_ROLES: Mapping[str, tuple[str, str]] = {  # by Auth: the parameter without
     "jwt": ("JwtRolesClaim", "JwtRolesClaim=cognito:groups JwtRoles=GROUP=admin"),
 }
 POOL = "WithCognito"
-OF_THE_POOL = ("JwtIssuer", "JwtAudience", "JwtRolesClaim")  # what nobody is asked for where the stack makes a user pool
+OF_THE_POOL = ("JwtIssuer", "JwtAudience", "JwtRolesClaim")  # not asked for where the stack makes a user pool
 RELEASE = "Release"  # the parameter with which a version of every function is published
 MAX_TAGS = 40  # of 50 that a resource may have: CloudFormation and SAM add their own
 TAG_NAME, TAG_VALUE = (re.compile(rf"[A-Za-z0-9_.:/+@-]{{1,{most}}}") for most in (128, 256))  # what `sam` and every service take

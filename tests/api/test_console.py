@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.clock import SettableClock
+from stepless.api.replies import instant
 from stepless.api.routes.console import Codes
 from stepless.limits import CONSOLE_CODE_LIFE_MS, CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_CODES
 from stepless.runtime.access.sessions import Sessions
@@ -50,6 +51,8 @@ async def test_a_code_is_exchanged_once_within_its_time(built: Any, codes: Codes
     session = codes.sessions.find(answer["token"])
     assert status == 200 and session is not None
     assert (session.person, session.until_ms) == ("guest", clock.now_ms() + CONSOLE_SESSION_LIFE_MS)
+    me = (await built.stranger.get("/me", headers={"authorization": f"Bearer {answer['token']}"})).json()
+    assert (me["caller"], me["ends_at"]) == ("local guest", instant(session.until_ms))
     assert (await exchange(built, code))[1]["code"] == "invalid_code"
     late = codes.issue()
     clock.advance(CONSOLE_CODE_LIFE_MS)

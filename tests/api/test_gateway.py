@@ -91,6 +91,14 @@ async def test_claims_that_the_gateway_passes_on_give_roles(make_door: Any) -> N
     assert (answer.status_code, answer.json()["code"], answer.json()["place"]) == (403, "no_role", "cognito:groups")
 
 
+async def test_the_person_of_a_token_reads_their_name_and_when_it_ends(make_door: Any) -> None:
+    door = await make_door(gateway=chosen("jwt", **JWT))
+    claims = {**CLAIMS, "sub": "8f3a", "email": "ada@example.com"}
+    async with behind(door.app, {"jwt": {"claims": claims}}) as client:
+        answer = (await client.get("/me")).json()
+    assert (answer["caller"], answer["ends_at"]) == ("jwt 8f3a ada@example.com", "2096-10-02T07:06:40.000Z")
+
+
 async def test_tokens_expire_by_the_clock_of_the_engine(make_door: Any) -> None:
     door = await make_door(gateway=chosen("jwt", **JWT))
     async with behind(door.app, {"jwt": {"claims": {**CLAIMS, "exp": "1000000000"}}}) as client:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import CHROMIUM, chromium
+from chromium import ABSENT, CHROMIUM, chromium
 from draft_site import KEY, DraftSite, Person
 from example_drafts import REFUND, REFUND_FILE
 from windows import WITH_TOKEN, Windows
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             if not CHROMIUM.exists():
-                item.add_marker(pytest.mark.skip(reason=f"there is no {CHROMIUM}: install Debian's package chromium"))
+                item.add_marker(pytest.mark.skip(reason=ABSENT))
 
 
 class Started:

@@ -61,11 +61,12 @@ class Scene:
     sizes: tuple[int, ...] = WIDTHS
 
 
-def press(*keys: str) -> Callable[[Any], None]:
+def press(*keys: str, wait: str) -> Callable[[Any], None]:
     def act(page: Any) -> None:
         page.locator(".flow, .outline").first.focus()
         for key in keys:
             page.keyboard.press(key)
+        page.wait_for_selector(wait)
 
     return act
 
@@ -140,9 +141,9 @@ def editor(id_: str, name: str, node: str | None) -> Iterator[Scene]:
     yield Scene(f"{name}-yaml", f"{at}?view=yaml", ".cm-line")
     yield Scene(f"{name}-diff", f"{at}?view=diff", ".pane-body")
     yield Scene(f"{name}-history", f"{at}?view=history", ".pane-body")
-    yield Scene(f"{name}-keys", at, shown, press("?"))
-    yield Scene(f"{name}-add", at, shown, press("Escape", "a"))
-    yield Scene(f"{name}-commands", at, shown, press("Control+k"))
+    yield Scene(f"{name}-keys", at, shown, press("?", wait="dialog[open]"))
+    yield Scene(f"{name}-add", at, shown, press("Escape", "a", wait=".picker"))
+    yield Scene(f"{name}-commands", at, shown, press("Control+k", wait=".picker"))
     yield Scene(f"{name}-publish", at, shown, button("Publish…", "dialog[open] .dialog-foot"))
     yield Scene(f"{name}-test", at, shown, button("Test run", "dialog[open] .dialog-foot"))
     yield Scene(f"{name}-findings", at, shown, findings)
@@ -152,7 +153,7 @@ def added(page: Any) -> None:
     """A node that is not whole: a finding, an entry of the history, a difference."""
     page.wait_for_selector(CHECKED)
     if page.locator(".findings-sum").count() == 0:
-        press("Escape", "a")(page)
+        press("Escape", "a", wait=".picker")(page)
         page.keyboard.type("http")
         page.keyboard.press("Enter")
         page.wait_for_selector(".picker", state="detached")
@@ -162,14 +163,14 @@ def added(page: Any) -> None:
 def on_canvas(id_: str) -> Iterator[Scene]:
     """What is shown of several nodes at once, of one by its menu, and of a note."""
     at, shown = f"/drafts/{id_}", ".react-flow__node"
-    yield Scene("editor-menu", f"{at}?node=score", shown, press("Shift+F10"), WIDE)
-    yield Scene("editor-many", at, shown, press("Control+a"), WIDE)
+    yield Scene("editor-menu", f"{at}?node=score", shown, press("Shift+F10", wait="[role=menuitem]"), WIDE)
+    yield Scene("editor-many", at, shown, press("Control+a", wait=".inspector-body >> text=Delete"), WIDE)
     yield Scene("editor-kinds", at, shown, lambda page: page.locator(".palette").evaluate("one => one.scrollTo(0, 10_000)"), WIDE)
     yield Scene("editor-note", at, shown, noted, (1440,))
 
 
 def noted(page: Any) -> None:
-    press("Escape", "n")(page)
+    press("Escape", "n", wait=".note textarea:focus")(page)
     page.keyboard.type("Large refunds wait for a manager, small ones are paid at once.")
 
 
@@ -304,7 +305,7 @@ def others(windows: Windows, site: DraftSite, folder: Path) -> None:
                 page = windows.open(person, address, ".findings", viewport=size, color_scheme=theme)
                 if name == "offline":
                     page.context.set_offline(True)
-                    press("a")(page)
+                    press("a", wait=".picker")(page)
                     page.keyboard.type("wait")
                     page.keyboard.press("Enter")
                     page.wait_for_selector(".head-saved.retrying")

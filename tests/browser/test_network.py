@@ -10,6 +10,7 @@ from example_drafts import REFUND
 from windows import (
     AS_FORM,
     AS_YAML,
+    TELLS_WELCOME,
     Windows,
     block,
     canvas,
@@ -135,7 +136,9 @@ def test_m3_an_unanswered_edit_is_tried_three_times_then_kept_and_committed_once
     draft_site: DraftSite, people: tuple[Person, Person], windows: Windows, refund: str
 ) -> None:
     person = people[0]
-    page = windows.open(person, person.page(refund))
+    page = windows.open(person, person.page(refund), script=TELLS_WELCOME)
+    page.wait_for_load_state("networkidle")  # the scripts that are fetched ahead are there
+    until(page, "() => window.isWelcome === true")
     page.clock.install()  # the waits of the tries pass at once
     sent = len(frames_of(page).ops())
     seen = []

@@ -115,6 +115,23 @@ def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page
     page.locator("tr.differs", has_text="manager").wait_for()
 
 
+def test_two_runs_are_compared_once_both_are_read(page: Any, site: DraftSite) -> None:
+    run_id, other = (start(page, site, "each-line", {"lines": [1, 2]}) for _ in range(2))
+    held: list[Any] = []
+
+    def hold(request: Any) -> None:
+        held.append(request)
+
+    page.route(f"**/runs/{other}/summary*", hold)
+    page.goto(f"{site.url}/console/runs/{run_id}?tab=compare&with={other}")
+    page.get_by_label("The runs are loading").wait_for()
+    page.wait_for_function("other => performance.getEntriesByName(`${location.origin}/runs/${other}`).length > 0", arg=other)
+    assert page.locator(".differences").count() == 0
+    for request in held:
+        request.continue_()
+    page.get_by_text("Every node ended alike.").wait_for()
+
+
 def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(windows: Windows, site: DraftSite) -> None:
     page = windows.tab(windows.bare(), site.address, ".rows-space .row")
     page.goto(f"{site.url}/")
@@ -143,11 +160,16 @@ def test_the_rows_that_wait_are_as_high_as_those_that_come(page: Any, site: Draf
     assert page.evaluate(places, ".rows .row") == waiting and len(waiting) == 8
 
 
+def scrolled_to(page: Any, top: int) -> None:
+    """Scrolls the list, which grows while it is read."""
+    script = "top => { const list = document.querySelector('.rows'); list.scrollTop = top; return list.scrollTop === top; }"
+    page.wait_for_function(script, arg=top)
+
+
 def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/")
     page.locator(".rows-space .row").first.wait_for()
-    page.wait_for_function("document.querySelector('.rows').scrollHeight > 13_800")  # so much is read ahead
-    page.locator(".rows").evaluate("one => { one.scrollTop = 12_800; }")
+    scrolled_to(page, 12_800)
     row = page.locator(".rows-space .row[aria-rowindex='403']")
     row.wait_for()
     run = row.get_attribute("id")
@@ -162,3 +184,19 @@ def test_back_to_the_list_comes_to_the_place_where_it_was_left(page: Any, site: 
     page.get_by_role("link", name="Runs").click()
     page.locator(".rows-space .row").first.wait_for()
     assert page.locator(".rows").evaluate("one => one.scrollTop") == 0, "a link begins at the top"
+
+
+def test_back_keeps_the_scroll_position_where_the_active_row_is_out_of_view(page: Any, site: DraftSite) -> None:
+    page.goto(f"{site.url}/console/")
+    page.locator(".rows-space .row").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.locator(".rows-space .row.active[aria-rowindex='3']").wait_for()
+    scrolled_to(page, 12_800)
+    page.wait_for_function("() => history.state?.top === 12_800")
+    page.get_by_role("link", name="Approvals").click()
+    page.wait_for_selector(".inbox")
+    page.go_back()
+    page.locator(".rows-space .row[aria-rowindex='403']").wait_for()
+    page.wait_for_function("() => history.state?.top === 12_800 && history.state.active !== ''")
+    assert page.locator(".rows").evaluate("one => one.scrollTop") == 12_800

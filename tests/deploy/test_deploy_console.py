@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 import websockets
+from chromium import ABSENT, CHROMIUM, chromium
 from deployed_runs import check_permissions, tell, until
 from emulators import Missing
 from local_cloud import Cloud, deployed
@@ -24,9 +25,6 @@ from oidc_issuer import Issuer
 
 pytestmark = [pytest.mark.long, pytest.mark.story, pytest.mark.anyio]
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
 PATIENCE_S = 30
 ADA = {"email": "ada@example.com", "sub": "u-ada", "cognito:groups": ["stepless-edit"]}
 BO = {"email": "bo@example.com", "sub": "u-bo", "cognito:groups": ["stepless-admin"]}
@@ -241,12 +239,8 @@ async def test_how_long_an_edit_takes_to_the_other_client(ada: Client, bo: Clien
 
 @pytest.fixture
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 def window(
@@ -267,7 +261,7 @@ def window(
     return page
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium")
+@pytest.mark.skipif(not CHROMIUM.exists(), reason=ABSENT)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the browser's own pipes, at its end
 def test_two_browsers_sign_in_and_edit_together(cloud: Cloud, issuer: Issuer, bo: Client, browser: Any) -> None:
     nodes = {"order": {"type": "manual"}, "pay": {"type": "end", "after": "order"}}
@@ -294,7 +288,7 @@ def test_two_browsers_sign_in_and_edit_together(cloud: Cloud, issuer: Issuer, bo
     assert faults == []
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium: install Debian's package chromium")
+@pytest.mark.skipif(not CHROMIUM.exists(), reason=ABSENT)
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the browser's own pipes, at its end
 def test_a_test_run_of_a_draft_shows_its_states_in_the_page(cloud: Cloud, issuer: Issuer, bo: Client, browser: Any) -> None:
     opened(bo, "tested", {

@@ -39,7 +39,7 @@ def test_there_are_six_questions_at_most(auth: str) -> None:
     assert len([*known, "deploy?"]) <= 6
 
 
-def test_nobody_is_asked_for_an_issuer_where_the_stack_makes_a_user_pool() -> None:
+def test_the_issuer_is_not_asked_for_where_the_stack_makes_a_user_pool() -> None:
     known = {"Auth": "jwt", "Console": "yes", "WithCognito": "yes"}
     assert VALUES["next_question"](known) == "FunctionModules"
     assert VALUES["next_question"](known | {"WithCognito": "no"}) == "JwtIssuer"

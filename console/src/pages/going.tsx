@@ -1,10 +1,10 @@
 /** From any page to another, by typing; and the keys of the pages. */
-import { useEffect, useState, type ReactElement } from "react";
+import type { ReactElement } from "react";
 import { APPROVALS, ERRORS, go, runPath, WORKFLOWS, workflowPath } from "../ui/addresses.ts";
 import { KeyList, type Listed } from "../ui/picking/keys.tsx";
 import type { Choice } from "../ui/picking/matching.ts";
 import { Picker } from "../ui/picking/picker.tsx";
-import { requestPlain } from "../wire/api.ts";
+import { useWorkflows } from "../workflows/ids.ts";
 
 const PAGES: readonly Choice[] = [
   { key: WORKFLOWS, title: "Workflows", more: "", mark: null }, { key: "/", title: "Runs", more: "", mark: null },
@@ -13,15 +13,7 @@ const PAGES: readonly Choice[] = [
 const RUN = /^run_[0-9a-z]+$/i;
 
 export function Going({ close }: { readonly close: () => void }): ReactElement {
-  const [workflows, setWorkflows] = useState<readonly Choice[]>([]);
-  useEffect(() => {
-    let left = false;
-    requestPlain("GET", "/workflows?limit=1000").then((answer) => {
-      const { workflows: found } = answer as { readonly workflows: readonly { readonly id: string }[] };
-      if (!left) setWorkflows(found.map(({ id }) => ({ key: workflowPath(id), title: id, more: "workflow", mark: null })));
-    }, () => undefined); // the pages can be had nevertheless
-    return () => { left = true; };
-  }, []);
+  const workflows = useWorkflows().map((id): Choice => ({ key: workflowPath(id), title: id, more: "workflow", mark: null }));
   return <Picker title="Go to a page, a workflow, or a run by its id" empty="Nothing is named like this." choices={[...PAGES, ...workflows]} close={close}
     other={(typed) => (RUN.test(typed) ? { key: runPath(typed), title: typed, more: "run", mark: null } : null)} choose={({ key }) => { close(); go(key); }} />;
 }

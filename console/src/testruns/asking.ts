@@ -8,6 +8,7 @@ import { ago } from "../ui/words/times.tsx";
 import { requestPlain, requestWritten } from "../wire/api.ts";
 import { serverNow } from "../wire/clock.ts";
 import { jsonOf } from "../wire/exact.ts";
+import { ENDED } from "../wire/statuses.ts";
 import { testedRead, type Tested } from "./store.ts";
 
 export interface Wanted {
@@ -44,8 +45,6 @@ export async function endedRuns(workflow: string): Promise<readonly (readonly [i
   const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=20`) as { readonly runs: readonly { readonly id: string; readonly status: string; readonly created_at: string }[] };
   return runs.filter(({ status }) => ENDED.has(status)).map(({ id, status, created_at }) => [id, `${shortId(id)}, ${status.replace("_", " ")} ${ago(Date.parse(created_at), serverNow())}`]);
 }
-
-const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timed_out"]);
 
 /** The schema of the inputs: that of the first entry that has one, or of the one that is named. */
 export function schemaOf(graph: Graph, view: State, entry = ""): Readonly<Record<string, unknown>> | null {

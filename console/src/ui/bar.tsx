@@ -1,15 +1,19 @@
 /** The head of every page but the editor. */
 import "./bar.css";
 import { useEffect, useState, type ReactElement } from "react";
+import { callerNow } from "../wire/api.ts";
 import { useTallies, type Count } from "../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "./addresses.ts";
 import { Brand, Icon } from "./icons.tsx";
 import { Invite } from "./inviting.tsx";
 import { dialog } from "./part.tsx";
+import { isTyped } from "./picking/presses.ts";
 import { toggleTheme, useShownTheme } from "./theme/switching.ts";
 import { keyNames } from "./words/keynames.ts";
+import { nameOf } from "./words/names.ts";
 
 const Going = dialog(async () => (await import("../pages/going.tsx")).Going);
+const Account = dialog(async () => (await import("../pages/account.tsx")).Account);
 const PageKeys = dialog(async () => (await import("../pages/going.tsx")).PageKeys);
 const PLACES = [["workflows", "Workflows", WORKFLOWS], ["runs", "Runs", "/"], ["approvals", "Approvals", APPROVALS], ["errors", "Errors", ERRORS]] as const;
 
@@ -18,12 +22,11 @@ export type Place = typeof PLACES[number][0];
 /** `at` is null where the page is none of the places. */
 export function Bar({ at }: { readonly at: Place | null }): ReactElement {
   const tallies = useTallies();
-  const [asked, ask] = useState<"going" | "keys" | null>(null);
+  const [asked, ask] = useState<"account" | "going" | "keys" | null>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      const isTyped = event.target instanceof HTMLElement && event.target.closest("input:not([type=checkbox]), select, textarea, dialog") !== null;
       if ((event.metaKey || event.ctrlKey) && event.key === "k" && document.querySelector("dialog[open]") === null) ask("going");
-      else if (event.key === "?" && !isTyped) ask("keys");
+      else if (event.key === "?" && !isTyped(event)) ask("keys");
       else return;
       event.preventDefault();
     };
@@ -44,9 +47,17 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
       <button className="button small bar-going" type="button" title="Go to a page, a workflow, a run" onClick={() => { ask("going"); }}>Go to <kbd>{keyNames("⌘ K")}</kbd></button>
       <Invite />
       <button className="tool" type="button" title={other} aria-label={other} onClick={toggleTheme}><Icon mark={other === "Light" ? "sun" : "moon"} /></button>
-      {asked === "going" ? <Going close={close} /> : asked === "keys" ? <PageKeys close={close} /> : null}
+      <Who open={() => { ask("account"); }} />
+      {asked === "going" ? <Going close={close} /> : asked === "keys" ? <PageKeys close={close} /> : asked === "account" ? <Account close={close} /> : null}
     </header>
   );
+}
+
+/** The first letter of the person, or of the name of the key. */
+function Who({ open }: { readonly open: () => void }): ReactElement {
+  const [name, setName] = useState("");
+  useEffect(() => { callerNow().then(({ caller }) => { setName(nameOf(caller)); }, () => undefined); }, []); // the account says why
+  return <button className="bar-who" type="button" title={name} aria-label={`Account ${name}`} onClick={open}>{name.slice(0, 1)}</button>;
 }
 
 function Tally({ count }: { readonly count: Count | null }): ReactElement | null {

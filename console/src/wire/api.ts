@@ -48,7 +48,33 @@ export function wasTaken(): boolean {
 /** Keeps a key or a token for this tab. */
 export function keepToken(token: string): void {
   isTaken = false;
+  asked = null;
   sessionStorage.setItem(TOKEN, token);
+}
+
+export function dropToken(): void {
+  asked = null;
+  sessionStorage.removeItem(TOKEN);
+}
+
+/** Who this tab is for the server. `ends_at` is null for a key. */
+export interface Caller {
+  readonly caller: string;
+  readonly roles: readonly string[];
+  readonly ends_at: string | null;
+}
+
+let asked: Promise<Caller> | null = null;
+
+/** Asked once for each token; a failure is not kept. Rejects as `requestPlain` does. */
+export async function callerNow(): Promise<Caller> {
+  asked ??= requestPlain("GET", "/me") as Promise<Caller>;
+  try {
+    return await asked;
+  } catch (error) {
+    asked = null;
+    throw error;
+  }
 }
 
 export function hasToken(): boolean {

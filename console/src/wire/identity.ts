@@ -1,5 +1,5 @@
 /** Who this tab is: the answer of an issuer is taken, and a login is renewed as long as the page is open. */
-import { keepToken, Refusal } from "./api.ts";
+import { dropToken, keepToken, Refusal } from "./api.ts";
 import { finish, isAnswer, NotSignedIn, renewed, renewIn, type Tokens } from "./login.ts";
 import { settings } from "./settings.ts";
 
@@ -25,6 +25,13 @@ export async function takeAnswer(): Promise<boolean> {
   keep(tokens);
   if (to.startsWith("/console/")) history.replaceState(null, "", to);
   return true;
+}
+
+/** Leaves the page without a token, and without one that renews it. */
+export function signOut(): void {
+  clearTimeout(timer);
+  last = null;
+  dropToken();
 }
 
 /** Fetches the next token of this tab. Whether there is one. */

@@ -65,7 +65,7 @@ for (const [status, error, closing] of [
 }
 
 for (const answer of [[503, { error: { code: "store_unavailable", message: "m" } }], [429, {}], null] as const) {
-  test(`a request that is answered ${answer === null ? "by nobody" : answer[0]} is left to the session, which sends it again`, async () => {
+  test(`a request that ${answer === null ? "gets no answer" : `is answered ${answer[0]}`} is left to the session, which sends it again`, async () => {
     const page = new Page(roomy(({ method }) => (method === "PUT" ? answer : undefined)));
     await page.start();
     page.enter();

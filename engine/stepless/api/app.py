@@ -23,6 +23,7 @@ from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
     audit,
+    caller,
     changing,
     console,
     costs,
@@ -135,6 +136,7 @@ def create_app(
         versions.add_routes(guarded, service, editing)
         add_key_routes(guarded, kept)
         audit.add_routes(guarded, log)
+        caller.add_routes(guarded)
         plain = Routes(app, [Depends(check)], documented=documented)
         if site is not None:
             draft_routes.add_routes(guarded, editing, rooms)

@@ -57,15 +57,19 @@ class Cable:
     def cut(self) -> Iterator[None]:
         """What is open breaks off, what is new is refused, until the end of the block."""
         self._cables.run(self._set(is_cut=True))
-        yield
-        self._cables.run(self._set())
+        try:
+            yield
+        finally:
+            self._cables.run(self._set())
 
     @contextmanager
     def deaf(self) -> Iterator[None]:
         """Connections stay open, and nothing arrives at the other end any more; they break off at the end of the block."""
         self._cables.run(self._set(is_deaf=True))
-        yield
-        self._cables.run(self._set())
+        try:
+            yield
+        finally:
+            self._cables.run(self._set())
 
     async def _set(self, *, is_cut: bool = False, is_deaf: bool = False) -> None:
         if is_cut or self._is_deaf:

@@ -13,6 +13,14 @@ WITH_TOKEN = "if (location.protocol === 'http:') sessionStorage.setItem('steples
 AS_YAML = "if (location.protocol === 'http:') localStorage.setItem('stepless.parameters', 'yaml')"
 AS_FORM = "if (location.protocol === 'http:') localStorage.removeItem('stepless.parameters')"
 
+# sets `window.isWelcome` once the room has let the page in: until then, the page sends its edits by requests
+TELLS_WELCOME = """window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+        super(...given);
+        this.addEventListener("message", ({data}) => { window.isWelcome ||= String(data).includes('"welcome"'); });
+    }
+}"""
+
 
 class Windows:
     """Windows, each in a context of its own: storage, locks and connections of one person's browser. `faults` are errors of

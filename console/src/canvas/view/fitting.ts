@@ -13,13 +13,13 @@ export function isFarAway(zoom: number, blocks: number): boolean {
   return zoom < FAR_ZOOM && blocks > FAR_BLOCKS;
 }
 
-export function whole(bounds: Bounds, _: ReadonlyMap<string, Spot>, width: number, height: number): Viewport {
+export function whole(bounds: Bounds, width: number, height: number): Viewport {
   return getViewportForBounds(bounds, width, height, 0.02, 1, 0.08);
 }
 
 /** What is shown at first: the whole, unless its names would be too small; then its first block stands at the left. A graph that is far away stays whole: its rectangles are a map. */
-export function beginning(bounds: Bounds, spots: ReadonlyMap<string, Spot>, width: number, height: number): Viewport {
-  const all = whole(bounds, spots, width, height);
+export function beginning(bounds: Bounds, width: number, height: number, spots: ReadonlyMap<string, Spot>): Viewport {
+  const all = whole(bounds, width, height);
   if (all.zoom >= READABLE_ZOOM || isFarAway(all.zoom, spots.size)) return all;
   let first: Spot | null = null;
   for (const spot of spots.values()) if (first === null || spot.left < first.left || (spot.left === first.left && spot.top < first.top)) first = spot;

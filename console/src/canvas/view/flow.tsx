@@ -229,7 +229,7 @@ function useViewer(desk: Desk, box: { readonly current: HTMLDivElement | null })
       const { placed, notes } = desk.snapshot();
       const bounds = around(placed.bounds, notes.values());
       const { width, height } = size();
-      if (bounds.width > 0 && width > 0) void flow.setViewport(part(bounds, placed.spots, width, height));
+      if (bounds.width > 0 && width > 0) void flow.setViewport(part(bounds, width, height, placed.spots));
     };
     const open = (): void => { show(beginning); };
     desk.viewer = {

@@ -20,16 +20,10 @@ export function unsendable(asked: Gesture): string | null {
 function faultOf(value: Json | undefined, depth: number): string | null {
   if (depth > MAX_DOCUMENT_DEPTH) return "value_too_deep";
   if (typeof value === "string") return hasLoneSurrogate(value) ? "no_text" : null;
-  if (isObject(value)) {
-    for (const [key, held] of value) {
-      const fault = hasLoneSurrogate(key) ? "no_text" : faultOf(held, depth + 1);
-      if (fault !== null) return fault;
-    }
-  } else if (isList(value)) {
-    for (const held of value) {
-      const fault = faultOf(held, depth + 1);
-      if (fault !== null) return fault;
-    }
+  const held = isObject(value) ? value.values() : isList(value) ? value : [];
+  for (const one of held) {
+    const fault = faultOf(one, depth + 1);
+    if (fault !== null) return fault;
   }
-  return null;
+  return isObject(value) && [...value.keys()].some(hasLoneSurrogate) ? "no_text" : null;
 }

@@ -6,7 +6,7 @@
  */
 import { Refusal, explained, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
-import { ENDED } from "./merging.ts";
+import { ENDED } from "../../wire/statuses.ts";
 
 export type Action = "rerun" | "cancel" | "hold" | "release";
 

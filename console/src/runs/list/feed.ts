@@ -4,8 +4,9 @@
  */
 import { requestPlain } from "../../wire/api.ts";
 import { serverNow } from "../../wire/clock.ts";
+import { ENDED } from "../../wire/statuses.ts";
 import { toQuery, type Filters } from "./filters.ts";
-import { ENDED, extended, merged, type Head, type RunPage } from "./merging.ts";
+import { extended, merged, type Head, type RunPage } from "./merging.ts";
 
 const PAGE = 200;
 const AHEAD = 800; // rows behind the view

@@ -17,8 +17,6 @@ export interface RunPage {
   readonly cursor: string | null;
 }
 
-export const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled", "timed_out"]);
-
 /** Negative where `left` stands before `right`: newest first, then by id, descending. */
 export function compare(left: Head, right: Head): number {
   if (left.created_at !== right.created_at) return left.created_at > right.created_at ? -1 : 1;

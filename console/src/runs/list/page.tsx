@@ -6,9 +6,10 @@ import { Bar } from "../../ui/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
 import { Failed, Stale } from "../../ui/notices.tsx";
+import { isTyped, isWithin } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
-import { requestPlain } from "../../wire/api.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";
+import { useWorkflows } from "../../workflows/ids.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";
 import { useCounts, type Counts } from "./counting.ts";
@@ -158,11 +159,11 @@ function useListKeys(seen: Feed, active: number, setActive: (place: number) => v
   useEffect(() => {
     if (off) return;
     const press = (event: KeyboardEvent): void => {
-      if (event.metaKey || event.ctrlKey || event.altKey || within(event, "input:not([type=checkbox]), select, textarea, dialog")) return;
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyped(event)) return;
       const row = seen.rows[active];
       if (event.key === "j" || event.key === "ArrowDown") setActive(Math.min(active + 1, seen.rows.length - 1));
       else if (event.key === "k" || event.key === "ArrowUp") setActive(Math.max(active - 1, 0));
-      else if (event.key === "Enter" && row !== undefined && !within(event, "button, a")) go(runPath(row.id));
+      else if (event.key === "Enter" && row !== undefined && !isWithin(event, "button, a")) go(runPath(row.id));
       else if (event.key === "x" && row !== undefined) choose(row.id);
       else if (event.key === "/") document.querySelector<HTMLInputElement>(".filters input[name=search]")?.focus();
       else return;
@@ -172,21 +173,3 @@ function useListKeys(seen: Feed, active: number, setActive: (place: number) => v
     return () => { window.removeEventListener("keydown", press); };
   }, [seen.rows, active, setActive, choose, off]);
 }
-
-function within(event: KeyboardEvent, places: string): boolean {
-  return event.target instanceof HTMLElement && event.target.closest(places) !== null;
-}
-
-/** The ids of the workflows, for the filter; none where they cannot be had: the filter then takes what the address says. */
-function useWorkflows(): readonly string[] {
-  const [ids, setIds] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let left = false;
-    requestPlain("GET", "/workflows?limit=1000").then((answer) => {
-      if (!left) setIds((answer as { readonly workflows: readonly { readonly id: string }[] }).workflows.map(({ id }) => id));
-    }, () => { if (!left) setIds([]); });
-    return () => { left = true; };
-  }, []);
-  return ids;
-}
-

@@ -33,11 +33,14 @@ export function usePlace(box: RefObject<HTMLElement | null>, rows: readonly Head
       look(row, end);
       return;
     }
+    const place = rows.findIndex(({ id }) => id === former.active);
+    if (place >= 0 && place !== active) {
+      setActive(place); // which scrolls to its row: the list is scrolled back after that
+      return;
+    }
     isBack.current = true;
     element.scrollTop = former.top;
-    const place = rows.findIndex(({ id }) => id === former.active);
-    if (place >= 0) setActive(place);
-  }, [box, former, rows, whole, height, look, setActive]);
+  }, [box, former, rows, whole, active, height, look, setActive]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;

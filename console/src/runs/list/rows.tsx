@@ -11,7 +11,7 @@ import { Heads } from "./heads.tsx";
 import type { Head } from "./merging.ts";
 import { usePlace } from "./place.ts";
 
-/** The status as people name it: a run that somebody holds is held. */
+/** The status that is shown. A run on hold is stored as paused or created. */
 export function shownStatus({ status, waiting }: Head): string {
   return waiting.includes("held") && (status === "paused" || status === "created") ? "held" : status;
 }

@@ -81,7 +81,7 @@ function Differences({ id, look, other, all, onAll, onNode }: Comparing): ReactE
     return () => { store.close(); };
   }, [store]);
   const beside = useSyncExternalStore(store.subscribe, store.snapshot);
-  if (beside.head === null) return beside.error === null ? <Bones label="The other run is loading" /> : <Fault error={beside.error} again={() => { store.open(); }} />;
+  if (beside.head === null || beside.at === 0 || look.at === 0) return beside.error === null ? <Bones label="The runs are loading" /> : <Fault error={beside.error} again={() => { store.open(); }} />;
   const rows = compared(look.nodes, beside.nodes);
   const differing = rows.filter(({ differs }) => differs);
   return (

@@ -6,6 +6,7 @@ import { Bar } from "../../ui/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault, Stale } from "../../ui/notices.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
+import { isTyped } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { Asking, type Question } from "./asking.tsx";
@@ -63,6 +64,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
   const tab = query.get("tab") ?? (narrow() ? "timeline" : "graph");
   const put = useCallback((change: Change) => {
     const next = new URLSearchParams(text);
+    if ("node" in change || "instance" in change) next.delete("attempt"); // that of the instance before
     for (const [name, value] of Object.entries(change)) {
       if (value === null || value === "") next.delete(name);
       else next.set(name, String(value));
@@ -70,7 +72,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
     const made = next.toString();
     go(`${runPath(id)}${made === "" ? "" : `?${made}`}`);
   }, [id, text]);
-  const choose = useCallback((path: string, instance = "") => { put({ node: path, instance, attempt: null }); }, [put]);
+  const choose = useCallback((path: string, instance = "") => { put({ node: path, instance }); }, [put]);
   const named = query.get("instance") ?? "";
   const path = named === "" ? query.get("node") ?? "" : pathOf(named);
   const first = useFirst(id, named === "" ? path : "", look);
@@ -100,10 +102,10 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
 function useRunKeys({ nodes }: RunLook, path: string, put: (change: Change) => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (document.querySelector("dialog[open]") !== null || event.metaKey || event.ctrlKey) return;
+      if (event.metaKey || event.ctrlKey || document.querySelector("dialog[open]") !== null) return;
       if (event.key === "Escape") {
         if (path !== "") put({ node: null, instance: null });
-      } else if ((event.key === "[" || event.key === "]") && !(event.target instanceof HTMLElement && event.target.matches("input, textarea, select"))) {
+      } else if ((event.key === "[" || event.key === "]") && !isTyped(event)) {
         const next = nextBegun(nodes.values(), path, event.key === "]" ? 1 : -1);
         if (next !== null) put({ node: next, instance: null });
       }

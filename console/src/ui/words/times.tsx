@@ -17,9 +17,18 @@ export function ago(at: number, now: number): string {
 
 const MINUTE_MS = 60_000;
 
+const shown = new Set<() => void>();
+let clock: ReturnType<typeof setInterval> | undefined; // one for all times of a page
+
 function everyMinute(listener: () => void): () => void {
-  const timer = setInterval(listener, MINUTE_MS);
-  return () => { clearInterval(timer); };
+  shown.add(listener);
+  clock ??= setInterval(() => { for (const one of shown) one(); }, MINUTE_MS);
+  return () => {
+    shown.delete(listener);
+    if (shown.size > 0) return;
+    clearInterval(clock);
+    clock = undefined;
+  };
 }
 
 /** `at` is an ISO text or milliseconds. What it says goes with the time. */

@@ -193,6 +193,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "rerun_run": {_JSON: _STARTED_AGAIN},
     "erase_run": {_JSON: _ERASED},
     "change_runs": {_JSON: _SWEPT},
+    "read_caller": {_JSON: {"caller": "jwt 8f3a ada", "roles": ["read", "run"], "ends_at": "2026-09-01T13:00:00.000Z"}},
     "list_audit": {_JSON: {"entries": [_AUDITED], "cursor": None}},
     "list_schedules": {_JSON: {"schedules": [_SCHEDULE], "cursor": None}},
     "read_schedules": {_JSON: {"schedules": [_SCHEDULE], "cursor": None}},

@@ -1,10 +1,18 @@
-"""The bodies of responses to admins, as typed dictionaries from which /openapi.json is generated."""
+"""The bodies of responses about callers, as typed dictionaries from which /openapi.json is generated."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
+
+
+class CallerOut(TypedDict):
+    """`caller` is the name in the audit log and in drafts. `ends_at`: when the token or session ends."""
+
+    caller: str
+    roles: list[Literal["read", "run", "edit", "approve", "admin"]]
+    ends_at: str | None
 
 
 class AuditOut(TypedDict):

@@ -1,4 +1,4 @@
-"""Warns of secrets that are written into the document: whoever may read it, and each of its versions, would know them."""
+"""Warns of secrets that are written into the document, where everyone who may read the workflow can read them."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def test_many_who_come_at_once_open_a_draft_once(storage: Storage) -> None:
 
 
 def test_what_is_too_large_for_the_log_is_kept_before_the_item_that_names_it(storage: Storage, drafts: MemoryDrafts) -> None:
-    """Otherwise a process that dies in between leaves an item that nobody can read."""
+    """Otherwise a process that dies in between leaves an item that cannot be read."""
     happened: list[str] = []
 
     class Seen(MemoryBlobs):

@@ -57,7 +57,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   const show = useCallback((part: typeof beginning) => {
     const [width, height] = [box.current?.clientWidth ?? 0, box.current?.clientHeight ?? 0];
     if (spots.bounds.width === 0 || width === 0) return;
-    void flow.setViewport(part(spots.bounds, spots.spots, width, height));
+    void flow.setViewport(part(spots.bounds, width, height, spots.spots));
     setFitted(graph);
   }, [flow, spots, graph]);
   const fit = (): void => { show(whole); };
