@@ -31,8 +31,8 @@ async function counts(filters: Filters, signal: AbortSignal): Promise<Counts> {
   return found;
 }
 
-/** null until they are known, and where they cannot be had: the list itself says why. */
-export function useCounts(filters: Filters): Counts | null {
+/** null until they are known, and where they cannot be had: the list itself says why. Another `turn` reads them at once. */
+export function useCounts(filters: Filters, turn: number): Counts | null {
   const [found, setFound] = useState<Counts | null>(null);
   useEffect(() => {
     const leaving = new AbortController();
@@ -47,6 +47,6 @@ export function useCounts(filters: Filters): Counts | null {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [filters]);
+  }, [filters, turn]);
   return found;
 }

@@ -50,7 +50,8 @@ export default function Runs(): ReactElement {
 function List({ filters, onFilter }: { readonly filters: Filters; readonly onFilter: (filters: Filters) => void }): ReactElement {
   const feed = useFeed(filters);
   const seen = useSyncExternalStore(feed.subscribe, feed.snapshot);
-  const counts = useCounts(filters);
+  const [changes, setChanges] = useState(0);
+  const counts = useCounts(filters, changes);
   const small = useSmall();
   const [active, setActive] = useState(-1);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -76,7 +77,7 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
       <Body seen={seen} filters={filters} small={small} again={() => { void feed.again(); }} goOn={() => { feed.goOn(); }}>
         <Rows rows={seen.rows} whole={seen.whole} active={active} chosen={chosen} small={small} onLook={look} onChoose={choose} onActive={setActive} />
       </Body>
-      {asked === null ? null : <Bulk {...asked} onClose={() => { setAsked(null); setChosen(new Set()); void feed.again(); }} />}
+      {asked === null ? null : <Bulk {...asked} onClose={() => { setAsked(null); setChosen(new Set()); setChanges(changes + 1); void feed.again(); }} />}
     </>
   );
 }
