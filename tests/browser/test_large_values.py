@@ -77,3 +77,4 @@ def test_inputs_that_are_too_large_to_edit_are_taken_as_they_are(page: Any, site
         page.get_by_role("button", name="Start the new run").click()
     assert "inputs" not in asked.value.post_data_json
     page.wait_for_url(lambda url: run not in url)
+    page.unroute_all(behavior="ignoreErrors")  # the page may ask just now

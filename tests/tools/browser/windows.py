@@ -7,7 +7,7 @@ from typing import Any
 
 from draft_site import Frames, Person
 
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1440, "height": 900}  # the example stands in it whole: a block that is cut off cannot be clicked
 SHOWN = ".react-flow__node, .empty, .outline, .far"
 WITH_TOKEN = "if (location.protocol === 'http:') sessionStorage.setItem('stepless.token', {!r})"
 AS_YAML = "if (location.protocol === 'http:') localStorage.setItem('stepless.parameters', 'yaml')"
