@@ -4,7 +4,7 @@ import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../
 import { heard } from "./clock.ts";
 import { sentence } from "../ui/words/sentences.ts";
 
-export const TOKEN = "stepless.token";
+const TOKEN = "stepless.token";
 
 /** An answer that is an error. `code` is the server's, or `http_404` and the like where it gave none. */
 export class Refusal extends Error {
@@ -77,6 +77,12 @@ export async function callerNow(): Promise<Caller> {
   }
 }
 
+/** The header with the token of the tab; none where it has no token. */
+export function bearer(): Readonly<Record<string, string>> {
+  const token = sessionStorage.getItem(TOKEN);
+  return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
 export function hasToken(): boolean {
   return sessionStorage.getItem(TOKEN) !== null;
 }
@@ -108,9 +114,7 @@ export async function requestWritten(method: Method, path: string, body: string)
 }
 
 async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-  const headers = new Headers({ accept: "application/json" });
-  const token = sessionStorage.getItem(TOKEN);
-  if (token !== null) headers.set("authorization", `Bearer ${token}`);
+  const headers = new Headers({ accept: "application/json", ...bearer() });
   if (body !== undefined) headers.set("content-type", "application/json");
   const asked = Date.now();
   const answer = await fetch(path, {
@@ -124,7 +128,7 @@ async function send(method: Method, path: string, body: string | undefined, sign
     if (answer.status === 401) signedOut(why);
     throw why;
   }
-  isTaken ||= token !== null;
+  isTaken ||= headers.has("authorization");
   return text;
 }
 

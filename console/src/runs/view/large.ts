@@ -1,7 +1,7 @@
 /** Values of a run that are too large for an answer: what stands in their place, and how they are read whole. */
 import { isObject, textAt, type Json } from "../../editing/values.ts";
 import { runPath } from "../../ui/addresses.ts";
-import { Refusal, TOKEN } from "../../wire/api.ts";
+import { bearer, Refusal } from "../../wire/api.ts";
 
 export interface Large {
   readonly size: number; // bytes
@@ -40,10 +40,9 @@ const REVOKE_MS = 10_000;
 /** The whole value as a file, read in parts that the server chooses. `say` gets the share that is read. */
 export async function downloadValue(run: string, { hash }: Large, name: string, say: (share: number) => void): Promise<void> {
   const parts: ArrayBuffer[] = [];
-  const token = sessionStorage.getItem(TOKEN);
   for (let [from, total] = [0, 1]; from < total;) {
     const answer = await fetch(`${runPath(run)}/values/${encodeURIComponent(hash)}`, {
-      headers: { range: `bytes=${from}-`, ...(token === null ? {} : { authorization: `Bearer ${token}` }) }, credentials: "omit", cache: "no-cache",
+      headers: { range: `bytes=${from}-`, ...bearer() }, credentials: "omit", cache: "no-cache",
     });
     const [, last, all] = /^bytes \d+-(\d+)\/(\d+)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
     if (!answer.ok || last === undefined) throw new Refusal(answer.status, "value_unreadable", `The server answered ${answer.status}.`, "Try again.");
