@@ -155,7 +155,7 @@ def test_all_that_match_are_rerun_once_more_where_a_person_asks_for_it(page: Any
 
 
 def test_of_runs_that_were_chosen_those_that_were_rerun_meanwhile_are_left_out(page: Any, site: DraftSite) -> None:
-    """The group of failures was read before somebody else ran one of its runs again."""
+    """Another caller reruns a run of the group after the page has read it."""
     runs = [failed(site) for _ in range(2)]
     page.goto(f"{site.url}/console/errors")
     page.locator(".group").get_by_role("button", name="Rerun…").click()
