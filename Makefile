@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: packages cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -147,13 +147,17 @@ RUNTIME := .tools/runtime/bin/python
 CDK := .tools/cdk
 export SAM_CLI_TELEMETRY := 0
 
+PACKAGES ?= engine/stepless/cli/project/packages.txt
+packages: | $(UV) ## write the packages that `stepless init` projects install, with their hashes, after a change of uv.lock
+	@$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-annotate --no-header > $(PACKAGES)
+
 build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
 	@mkdir -p build
-	COMPILER="$(COMPILER)" $(SAM) build --build-in-source --parallel > build/build.log 2>&1 || (cat build/build.log; exit 1)
+	COMPILER="$(COMPILER)" $(SAM) build > build/build.log 2>&1 || (cat build/build.log; exit 1)
 
 size: build $(RUNTIME) ## show the size and the import time of the functions
 	LAMBDA_PYTHON=$$($(RUNTIME) -c 'import sys; print("%d.%d" % sys.version_info[:2])') LAMBDA_PLATFORM=$$(uname -m)-manylinux_2_28 \
-		$(SAM) build --build-in-source --parallel --build-dir build/local > build/local.log 2>&1
+		$(SAM) build --build-dir build/local > build/local.log 2>&1
 	@$(BIN)/python -m benchmarks.artifacts .aws-sam/build build/local $(RUNTIME)
 
 check: build/.checked ## check template.yaml before and after the transform, unless it is as it was at the last check
@@ -191,8 +195,8 @@ COMPILE = find $(ARTIFACTS_DIR) -name __pycache__ -type d -prune -exec rm -rf {}
 
 build-Dependencies: | $(UV)
 	@mkdir -p $(TARGET)
-	$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-hashes --output-file $(ARTIFACTS_DIR)/requirements.txt
-	$(INSTALL) --no-deps -r $(ARTIFACTS_DIR)/requirements.txt
+	$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --output-file $(ARTIFACTS_DIR)/requirements.txt
+	$(INSTALL) --no-deps --require-hashes -r $(ARTIFACTS_DIR)/requirements.txt
 	rm -rf $(ARTIFACTS_DIR)/requirements.txt $(TARGET)/bin
 	@$(COMPILE)
 
@@ -207,14 +211,15 @@ build-Functions: | $(UV)
 	if [ -f $(FUNCTIONS)/requirements.txt ]; then $(INSTALL) -r $(FUNCTIONS)/requirements.txt; fi
 	@$(COMPILE)
 
+# The hash makes a changed parameter a change of the code: `sam deploy` then publishes a version that has the new value.
 build-%Function:
 	cp functions/$(shell echo $* | tr A-Z a-z)/*.py $(ARTIFACTS_DIR)/
+	@$(PYTHON) layers/deploy/fingerprint.py $(CONFIG) > $(ARTIFACTS_DIR)/parameters.sha256
 	@$(COMPILE)
 
 # Tools with their own dependencies, each in its own environment.
-$(SAM): | $(UV)
-	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .tools/sam
-	$(UV) pip install --quiet --python $(SAM_PYTHON) 'aws-sam-cli==1.170.0' 'cfn-lint>=1.58,<2'
+$(SAM): uv.lock pyproject.toml | $(UV)
+	UV_PROJECT_ENVIRONMENT=.tools/sam $(UV) sync --frozen --quiet --only-group sam --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
 # The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
@@ -240,9 +245,9 @@ $(SITE)/.ready: uv.lock pyproject.toml | $(UV)
 	@touch $@
 
 # Lambda's runtime and nothing else: everything else that a function needs must be in its layers. On Lambda's Python if it is here.
-$(RUNTIME): | $(UV)
-	$(UV) venv --quiet --clear --python "$(or $(COMPILER),$$($(PYTHON) -c 'import sys; print(sys.executable)'))" .tools/runtime
-	$(UV) pip install --quiet --python $@ 'awslambdaric>=4.2,<5'
+$(RUNTIME): uv.lock pyproject.toml | $(UV)
+	UV_PROJECT_ENVIRONMENT=.tools/runtime $(UV) sync --frozen --quiet --only-group runtime --python "$(or $(COMPILER),$$($(PYTHON) -c 'import sys; print(sys.executable)'))"
+	@touch $@
 
 # -- tools ------------------------------------------------------------------------------------------------------------
 
@@ -251,7 +256,7 @@ $(RUNTIME): | $(UV)
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stepless needs Python 3.11 or later, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 setup")'
 	PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore \
-		$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade --target .tools 'uv>=0.13.8,<0.14'
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade --target .tools 'uv==0.13.9'
 	@touch $@
 
 $(READY): uv.lock pyproject.toml | $(UV)

@@ -316,6 +316,8 @@ LOCAL_BUDGET_MS: Final = 60_000  # of one invocation in a local process, so that
 WATCH_MS: Final = 500  # between checks of the files by `stepless dev`
 SETTLE_MS: Final = 150  # a changed file is loaded when it has stayed the same for this long
 MAX_WATCHED_FILES: Final = 2_000  # by `stepless dev`: checking one file takes some five microseconds
+MAX_SOURCE_FOLDERS: Final = 500  # of one folder of workflows: `stepless dev` looks through all of them twice a second
+MAX_SOURCE_FOLDER_DEPTH: Final = 16  # inside each other
 MAX_REPORTED_RUNS: Final = 10_000  # in progress at once, whose start `stepless dev` remembers to report their end
 PRINT_MS: Final = 100  # between two times at which `stepless dev` prints lines about runs
 MAX_PRINTED_RUN_LINES: Final = 200  # at one of them; of more, it prints the number
@@ -331,7 +333,7 @@ MAX_WARM_DIGESTS: Final = 4  # of runs that one process keeps, so that a look at
 MAX_SCANNED_EVENTS: Final = 20_000  # that one request for the events that fit a filter reads; a cursor continues it
 MAX_INSTANCE_CHARACTERS: Final = 2_000  # of the id of an instance in a request: 16 containers deep, ids of 64 characters
 # -- drafts ----------------------------------------------------------------------------------------------------------
-MAX_FILE_NAME_CHARACTERS: Final = 100  # of a file that a draft is saved to: the head of the draft has it
+MAX_FILE_NAME_CHARACTERS: Final = 100  # of a file that a draft is saved to, with its subfolders: the head of the draft has it
 MAX_CONFLICTS: Final = 500  # of one draft with its file, that wait for a decision; further differences are shown by the diff
 DIFF_CONTEXT_LINES: Final = 3  # around the lines that differ
 HISTORY_ITEMS: Final = 1_000  # of the log, that one page of the history is made of

@@ -69,7 +69,7 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     config.record_facts(account=number, functions=functions)
     make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(project)]
     built = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode
-    code = built or sam_deploy(name, config, decided.sent, tags, project)
+    code = built or sam_deploy(config, decided.sent, tags, project)
     deployed = account.stack(name) if code == 0 else None
     if deployed is not None:  # on a terminal the answer may have been no
         config.record_facts(**{fact: deployed.outputs[output] for fact, output in DATA.items() if output in deployed.outputs})
@@ -78,14 +78,14 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     return code
 
 
-def sam_deploy(name: str, config: Samconfig, values: Mapping[str, str], tags: Mapping[str, str], project: Path) -> int:
+def sam_deploy(config: Samconfig, values: Mapping[str, str], tags: Mapping[str, str], project: Path) -> int:
     """The values go by a file of their own: what is NoEcho is not in samconfig.toml, and command lines are seen by others."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "parameters.yaml")  # of which JSON is a part
         file.touch(0o600)
         file.write_text(json.dumps(dict(values)), "utf-8")
         command = [str(SAM), "deploy", "--template", ".aws-sam/build/template.yaml", "--config-file", str(config.path)]
-        command += ["--config-env", name, "--parameter-overrides", f"file://{file}", "--no-fail-on-empty-changeset"]
+        command += ["--config-env", config.environment, "--parameter-overrides", f"file://{file}", "--no-fail-on-empty-changeset"]
         if tags:  # CloudFormation gives them to every resource
             command += ["--tags", " ".join(f"{tag}={value}" for tag, value in tags.items())]
         command += ["--confirm-changeset"] if on_terminal() else ["--no-confirm-changeset", "--no-progressbar"]

@@ -1,4 +1,6 @@
-"""The project's samconfig.toml: one table for each stack, named like it. `sam` reads it with `--config-env`."""
+"""The project's samconfig.toml. The stack that `[default]` names is the one of `sam deploy` without arguments. Every other stack
+has a table with its own name, which `sam deploy --config-env NAME` reads.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ class Samconfig:
         self._stack = stack
         self._file = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
         self._file.setdefault("version", 0.1)
+        default = _plain(self._file.get("default", {})).get("deploy", {}).get("parameters", {})
+        self.environment = "default" if stack not in self._file and default.get("stack_name") == stack else stack
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -42,8 +46,13 @@ class Samconfig:
     def record(self, region: str, parameters: dict[str, str], tags: dict[str, str]) -> None:
         deploy = self._table("deploy", "parameters")
         fixed = {"stack_name": self._stack, "region": region, "capabilities": "CAPABILITY_IAM", "resolve_s3": True}
-        deploy.update({name: value for name, value in fixed.items() if deploy.get(name) != value})
-        deploy["parameter_overrides"] = parameters
+        _change(deploy, fixed)
+        if not isinstance(deploy.get("parameter_overrides"), dict):  # in one of the other forms that `sam` reads
+            deploy["parameter_overrides"] = tomlkit.table()
+        overrides = deploy["parameter_overrides"]
+        for name in [name for name in overrides if name not in parameters]:
+            del overrides[name]
+        _change(overrides, parameters)
         if tags:
             deploy["tags"] = [f"{name}={value}" for name, value in tags.items()]
         else:
@@ -55,14 +64,14 @@ class Samconfig:
         self._write()
 
     def _read(self, *names: str) -> Any:
-        table: Any = self._file.get(self._stack, {})
+        table: Any = self._file.get(self.environment, {})
         for name in names:
             table = table.get(name, {})
         return _plain(table)
 
     def _table(self, *names: str) -> Any:
         table: Any = self._file
-        for name in (self._stack, *names):
+        for name in (self.environment, *names):
             if name not in table:
                 table[name] = tomlkit.table(is_super_table=name != names[-1])
             table = table[name]
@@ -70,6 +79,11 @@ class Samconfig:
 
     def _write(self) -> None:
         self.path.write_text(tomlkit.dumps(self._file), "utf-8")
+
+
+def _change(table: Any, values: dict[str, Any]) -> None:
+    """Writes what differs: the rest of the table keeps its comments and its order."""
+    table.update({name: value for name, value in values.items() if table.get(name) != value})
 
 
 def _plain(value: Any) -> Any:

@@ -126,3 +126,8 @@ def test_digits_are_kept_by_a_test_run_a_pin_and_a_webhook(windows: Windows, pag
         assert part in events(editor, site, "run.started"), part
         assert part in done, part
     assert f'"output":[{BIG},{{"id":{BIG}' in done
+    shown = editor.get_by_role("table", name="Events").get_by_role("row").filter(has_text="run.started")
+    editor.get_by_role("tab", name="Events").click()
+    assert str(BIG) in shown.inner_text()
+    shown.click()
+    assert f'"id": {BIG}' in editor.locator(".event-whole").inner_text()

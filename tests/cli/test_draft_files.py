@@ -97,8 +97,12 @@ def test_a_file_that_was_made_meanwhile_is_not_replaced_by_the_mending(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "name", ["../a.yaml", "/tmp/a.yaml", "a/b.yaml", ".a.yaml", "a.txt", "", "a\x00.yaml", "a.layout.json", "x" * 200 + ".yaml"],
-)
+    "name",
+    [
+        "../a.yaml", "/tmp/a.yaml", "a/../b.yaml", "a/.b.yaml", ".git/b.yaml", "a//b.yaml", "a/", ".a.yaml", "a.txt", "",
+        "a\x00.yaml", "a.layout.json", "x" * 200 + ".yaml",
+    ],
+)  # fmt: skip
 def test_only_documents_of_the_folder_are_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         DraftFiles(tmp_path).write(name, None, OURS)
@@ -111,6 +115,57 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").symlink_to(tmp_path / "there" / "b.yaml")
     assert DraftFiles(tmp_path).write("a.yaml", BASE, OURS)
     assert (tmp_path / "a.yaml").is_symlink() and (tmp_path / "there" / "b.yaml").read_text() == OURS
+
+
+def test_a_file_of_a_subfolder_is_saved_there(tmp_path: Path) -> None:
+    (tmp_path / "orders" / "new").mkdir(parents=True)
+    files = DraftFiles(tmp_path)
+    assert files.write("orders/new/a.yaml", None, BASE) and files.write("orders/new/a.yaml", BASE, OURS)
+    files.write_layout("orders/new/a.yaml", {"notes": [{"x": 0, "y": 0}]})
+    assert texts(tmp_path / "orders" / "new")[0] == OURS and files.holding("a") == ["orders/new/a.yaml"]
+    assert files.layout("orders/new/a.yaml") == {"notes": [{"x": 0, "y": 0}]}
+    (tmp_path / "orders" / "new" / "a.yaml").rename(tmp_path / "orders" / "new" / ".a.yaml.stepless-taken")
+    files.recover()
+    assert files.read("orders/new/a.yaml") == OURS
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A file beside the folder `served`."""
+    (tmp_path / "served").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.yaml").write_text(BASE)
+    return tmp_path / "outside" / "a.yaml"
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "sub/a.yaml", "missing.yaml"])
+def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path, outside: Path, name: str) -> None:
+    """To a file, through a folder, and to a file that does not exist yet."""
+    served = tmp_path / "served"
+    (served / "a.yaml").symlink_to(outside)
+    (served / "sub").symlink_to(outside.parent)
+    (served / "missing.yaml").symlink_to(outside.with_name("missing.yaml"))
+    files = DraftFiles(served)
+    for call in (lambda: files.write(name, BASE, OURS), lambda: files.write(name, None, OURS), lambda: files.read(name)):
+        with pytest.raises(InvalidRequest) as refused:
+            call()
+        assert refused.value.code == "file_outside"
+    with pytest.raises(InvalidRequest):
+        files.write_layout(name, {"notes": []})
+    assert texts(outside.parent) == [BASE]
+
+
+def test_no_file_outside_is_changed_through_the_names_that_a_save_uses(tmp_path: Path, outside: Path) -> None:
+    served = tmp_path / "served"
+    (served / "a.yaml").write_text(BASE)
+    for name in (".a.yaml.stepless-new", ".a.yaml.layout.json.stepless-new", "a.yaml.layout.json"):
+        (served / name).symlink_to(outside)
+    files = DraftFiles(served)
+    with pytest.raises(InvalidRequest, match="leads out"):
+        files.layout("a.yaml")
+    assert files.write("a.yaml", BASE, OURS)
+    files.write_layout("a.yaml", {"notes": []})
+    assert texts(outside.parent) == [BASE] and files.layout("a.yaml") == {"notes": []}
 
 
 def test_a_layout_has_a_line_for_each_place(tmp_path: Path) -> None:

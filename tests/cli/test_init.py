@@ -73,7 +73,7 @@ def test_everything_that_the_template_builds_has_its_rule_and_its_code(project: 
     assert [name for name in layers if f"\nbuild-{name}:\n" not in rules] == []
     folders = [name.removesuffix("Function").lower() for name in built if name not in layers]
     assert [name for name in folders if not (project / "functions" / name / "app.py").is_file()] == []
-    settings = tomllib.loads((project / "samconfig.toml").read_text())["workflows"]["deploy"]["parameters"]["parameter_overrides"]
+    settings = tomllib.loads((project / "samconfig.toml").read_text())["default"]["deploy"]["parameters"]["parameter_overrides"]
     parameters = template.partition("\nParameters:\n")[2].partition("\nRules:")[0]
     declared = re.findall(r"^  (\w+):\n((?:    .*\n)+)", parameters, re.MULTILINE)
     needed = {name for name, text in declared if "    Default:" not in text}

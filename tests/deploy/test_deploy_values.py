@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 import runpy
+from pathlib import Path
 from typing import Any
 
 import pytest
 from local_cloud import ROOT
 
 VALUES = runpy.run_path(str(ROOT / "layers/deploy/values.py"))
+FINGERPRINT = runpy.run_path(str(ROOT / "layers/deploy/fingerprint.py"))["fingerprint"]
+RECORDED = """
+[default.deploy.parameters]
+stack_name = "a"
+[default.deploy.parameters.parameter_overrides]
+LogLevel = "INFO"
+"""
 DECLARED: dict[str, dict[str, Any]] = {
     "Auth": {"Default": "api-key"},
     "ApiKeyHashes": {"Default": "", "NoEcho": True},
@@ -203,3 +211,29 @@ def test_what_cannot_go_well_with_the_template_is_refused(template: dict[str, An
     stack = {"Auth": "api-key", "ApiKeyHashes": "****", "RunnerTimeout": "120", **DATA}
     with pytest.raises(VALUES["Refused"], match=part):
         VALUES["decide"](template["Parameters"], given, {}, stack)
+
+
+
+@pytest.mark.parametrize(
+    ("former", "later", "differ"),
+    [
+        ("INFO", "DEBUG", True),
+        ('LogLevel = "INFO"', 'LogLevel = "INFO"\nRetention = "90d"', True),
+        ('stack_name = "a"', 'stack_name = "a"\nregion = "eu-central-1"', False),
+        ("\n[default", "\n# a comment\n[default", False),
+    ],
+)
+def test_what_is_built_changes_with_the_parameters_and_with_nothing_else(
+    tmp_path: Path, former: str, later: str, differ: bool
+) -> None:
+    files = (tmp_path / "one.toml", tmp_path / "other.toml")
+    files[0].write_text(RECORDED)
+    files[1].write_text(RECORDED.replace(former, later))
+    assert files[0].read_text() != files[1].read_text()
+    assert (FINGERPRINT(files[0]) != FINGERPRINT(files[1])) is differ
+
+
+def test_a_file_that_is_not_there_has_no_parameters(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.toml"
+    empty.write_text("version = 0.1\n")
+    assert FINGERPRINT(tmp_path / "none.toml") == FINGERPRINT(empty)

@@ -5,7 +5,7 @@ import { shortId } from "../ui/words/formats.ts";
 import { When } from "../ui/words/times.tsx";
 import type { Value } from "../inspector/values.ts";
 import { explained, Refusal, requestWritten } from "../wire/api.ts";
-import { jsonOf } from "../wire/exact.ts";
+import { jsonOf, writtenOf } from "../wire/exact.ts";
 import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "./fields.ts";
 
 export interface Approval {
@@ -113,7 +113,7 @@ function Input({ id, field, value, fault, onChange }: { readonly id: string; rea
           {field.control === "choice" ? (
             <select className="field" {...shared} value={value} onChange={(event) => { onChange(event.target.value); }}>
               <option value="">Choose…</option>
-              {field.choices.map((choice) => <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{typeof choice === "string" ? choice : JSON.stringify(choice)}</option>)}
+              {field.choices.map((choice) => <option key={writtenOf(choice)} value={writtenOf(choice)}>{typeof choice === "string" ? choice : writtenOf(choice)}</option>)}
             </select>
           ) : lines ? <textarea className={field.control === "json" ? "field" : "field prose"} rows={3} spellCheck={field.control !== "json"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />
             : <input className="field" inputMode={field.control === "whole" ? "numeric" : field.control === "number" ? "decimal" : "text"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />}

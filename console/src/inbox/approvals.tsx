@@ -9,7 +9,7 @@ import { When } from "../ui/words/times.tsx";
 import { requestPlain } from "../wire/api.ts";
 import { setTally } from "../wire/tallies.ts";
 import { Answer } from "./answer.tsx";
-import { AGAIN_MS, usePolled } from "./polling.ts";
+import { AGAIN_MS, readOne, usePolled } from "./polling.ts";
 import { keyOf, merged, pathAfter, type Open } from "./questions.ts";
 
 interface Made {
@@ -51,8 +51,8 @@ export default function Approvals(): ReactElement {
 /** The first pages of the open questions, as often as a person has asked for more. Many are read less often. */
 function usePages(pages: number): ReturnType<typeof usePolled<Open>> {
   const read = useCallback(async (path: string, signal: AbortSignal): Promise<Open> => {
-    let found = await requestPlain("GET", path, undefined, signal) as Open;
-    for (let page = 1; page < pages && found.cursor !== null; page += 1) found = merged(found, await requestPlain("GET", pathAfter(path, found.cursor), undefined, signal) as Open);
+    let found = await readOne(path, signal) as Open;
+    for (let page = 1; page < pages && found.cursor !== null; page += 1) found = merged(found, await readOne(pathAfter(path, found.cursor), signal) as Open);
     return { ...found, pages };
   }, [pages]);
   return usePolled<Open>("/approvals", AGAIN_MS * pages, read);

@@ -1,6 +1,6 @@
 /** The fields of an answer as controls of a form, from their JSON Schemas, and what is typed as values. The server judges them. */
 import type { Value } from "../inspector/values.ts";
-import { typedValue } from "../wire/exact.ts";
+import { typedValue, writtenOf } from "../wire/exact.ts";
 
 export type Control = "choice" | "check" | "whole" | "number" | "text" | "lines" | "json";
 
@@ -25,7 +25,7 @@ export function fieldsOf(schemas: Readonly<Record<string, unknown>>): Field[] {
     const fallback = schema["default"];
     return {
       name, control, choices, label: text(schema["title"]) || name, hint: text(schema["description"]),
-      initial: fallback === undefined ? control === "check" ? "false" : "" : typeof fallback === "string" && (control === "text" || control === "lines") ? fallback : JSON.stringify(fallback),
+      initial: fallback === undefined ? control === "check" ? "false" : "" : typeof fallback === "string" && (control === "text" || control === "lines") ? fallback : writtenOf(fallback),
     };
   });
 }

@@ -39,6 +39,24 @@ export function jsonOf(value: Value): string {
   return isSequence(value) ? `[${value.map(jsonOf).join(",")}]` : JSON.stringify(value);
 }
 
+/** The value of a text in JSON with plain objects; a number whose digits count is a `Digits`. For what `requestPlain` would round. */
+export function plainOf(text: string): unknown {
+  return plainFrom(valueOf(text));
+}
+
+function plainFrom(value: Value): unknown {
+  if (isSequence(value)) return value.map(plainFrom);
+  return isMapping(value) ? Object.fromEntries([...value].map(([key, one]) => [key, plainFrom(one)])) : value;
+}
+
+/** What `plainOf` returned as JSON on one line, with every digit. */
+export function writtenOf(value: unknown): string {
+  if (value instanceof Digits) return value.text;
+  if (Array.isArray(value)) return `[${value.map(writtenOf).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${writtenOf(one)}`).join(",")}}`;
+}
+
 /** What is typed into a field that is no text. What is not of its type stays text, which the server refuses. */
 export function typedValue(given: string, control: string): Value {
   let value: Value;

@@ -9,7 +9,8 @@ import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
-import { Refusal, requestPlain } from "../wire/api.ts";
+import { Refusal, requestPlain, requestText } from "../wire/api.ts";
+import { plainOf } from "../wire/exact.ts";
 import { entriesOf, hooksOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";
@@ -36,7 +37,7 @@ const TABS = [["", "Overview"], ["versions", "Versions"], ["start", "Start"], ["
 
 async function read(id: string, signal: AbortSignal): Promise<Found> {
   const drafts = requestPlain("GET", "/drafts?limit=1000", undefined, signal) as Promise<{ readonly drafts: readonly DraftHead[] }>;
-  const published = requestPlain("GET", `/workflows/${encodeURIComponent(id)}`, undefined, signal).then((made) => made as Published, (error: unknown) => {
+  const published = requestText(`/workflows/${encodeURIComponent(id)}`, signal).then((made) => plainOf(made) as Published, (error: unknown) => {
     if (error instanceof Refusal && error.code === "unknown_workflow") return error;
     throw error;
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerOf, faultsOf, fieldsOf, verbOf } from "../../src/inbox/fields.ts";
-import { jsonOf } from "../../src/wire/exact.ts";
+import { jsonOf, plainOf, writtenOf } from "../../src/wire/exact.ts";
 
 const SCHEMAS = {
   note: { type: "string", title: "Note" }, story: { type: "string", maxLength: 5_000 }, amount: { type: "integer", default: 3 },
@@ -28,6 +28,12 @@ test("what is not of the field's type stays text", () => {
 test("a number keeps the digits that were typed", () => {
   const answer = answerOf(fieldsOf({ id: { type: "integer" }, share: { type: "number" }, rest: {} }), new Map([["id", "12345678901234567890"], ["share", "1.0"], ["rest", '{"a": 0.10}']]));
   assert.equal(jsonOf(answer), '{"id":12345678901234567890,"share":1.0,"rest":{"a":0.10}}');
+});
+
+test("a default and a choice keep the digits that the author wrote", () => {
+  const schemas = plainOf('{"id": {"type": "integer", "default": 12345678901234567890}, "one": {"enum": [9007199254740993, 1.0]}}') as Record<string, unknown>;
+  const fields = fieldsOf(schemas);
+  assert.equal(jsonOf(answerOf(fields, new Map([["one", writtenOf(fields[1]?.choices[0])]]))), '{"id":12345678901234567890,"one":9007199254740993}');
 });
 
 test("a field of any name is a field of the answer's own", () => {

@@ -12,6 +12,7 @@ tree node by node and builds closures. Python never compiles or runs any of it.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,6 +27,8 @@ from stepless.model.scope import Reference, Scope
 
 _PART: Final = 30  # steps
 _CALL: Final = 200  # of a function, on short values
+_PATH: Final = re.compile(r"[A-Za-z_][\w-]*(\.[\w-]+)+")  # `order.lines`, as other tools write a reference
+_SHOWN_CHARACTERS: Final = 80  # of an expression, in what to write instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,20 @@ def compile_expression(source: str, known: Known) -> CompiledExpression:
     Raises `ExpressionError` with one of the codes `expression_syntax`, `expression_forbidden`, `expression_too_large`,
     `unknown_function` and `unknown_reference`, and the position of the fault.
     """
+    if (inner := _within_braces(source)) is not None:
+        mend = f"write {inner}" if inner else "write an expression without them"
+        raise fault("an expression is written without braces here", source, 0, code=SYNTAX, mend=mend)
     return compile_lexed(source, lex(source, known))
+
+
+def _within_braces(source: str) -> str | None:
+    """What `{{…}}` holds, as it is written in a template or in n8n; a bare path becomes the reference that is meant. None without
+    such braces. No expression has them, since a set cannot be written."""
+    text = source.strip()
+    if not (text.startswith("{{") and text.endswith("}}")):
+        return None
+    inner = text[2:-2].strip()
+    return f"<{inner}>" if _PATH.fullmatch(inner) else inner[:_SHOWN_CHARACTERS]
 
 
 def compile_lexed(source: str, lexed: Lexed) -> CompiledExpression:

@@ -261,7 +261,7 @@ def _build(build: Path, functions: Path) -> None:
         "LAMBDA_PYTHON": version, "LAMBDA_PLATFORM": f"{platform.machine()}-manylinux_2_28", "COMPILER": str(RUNTIME),
         "FUNCTIONS": str(functions),
     }  # fmt: skip
-    tool([str(SAM), "build", "--build-in-source", "--parallel", "--build-dir", str(build)], target)
+    tool([str(SAM), "build", "--build-dir", str(build)], target)
 
 
 @contextmanager

@@ -112,7 +112,9 @@ def test_what_is_not_of_the_language_is_refused_at_its_position(source: str, cod
     ("source", "mend"),
     [("1 && 2", "and"), ("1 || 2", "or"), ("!1", "not"), ("1 === 1", "=="), ("1 is 1", "=="), ("(1, 2)", "list"),
     ("“a”", "quote"),
-     ("a.b == 1", "<node.path>"), ("[x for x in y]", "query"), ("len", "len("), ("1 ? 2 : 3", "if")],
+     ("a.b == 1", "<node.path>"), ("[x for x in y]", "query"), ("len", "len("), ("1 ? 2 : 3", "if"),
+     ("{{<s.list>}}", "write <s.list>"), (" {{ s.list }} ", "write <s.list>"), ("{{ $json.total }}", "write $json.total"),
+     ("{{}}", "without them")],
 )  # fmt: skip
 def test_a_refusal_says_what_to_write_instead(source: str, mend: str) -> None:
     with pytest.raises(ExpressionError) as caught:

@@ -2,9 +2,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { counted, lasting } from "../../ui/words/formats.ts";
-import { explained, requestPlain } from "../../wire/api.ts";
+import { isMapping, isSequence, type Value } from "../../inspector/values.ts";
+import { explained, requestText } from "../../wire/api.ts";
+import { jsonOf, textOf, valueOf } from "../../wire/exact.ts";
 import { useRows } from "../virtual.ts";
-import type { EventPage, RunEvent } from "./types.ts";
 
 const ROW = 28;
 const PAGE = 500;
@@ -18,8 +19,17 @@ export interface EventFilter {
   readonly instance: string;
 }
 
+/** An event as it is shown. Every number of `payload` and `whole` keeps the digits that the server wrote. */
+export interface ShownEvent {
+  readonly eventId: number;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly payload: ReadonlyMap<string, Value>;
+  readonly whole: Value;
+}
+
 interface Found {
-  readonly events: readonly RunEvent[];
+  readonly events: readonly ShownEvent[];
   readonly cursor: number;
   readonly whole: boolean;
   readonly error: unknown;
@@ -60,7 +70,7 @@ export function Events({ id, began, sequence, event, filter, onEvent, onFilter, 
         <div className="event-heads" role="row" aria-rowindex={1}><span role="columnheader">Event</span><span role="columnheader" className="number">Time</span><span role="columnheader">Type</span><span role="columnheader">Instance</span><span role="columnheader">Details</span></div>
         <div className="timeline-space" style={{ height: found.events.length * ROW }} role="rowgroup">
           {found.events.slice(from, to).map((one, place) => {
-            const instance = textOf(one.payload["instance"]);
+            const instance = said(one.payload.get("instance"));
             return (
               <div key={one.eventId} role="row" aria-rowindex={from + place + 2} aria-selected={one.eventId === event} className={`event-row${one.eventId === event ? " chosen" : ""}`} style={{ transform: `translateY(${(from + place) * ROW}px)` }} onClick={() => { onEvent(one.eventId); }}>
                 <span role="cell"><button type="button" className="link" aria-label={`Event ${one.eventId}`} aria-pressed={one.eventId === event} onClick={(click) => { click.stopPropagation(); onEvent(one.eventId); }}>{one.eventId}</button></span>
@@ -73,7 +83,7 @@ export function Events({ id, began, sequence, event, filter, onEvent, onFilter, 
           })}
         </div>
       </div>
-      {chosen === undefined ? null : <pre className="event-whole" tabIndex={0} aria-label={`Event ${event}`}>{JSON.stringify(chosen, null, 2)}</pre>}
+      {chosen === undefined ? null : <pre className="event-whole" tabIndex={0} aria-label={`Event ${event}`}>{textOf(chosen.whole)}</pre>}
     </div>
   );
 }
@@ -88,7 +98,7 @@ function Words({ value, label, placeholder, onTake }: { readonly value: string; 
   );
 }
 
-function textOf(value: unknown): string {
+function said(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -96,9 +106,26 @@ const SKIPPED: ReadonlySet<string> = new Set(["instance", "node", "kind", "statu
 const MAX_BRIEF = 240;
 
 /** The rest of the payload on one line. */
-export function brief({ payload }: RunEvent): string {
-  const rest = Object.entries(payload).filter(([name]) => !SKIPPED.has(name)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+export function brief({ payload }: ShownEvent): string {
+  const rest = [...payload].filter(([name]) => !SKIPPED.has(name)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : jsonOf(value)}`).join(" · ");
   return rest.length > MAX_BRIEF ? `${rest.slice(0, MAX_BRIEF)}…` : rest;
+}
+
+/** A page of events, and the cursor after it. */
+export function pageFrom(text: string): { readonly events: readonly ShownEvent[]; readonly cursor: number } {
+  const page = valueOf(text);
+  const events = isMapping(page) ? page.get("events") : undefined;
+  const cursor = isMapping(page) ? page.get("cursor") : undefined;
+  if (!isSequence(events) || typeof cursor !== "number") throw new SyntaxError("The server did not answer with events.");
+  return { events: events.map(shownFrom), cursor };
+}
+
+function shownFrom(whole: Value): ShownEvent {
+  const [event, payload] = isMapping(whole) ? [whole, whole.get("payload")] : [new Map<string, Value>(), undefined];
+  return {
+    eventId: Number(event.get("eventId")), type: said(event.get("type")), timestamp: said(event.get("timestamp")),
+    payload: isMapping(payload) ? payload : new Map<string, Value>(), whole,
+  };
 }
 
 function useEvents(id: string, { text, type, instance }: EventFilter, start: number, sequence: number): { readonly found: Found; readonly more: () => void } {
@@ -117,7 +144,7 @@ function useEvents(id: string, { text, type, instance }: EventFilter, start: num
     here.busy = true;
     const go = async (): Promise<void> => {
       for (let round = 0; round < MAX_EMPTY && state.current === here; round += 1) {
-        const page = await requestPlain("GET", `${runPath(id)}/events?${query}&afterEventId=${here.found.cursor}`) as EventPage;
+        const page = pageFrom(await requestText(`${runPath(id)}/events?${query}&afterEventId=${here.found.cursor}`));
         if (state.current !== here) return; // the answer to a former filter
         here.found = { events: [...here.found.events, ...page.events], cursor: page.cursor, whole: page.cursor >= last.current, error: null };
         setFound(here.found);

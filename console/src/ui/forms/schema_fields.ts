@@ -1,6 +1,6 @@
 /** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
 import { Digits, isMapping, type Value } from "../../inspector/values.ts";
-import { jsonOf, typedValue } from "../../wire/exact.ts";
+import { jsonOf, typedValue, writtenOf } from "../../wire/exact.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -55,7 +55,7 @@ function textOf(value: unknown): string {
 
 /** A value as its control shows it. */
 export function shown(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : writtenOf(value);
 }
 
 /** What is typed, as an object. An empty field is left out, and what is not of its type stays text, which the server refuses. */

@@ -1,6 +1,7 @@
 /** The controls of a form from a JSON Schema. Defaults stand in empty controls as ghosts. */
 import "./schema_form.css";
 import type { ReactElement } from "react";
+import { writtenOf } from "../../wire/exact.ts";
 import { saysId } from "../words/names.ts";
 import { shown, type Faults, type FormField } from "./schema_fields.ts";
 
@@ -32,7 +33,7 @@ function Control({ id, field, value, fault, onType }: {
       {control === "choice" ? (
         <select className={value === "" ? "field ghost" : "field"} {...shared}>
           <option value="">{ghost === "" ? "not set" : `default: ${ghost}`}</option>
-          {field.choices.map((choice) => <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{shown(choice)}</option>)}
+          {field.choices.map((choice) => <option key={writtenOf(choice)} value={writtenOf(choice)}>{shown(choice)}</option>)}
         </select>
       ) : lines ? <textarea className={control === "json" ? "field" : "field prose"} rows={3} placeholder={ghost || (control === "json" ? "JSON" : "")} spellCheck={control !== "json"} {...shared} />
         : <input className="field" autoComplete="off" placeholder={ghost} inputMode={control === "whole" ? "numeric" : control === "number" ? "decimal" : "text"} {...shared} />}

@@ -94,7 +94,7 @@ DEV = Verb(
   stepless dev workflows/ --port 0 --open
   stepless dev workflows/ --modules shop.payments,shop.mail
 
-Python files of the folder that import stepless are loaded too, and their workflows published.
+Subfolders are read too. Python files that import stepless are loaded.
 Saving a workflow publishes it; saving a Python file reloads it and publishes its workflows.
 STEPLESS_API_KEY sets the API key; without it, one is generated and stored with the runs.
 --events-url URL sends the events of runs to a URL, signed with STEPLESS_EVENTS_SECRET.

@@ -1,10 +1,13 @@
-"""The files that drafts are saved to: the documents of the folder that `stepless dev` serves.
+"""The files that drafts are saved to: the documents of the folder that `stepless dev` serves, and of its subfolders.
 
 A file is never overwritten. To save, its name is taken away first: the file is renamed to a name of ours, and looked at. Only
 if it is what the draft was read from, the new one, which is complete by then, gets the name, and only if no file has it: a
 program that saves at this instant keeps its file. Otherwise what was taken away is put back. Each step is one change of the
 folder. For a moment there is no file of the name; a process that is killed then leaves it under our name, from which the next
-start brings it back. """
+start brings it back.
+
+A symbolic link is followed as long as it leads into the folder. One that leads out of it is refused, so that a save never changes
+a file that the caller of `stepless dev` did not name. """
 
 from __future__ import annotations
 
@@ -16,12 +19,13 @@ from pathlib import Path
 from typing import Final
 
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, documents_in
+from stepless.cli.reach.tree import tree
 from stepless.compile import parse
 from stepless.errors import DocumentRefused, InvalidRequest
-from stepless.limits import MAX_DOCUMENT_BYTES
+from stepless.limits import MAX_DOCUMENT_BYTES, MAX_FILE_NAME_CHARACTERS
 from stepless.model.json import JSON
 
-_NAME: Final = re.compile(r"[^/\\\x00-\x1f.][^/\\\x00-\x1f]{0,99}")  # MAX_FILE_NAME_CHARACTERS
+_NAME: Final = re.compile(r"[^/\\\x00-\x1f.][^/\\\x00-\x1f]*(/[^/\\\x00-\x1f.][^/\\\x00-\x1f]*)*")
 _TAKEN: Final = ".stepless-taken"
 _NEW: Final = ".stepless-new"
 
@@ -34,16 +38,22 @@ class DraftFiles:
 
     def recover(self) -> None:
         """Brings back files whose save was interrupted, and removes new ones that got no name."""
-        for taken in self._folder.glob(f".*{_TAKEN}"):
-            self._put_back(taken, self._folder / taken.name[1:].removesuffix(_TAKEN))
-        for new in self._folder.glob(f".*{_NEW}"):
-            new.unlink(missing_ok=True)
+        left = [Path(entry.path) for entry in tree(self._folder, (_TAKEN, _NEW)).files if entry.name.startswith(".")]
+        for path in left:
+            if path.name.endswith(_TAKEN):
+                self._put_back(path, path.with_name(path.name[1:].removesuffix(_TAKEN)))
+            else:
+                path.unlink(missing_ok=True)
+
+    def name_of(self, path: Path) -> str:
+        """The name of a document, as `holding` and `read` have it: its path below the folder, with slashes."""
+        return path.relative_to(self._folder).as_posix()
 
     def holding(self, workflow_id: str) -> Sequence[str]:
         try:
-            return [path.name for path in documents_in(self._folder) if self._id_of(path) == workflow_id]
-        except OSError:
-            return []  # a file is being replaced: the next look finds it
+            return [self.name_of(path) for path in documents_in(self._folder) if self._id_of(path) == workflow_id]
+        except (OSError, InvalidRequest):
+            return []  # a file is being replaced: the next look finds it. Or the folder has grown too large, which is reported
 
     def _id_of(self, path: Path) -> JSON:
         try:
@@ -64,8 +74,9 @@ class DraftFiles:
             raise InvalidRequest(f"the file cannot be read: {error}", code="file_not_read", place=name, mend=mend) from error
 
     def layout(self, name: str) -> Mapping[str, JSON] | None:
+        path = self._inside(self._beside(name), name)
         try:
-            found = json.loads(self._beside(name).read_text("utf-8"))
+            found = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
@@ -74,8 +85,7 @@ class DraftFiles:
 
     def write(self, name: str, expected: str | None, text: str) -> bool:
         path = Path(os.path.realpath(self._path(name)))
-        name = path.name
-        new, taken = path.with_name(f".{name}{_NEW}"), path.with_name(f".{name}{_TAKEN}")
+        new, taken = path.with_name(f".{path.name}{_NEW}"), path.with_name(f".{path.name}{_TAKEN}")
         try:
             _write(new, text.encode(), like=path)
             try:
@@ -137,19 +147,31 @@ class DraftFiles:
             raise InvalidRequest(message, code="file_not_written", place=path.name, mend="look at the folder") from error
 
     def _beside(self, name: str) -> Path:
-        return self._path(name).with_name(f"{name}.layout.json")
+        path = self._path(name)
+        return path.with_name(f"{path.name}.layout.json")
 
     def _path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name) or Path(name).suffix not in DOCUMENT_SUFFIXES or name.endswith(".layout.json"):
+        known = len(name) <= MAX_FILE_NAME_CHARACTERS and _NAME.fullmatch(name) is not None
+        if not known or Path(name).suffix not in DOCUMENT_SUFFIXES or name.endswith(".layout.json"):
             mend = "name a file of the folder, like refund.yaml"
             message = f"{name!r} is not the name of a document here"
             raise InvalidRequest(message, code="invalid_file", status=422, place="file", mend=mend)
-        return self._folder / name
+        return self._inside(self._folder / name, name)
+
+    def _inside(self, path: Path, name: str) -> Path:
+        """The path, if it leads to a place in the folder."""
+        folder = os.path.realpath(self._folder)
+        if not Path(os.path.realpath(path)).is_relative_to(folder):
+            mend = "replace the link by the file, or save to a file of another name"
+            message = f"{name} is a link that leads out of the folder"
+            raise InvalidRequest(message, code="file_outside", status=422, place=name, mend=mend)
+        return path
 
 
 def _write(path: Path, data: bytes, like: Path) -> None:
-    """Writes a whole file, with the mode of another one."""
-    with path.open("wb") as file:
+    """Writes a whole new file, with the mode of another one. What had its name, a link too, is removed before."""
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -14,9 +14,10 @@ from stepless.cli.dev.modules import Modules
 from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, Source, read_source, registers_functions
 from stepless.cli.reach.flows import compiled, flows_of, is_python, matched_with, refusal_of, remarks_of, sources_in
+from stepless.cli.reach.tree import tree
 from stepless.cli.terminal.complaints import counted, print_error, print_findings, print_remarks, summary
 from stepless.compile import compile_document
-from stepless.errors import ConfigError, DocumentRefused, SteplessError
+from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError
 from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.attached import Attached
@@ -92,7 +93,9 @@ class Folder:
     def read_all(self) -> None:
         """Calls `on_read` for every document, at the start: they may have been saved while no server ran."""
         for path in self._documents():
-            if self.on_read is not None and not is_python(path) and (text := self.files.read(path.name)) is not None:
+            if self.on_read is None or is_python(path):
+                continue
+            if (text := self.files.read(self.files.name_of(path))) is not None:
                 self.on_read(path, text)
 
     # -- watching -----------------------------------------------------------------------------------------------------
@@ -117,22 +120,20 @@ class Folder:
         return found
 
     def _watched(self) -> Iterator[tuple[str, Callable[[], os.stat_result]]]:
-        """Each path with a function that returns its state: the documents by name, then the modules, in one pass over the
-        folder."""
+        """Each path with a function that returns its state: the documents, folder by folder, then the modules, in one pass over
+        the tree."""
         modules: dict[str, Callable[[], os.stat_result]] = {}
         try:
-            with os.scandir(self._path) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+            listed = tree(self._path, (*DOCUMENT_SUFFIXES, ".py")).files
         except OSError:
             listed = []  # the folder is gone or being replaced: the next scan finds it
-        folder = os.path.realpath(self._path)
+        given, folder = os.fspath(self._path), os.path.realpath(self._path)
         for entry in listed:
-            suffix = os.path.splitext(entry.name)[1]
-            if suffix in DOCUMENT_SUFFIXES:
+            if not entry.name.endswith(".py"):
                 yield entry.path, entry.stat
-            elif suffix == ".py":
-                path = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder, entry.name)
-                modules[path] = entry.stat
+            else:
+                inside = os.path.relpath(entry.path, given)
+                modules[os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(folder, inside)] = entry.stat
         for path in self._modules.files():
             modules.setdefault(path, partial(os.stat, path))
         yield from sorted(modules.items())
@@ -143,6 +144,9 @@ class Folder:
             return sorted({*sources_in(self._path), *(path for path in self._served if path.is_file())})
         except OSError:
             return []  # a file is being replaced, or the folder is gone: the next scan finds it
+        except InvalidRequest as error:  # the folder has grown
+            print_error(error)
+            return sorted(path for path in self._served if path.is_file())
 
     def apply(self, seen: FileStates) -> None:
         """Reloads and publishes what changed, once two scans in a row are equal: a file that is still being written is not saved
@@ -258,7 +262,7 @@ class Folder:
         try:
             source = read_source(path)
             text = source.text
-            attached = Attached(source.text, self.files.layout(path.name))
+            attached = Attached(source.text, self.files.layout(self.files.name_of(path)))
             published = self._service.publish(source.document, functions=signatures(), attached=attached)
         except DocumentRefused as error:
             return Attempted(text or getattr(error, "text", ""), tuple(error.findings), None, None)
@@ -272,7 +276,7 @@ class Folder:
         hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind is KINDS["webhook"]]
         version = published.version
         warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
-        return Served(Path(source.file).name, version.workflow_id, version.number, hooks), warnings
+        return Served(self.files.name_of(Path(source.file)), version.workflow_id, version.number, hooks), warnings
 
     def _warn_of_same_id(self, path: Path, served: Served) -> None:
         for other, also in self._served.items():

@@ -17,8 +17,8 @@ _FOREIGN: Final = ("site-packages", "dist-packages")
 
 
 class Modules:
-    """The Python files of a folder, the modules of `--modules` and STEPLESS_MODULES, and what they import from the same places.
-    `load` and `reload` raise `ConfigError` with file and line."""
+    """The Python files of a folder and its subfolders, the modules of `--modules` and STEPLESS_MODULES, and what they import from
+    the same places. `load` and `reload` raise `ConfigError` with file and line."""
 
     def __init__(self, folder: Path, named: str | None) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class Modules:
 
     def load(self) -> None:
         self._known = 0
-        load_functions(self._folder, self._named)
+        load_functions(self._folder, self._named, subfolders=True)
 
     def reload(self) -> None:
         """Imports all modules again, because one may use what another defines. If an import fails, the former modules and their

@@ -143,7 +143,7 @@ def _bring_in(rooms: Rooms, files: DraftFiles, path: Path, text: str) -> None:
         if not isinstance(workflow_id, str):
             return
         newest = drafts.world.store.newest_version(workflow_id)
-        item = file_changed(drafts, files, workflow_id, path.name, text, newest.number if newest is not None else 0)
+        item = file_changed(drafts, files, workflow_id, files.name_of(path), text, newest.number if newest is not None else 0)
         if item is not None:
             rooms.pass_on(drafts.drafting.head(workflow_id).draft, item)
         rooms.rebased(workflow_id)

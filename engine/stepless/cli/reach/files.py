@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
+from stepless.cli.reach.tree import files_in
 from stepless.compile import parse
 from stepless.compile.reading.strict_json import strict_json
 from stepless.compile.suggest import did_you_mean
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from stepless.flow import Remark
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
+_INSIDE: Final = ("stepless.runtime", "stepless.adapters", "stepless.api", "stepless.cli")
 _NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILINE)
 
 
@@ -67,9 +69,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The documents of a folder, by name. Other YAML and JSON files are ignored."""
-    files = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_SUFFIXES and path.is_file())
-    return [path for path in files if _is_meant_as_workflow(path)]
+    """The documents of a folder and its subfolders, by path. Other YAML and JSON files are ignored. Raises `InvalidRequest`
+    (folder_too_large)."""
+    return [path for path in sorted(files_in(folder, DOCUMENT_SUFFIXES)) if path.is_file() and _is_meant_as_workflow(path)]
 
 
 def _is_meant_as_workflow(path: Path) -> bool:
@@ -103,17 +105,33 @@ def read_inputs(text: str | None, place: str = "-i") -> JSON:
 # -- function modules -------------------------------------------------------------------------------------------------
 
 
-def load_functions(folder: Path | None, modules: str | None) -> bool:
+def load_functions(folder: Path | None, modules: str | None, *, subfolders: bool = False) -> bool:
     """Imports the modules that register functions: those of `modules` (comma-separated) and STEPLESS_MODULES, and every Python
-    file of `folder` that imports Stepless. Returns whether there was any. Raises `ConfigError` with file and line."""
+    file of `folder` that imports Stepless. With `subfolders` also those of its subfolders, as modules of packages:
+    `orders/steps.py` is `orders.steps`, as it is on AWS. Returns whether there was any. Raises `ConfigError` with file and
+    line."""
     if modules:
         place_on_path(Path.cwd())
         load_modules(modules.split(","))
     load_modules()
-    files = [path for path in sorted(folder.glob("*.py")) if registers_functions(path)] if folder is not None else []
+    files = _modules_of(folder, subfolders=subfolders) if folder is not None else []
     for path in files:
-        load_file(path)
+        load_file(path, folder if subfolders else None)
     return bool(modules or files or os.environ.get(MODULES_VARIABLE))
+
+
+def _modules_of(folder: Path, *, subfolders: bool) -> list[Path]:
+    files = sorted(files_in(folder, (".py",)) if subfolders else folder.glob("*.py"))
+    return [path for path in files if registers_functions(path) and (path.parent == folder or not _is_part_of_a_deployment(path))]
+
+
+def _is_part_of_a_deployment(path: Path) -> bool:
+    """Whether a file imports the inside of Stepless, as the Lambda functions of a project do: it is no module of an author."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return False  # its import reports what is wrong
+    return any(name.startswith(_INSIDE) for node in tree.body for name in _imported(node))
 
 
 def place_on_path(folder: Path) -> None:
@@ -176,23 +194,37 @@ def _imported(node: ast.stmt) -> Iterable[str]:
     return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
 
 
-def load_file(path: Path) -> ModuleType:
-    """Imports a Python file as a module of its folder. Raises `ConfigError` with file and line."""
+def load_file(path: Path, root: Path | None = None) -> ModuleType:
+    """Imports a Python file, unless it was imported under some name: as a module of `root`, or else of its own folder. Raises
+    `ConfigError` with file and line."""
     path = path.resolve()
-    name = path.stem
-    known = sys.modules.get(name)
-    if known is not None:
-        if Path(getattr(known, "__file__", None) or "").resolve() == path:
-            return known
+    if (loaded := _loaded_from(path)) is not None:
+        return loaded
+    root = root.resolve() if root is not None and path.is_relative_to(root.resolve()) else path.parent
+    parts = path.relative_to(root).with_suffix("").parts
+    name = ".".join(parts)
+    if any("." in part for part in parts[:-1]):
+        message = "the file cannot be imported: the name of its folder has a dot"
+        raise ConfigError(message, code="module_not_loaded", place=str(path), mend="rename the folder")
+    if name in sys.modules:
         message = f"another module named {name} is already loaded"
         raise ConfigError(message, code="module_not_loaded", place=str(path), mend="rename the file")
-    place_on_path(path.parent)
+    place_on_path(root)
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # SystemExit: a script that calls exit()
         mend = "fix the file, or install what it imports"
         message = f"the file cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(message, code="module_not_loaded", place=_place(error, path), mend=mend) from error
+
+
+def _loaded_from(path: Path) -> ModuleType | None:
+    """The module that was imported from a file."""
+    for module in list(sys.modules.values()):
+        known = getattr(module, "__file__", None)
+        if known and known.endswith(path.name) and Path(known).resolve() == path:
+            return module
+    return None
 
 
 def _place(error: BaseException, path: Path) -> str:

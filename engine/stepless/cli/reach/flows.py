@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from stepless.cli.reach.files import Source, documents_in, imports_flows, load_file, load_functions, read_source
+from stepless.cli.reach.tree import files_in
 from stepless.cli.terminal.complaints import print_findings, print_remarks
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, NotFound
@@ -18,6 +17,8 @@ from stepless.model.findings import Finding
 from stepless.model.json import JSON
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from stepless.flow import Flow, FlowRefused, Remark
 
 SUFFIX: Final = ".py"
@@ -37,7 +38,16 @@ def sources_among(paths: Sequence[str]) -> list[str]:
 
 
 def sources_in(folder: Path) -> list[Path]:
-    return sorted([*documents_in(folder), *(path for path in folder.glob(f"*{SUFFIX}") if imports_flows(path))])
+    """The documents and the Python files with workflows, of a folder and its subfolders, by path. Raises `InvalidRequest`
+    (folder_too_large)."""
+    return sorted([*documents_in(folder), *(path for path in files_in(folder, (SUFFIX,)) if imports_flows(path))])
+
+
+def load_functions_of(paths: Sequence[str], modules: str | None) -> None:
+    """Loads the functions of each folder among the paths, with those of its subfolders. Raises `ConfigError`."""
+    for path in paths:
+        if Path(path).is_dir():
+            load_functions(Path(path), modules, subfolders=True)
 
 
 def is_python(given: str | os.PathLike[str]) -> bool:
@@ -76,7 +86,7 @@ def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
     """The workflows that a Python file defines, in the order of their lines; not those that it imports."""
     from stepless.flow import Flow
 
-    module = _module_of(Path(file))
+    module = load_file(Path(file))
     own = {id(flow): flow for flow in vars(module).values() if isinstance(flow, Flow) and _is_of(flow, module)}
     return sorted(own.values(), key=lambda flow: flow.function.__code__.co_firstlineno)
 
@@ -148,16 +158,6 @@ def _chosen(file: str, name: str, flows: Sequence[Flow[..., object]]) -> Sequenc
         mend = did_you_mean(name, names) or f"it has {listed(names, len(names))}"
         raise NotFound(f"the file has no workflow `{name}`", code="unknown_workflow", place=file, mend=mend)
     return chosen
-
-
-def _module_of(path: Path) -> ModuleType:
-    """The module of a file: under the name that it was imported by, or else as a module of its folder."""
-    file = str(path.resolve())
-    for module in list(sys.modules.values()):
-        known = getattr(module, "__file__", None)
-        if known and known.endswith(path.name) and str(Path(known).resolve()) == file:
-            return module
-    return load_file(path)
 
 
 def _is_of(flow: Flow[..., object], module: ModuleType) -> bool:

@@ -14,6 +14,7 @@ from stepless.cli.graph.svg import svg
 from stepless.cli.reach.files import Refused, load_functions, read_source
 from stepless.cli.reach.flows import (
     is_python,
+    load_functions_of,
     one_source,
     print_source,
     read_sources,
@@ -55,6 +56,7 @@ def validate(arguments: argparse.Namespace) -> int:
     files = sources_among(arguments.files)
     if not files:
         raise InvalidRequest("no workflow found", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+    load_functions_of(arguments.files, arguments.modules)
     return 2 if sum([not _is_sound(file, arguments) for file in files]) else 0
 
 

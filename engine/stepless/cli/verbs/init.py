@@ -20,7 +20,7 @@ from stepless.runtime import origin
 _KEPT: Final = Path(__file__).parents[1] / "project"
 _FUNCTIONS: Final = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
 _SHARED: Final = ("template.yaml", *(f"functions/{name}/app.py" for name in _FUNCTIONS))  # the engine's own
-_DEPLOY: Final = ("__main__", "account", "samconfig", "values")  # what `make deploy` runs: deploy/ in a project
+_DEPLOY: Final = ("__main__", "account", "fingerprint", "samconfig", "values")  # what `make deploy` runs: deploy/ in a project
 _ACTION: Final = ".github/actions/publish/action.yml"
 _OWN: Final = (
     "README.md", "Makefile", "samconfig.toml", "requirements.txt", "requirements-dev.txt", "pyproject.toml", "gitignore",

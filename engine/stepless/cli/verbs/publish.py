@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from stepless.cli.reach.files import Source, load_functions, read_source
-from stepless.cli.reach.flows import is_python, matched_with, print_source, read_sources, refusal_of, remarks_of, sources_among
+from stepless.cli.reach.flows import (
+    is_python,
+    load_functions_of,
+    matched_with,
+    print_source,
+    read_sources,
+    refusal_of,
+    remarks_of,
+    sources_among,
+)
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.complaints import counted, error_document, finding_documents, print_error, remark_documents, summary
 from stepless.cli.terminal.showing import put_json, when
@@ -35,6 +44,7 @@ def publish(arguments: argparse.Namespace) -> int:
     files = sources_among(arguments.files)
     if not files:
         raise InvalidRequest("no workflow found", code="file_not_read", place=", ".join(arguments.files), mend="give a file")
+    load_functions_of(arguments.files, arguments.modules)
     refused = 0
     with opened(arguments, create=True) as gateway:
         for file in files:

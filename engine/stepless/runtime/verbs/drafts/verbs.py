@@ -58,7 +58,7 @@ class _Read(NamedTuple):
 
 
 class Files(Protocol):
-    """The folder of the workflows. Names are those of files in it, without a path."""
+    """The folder of the workflows. Names are paths below it, with slashes."""
 
     def holding(self, workflow_id: str) -> Sequence[str]:
         """The names of the documents with this id, sorted."""
@@ -74,7 +74,8 @@ class Files(Protocol):
 
     def write(self, name: str, expected: str | None, text: str) -> bool:
         """Replaces the text `expected` (None: no file) of a file. False, and the file as it was, if it is another one by then:
-        nothing that another program has written is lost. Raises `InvalidRequest` (file_not_written, invalid_file)."""
+        nothing that another program has written is lost. Raises `InvalidRequest` (file_not_written, file_outside,
+        invalid_file)."""
         ...
 
     def write_layout(self, name: str, layout: Mapping[str, JSON] | None) -> None:
