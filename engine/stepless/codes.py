@@ -225,6 +225,7 @@ REQUESTS: Final[Table] = {
     "request_timeout": Code("408: the request did not arrive in time", "Send it without pauses."),
     "no_role": Code("403: the caller has no role", "Ask an admin to give one to a group or the principal of the caller."),
     "rerun_already": Code("409: the run was rerun already, and that rerun was not cancelled", "Rerun it with `again`."),
+    "not_an_approver": Code("403: the approval names approvers, and the caller is none of them", "Ask one of them, or an admin."),
     "role_missing": Code("403: the caller does not have the role", "Use a key that has it, or ask an admin for it."),
     "rate_limited": Code("429: the workflow's rate limit is reached", "See `Retry-After`."),
     "run_erased": Code("409 or 410: the run was erased", "Start a new run, with another idempotency key."),

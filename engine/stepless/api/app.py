@@ -22,6 +22,7 @@ from stepless.api.responses.general import Problem
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
+    answers,
     audit,
     caller,
     changing,
@@ -108,7 +109,9 @@ def create_app(
     kept = ApiKeys(service.world.store, service.world.clock)
     log = AuditLog(service.world.store, service.world.clock)
     sessions = codes.sessions if codes is not None else None
-    check = guard(api_keys, kept, service.world, sessions) if gateway is None else guard_behind(gateway, service.world.clock)
+    check = (
+        guard(api_keys, kept, service.world, sessions, log) if gateway is None else guard_behind(gateway, service.world, log)
+    )
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world, draft_files)
     bounds = room_bounds or (Bounds() if development else ON_AWS)
@@ -131,6 +134,7 @@ def create_app(
         timeline.add_routes(guarded, service)
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         approvals.add_routes(guarded, service, links, log)
+        answers.add_routes(guarded, service, log)
         errors.add_routes(guarded, service)
         stats.add_routes(guarded, service)
         versions.add_routes(guarded, service, editing)

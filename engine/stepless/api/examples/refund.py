@@ -162,6 +162,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
     "open_console": {_JSON: {"code": "Vb2k0QmXo1LJ"}},
+    "answer_pause": {_JSON: {"decision": "approved", "answer": {"comment": "fine"}, "comment": "as agreed"}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
@@ -226,6 +227,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     }},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
+    "answer_pause": {_JSON: _DECISION},
     "health": {_JSON: {"status": "ok"}},
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
@@ -235,6 +237,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Response examples by the name of the route and the media type of a successful response."""
 
 PARAMETERS: Final[Mapping[str, Any]] = {
+    "pause": "manager",
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
     "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2, "seq": 18,
