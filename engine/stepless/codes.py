@@ -266,6 +266,10 @@ REQUESTS: Final[Table] = {
         "403: a page of another site called the local server", "Open the page of this server, or set STEPLESS_CORS_ORIGINS.",
     ),
     "invalid_code": Code("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
+    "name_taken": Code("409: another session of the console has the name", "Choose another name, or end that session."),
+    "sessions_busy": Code("409: the sessions of the console are being changed", "Try again."),
+    "too_many_sessions": Code("429: the console has too many sessions", "End one."),
+    "unknown_session": Code("404: the session does not exist, or is over", "Check the id in the list of sessions."),
     "invalid_ticket": Code("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
     "invalid_workflow_id": Code("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
     "issuer_unreachable": Code(

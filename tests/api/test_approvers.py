@@ -16,7 +16,8 @@ NAMED: dict[str, Any] = {
         "pay": {"type": "transform", "after": "boss.approved", "with": {"value": "<boss>"}},
     },
 }
-OPEN: dict[str, Any] = {"id": "open", "nodes": {**NAMED["nodes"], "boss": {"type": "approval", "after": "begin", "with": {"message": "Pay?"}}}}
+UNNAMED = {"type": "approval", "after": "begin", "with": {"message": "Pay?"}}
+OPEN: dict[str, Any] = {"id": "open", "nodes": {**NAMED["nodes"], "boss": UNNAMED}}
 YES = {"decision": "approved"}
 
 

@@ -55,6 +55,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "list_approvals": Role.APPROVE,
     "list_decisions": Role.APPROVE,
     "answer_pause": Role.APPROVE,
+    "list_sessions": Role.ADMIN,
     "list_keys": Role.ADMIN,
     "list_audit": Role.ADMIN,
 }
@@ -82,6 +83,7 @@ def guard(
         secret = given.credentials if given is not None else ""
         if sessions is not None and (session := sessions.find(secret)) is not None:
             roles, request.state.caller, request.state.until_ms = ALL_ROLES, f"local {session.person}", session.until_ms
+            request.state.session_id = session.id
         else:
             roles, request.state.caller = await _roles(secret, given_hashes, kept, world)
         if not roles:
