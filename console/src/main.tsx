@@ -12,7 +12,7 @@ import { Guard, page } from "./ui/guard.tsx";
 import { loaded } from "./ui/loading.ts";
 import { Joining } from "./pages/joining.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
-import { onSignedOut, signIn, takeCode, takeToken } from "./wire/api.ts";
+import { explained, onSignedOut, Refusal, signIn, takeCode, takeToken } from "./wire/api.ts";
 import { renewNow, takeAnswer } from "./wire/identity.ts";
 
 const Runs = page(() => import("./runs/list/page.tsx"));
@@ -110,7 +110,15 @@ onSignedOut((why) => {
 });
 
 function enter(code: string, name?: string): void {
-  signIn(code, name).then(() => { show(<Page />); }, failed);
+  signIn(code, name).then(() => { show(<Page />); }, (error: unknown) => {
+    if (error instanceof Refusal && error.code === "name_taken") join(code, `${explained(error).why} ${explained(error).mend}`);
+    else failed(error);
+  });
+}
+
+/** Asks a guest for their name; a code is good until a name is taken. */
+function join(code: string, refused: string): void {
+  show(<Joining key={refused} refused={refused} join={(name) => { enter(code, name); }} />);
 }
 
 function failed(error: unknown): void {
@@ -120,5 +128,5 @@ function failed(error: unknown): void {
 takeToken();
 const given = takeCode();
 if (given === null) takeAnswer().then(() => { show(<Page />); }, failed);
-else if (given.invited) show(<Joining join={(name) => { enter(given.code, name); }} />);
+else if (given.invited) join(given.code, "");
 else enter(given.code);

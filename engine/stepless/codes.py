@@ -225,6 +225,7 @@ REQUESTS: Final[Table] = {
     "request_timeout": Code("408: the request did not arrive in time", "Send it without pauses."),
     "no_role": Code("403: the caller has no role", "Ask an admin to give one to a group or the principal of the caller."),
     "rerun_already": Code("409: the run was rerun already, and that rerun was not cancelled", "Rerun it with `again`."),
+    "not_an_approver": Code("403: the approval names approvers, and the caller is none of them", "Ask one of them, or an admin."),
     "role_missing": Code("403: the caller does not have the role", "Use a key that has it, or ask an admin for it."),
     "rate_limited": Code("429: the workflow's rate limit is reached", "See `Retry-After`."),
     "run_erased": Code("409 or 410: the run was erased", "Start a new run, with another idempotency key."),
@@ -265,6 +266,10 @@ REQUESTS: Final[Table] = {
         "403: a page of another site called the local server", "Open the page of this server, or set STEPLESS_CORS_ORIGINS.",
     ),
     "invalid_code": Code("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
+    "name_taken": Code("409: another session of the console has the name", "Choose another name, or end that session."),
+    "sessions_busy": Code("409: the sessions of the console are being changed", "Try again."),
+    "too_many_sessions": Code("429: the console has too many sessions", "End one."),
+    "unknown_session": Code("404: the session does not exist, or is over", "Check the id in the list of sessions."),
     "invalid_ticket": Code("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
     "invalid_workflow_id": Code("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
     "issuer_unreachable": Code(

@@ -386,6 +386,7 @@ OIDC_FETCH_MS: Final = 3_000  # for an issuer to answer where people sign in; �
 OIDC_FRESH_MS: Final = 3_600_000  # … how long its answer is used, and …
 OIDC_RETRY_MS: Final = 10_000  # … after which it is asked again, if it gave none
 CONSOLE_CODE_LIFE_MS: Final = 600_000  # of the code in the address that `stepless dev` prints, and of an invitation
+MAX_CONSOLE_SESSIONS: Final = 200  # of `stepless dev` at once: all are one stored value
 MAX_CONSOLE_CODES: Final = 20  # that are valid at a time; a further one replaces the oldest
 CONSOLE_SESSION_LIFE_MS: Final = 7 * 24 * 3_600_000  # of a tab that was opened with such a code
 DRAFT_POLL_MS: Final = 1_000  # a caller that waits for an item looks at the log this often: another process may have committed

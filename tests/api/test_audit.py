@@ -73,7 +73,8 @@ async def test_an_answer_by_a_link_has_an_entry(door: Any) -> None:
     answer = await door.ask.post(link, json={"decision": "approved", "by": "ada", "answer": {"comment": "fine"}})
     assert answer.status_code == 200, answer.text
     (entry,) = await entries(door, f"?target={run_id}&verb=decide")
-    assert (entry["who"], entry["details"]["decision"], entry["details"]["by"]) == ("link", "approved", "ada")
+    assert entry["who"].startswith("link of configured key sha256:")
+    assert (entry["details"]["decision"], entry["details"]["by"]) == ("approved", "ada")
     assert "fine" not in str(entry)
     assert (await door.ask.post(link, json={"decision": "approved"})).status_code == 409
     assert [each["refused"] for each in await entries(door, "?verb=decide")] == ["already_decided", None]

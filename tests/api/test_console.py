@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.clock import SettableClock
+from stepless.adapters.memory.store import MemoryStore
 from stepless.api.replies import instant
 from stepless.api.routes.console import Codes
 from stepless.limits import CONSOLE_CODE_LIFE_MS, CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_CODES
@@ -29,7 +30,7 @@ def clock() -> SettableClock:
 
 @pytest.fixture
 def codes(clock: SettableClock) -> Codes:
-    return Codes(Sessions(Signer([Key("k1", b"one")]), clock), clock)
+    return Codes(Sessions(Signer([Key("k1", b"one")]), MemoryStore(), clock, owner="root"), clock)
 
 
 @pytest.fixture

@@ -5,9 +5,16 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Bones, Fault } from "../ui/notices.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { When } from "../ui/words/times.tsx";
-import { callerNow, hasToken, type Caller } from "../wire/api.ts";
+import { callerNow, hasSession, hasToken, type Caller } from "../wire/api.ts";
 import { signOut } from "../wire/identity.ts";
 import { settings } from "../wire/settings.ts";
+import { Sessions } from "./sessions.tsx";
+
+/** Where the person signed in, and whether it ends its own session when they sign out here. */
+interface Issuer {
+  readonly host: string;
+  readonly ends: boolean;
+}
 
 const MEANINGS: readonly (readonly [role: string, meaning: string])[] = [
   ["read", "see workflows, runs and drafts"], ["run", "start, cancel, hold and rerun runs"], ["edit", "change drafts"],
@@ -16,20 +23,22 @@ const MEANINGS: readonly (readonly [role: string, meaning: string])[] = [
 
 export function Account({ close }: { readonly close: () => void }): ReactElement {
   const [caller, setCaller] = useState<Caller | null>(null);
-  const [issuer, setIssuer] = useState("");
+  const [issuer, setIssuer] = useState<Issuer>({ host: "", ends: false });
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     let left = false;
     Promise.all([callerNow(), settings()]).then(([found, { login }]) => {
       if (left) return;
       setCaller(found);
-      setIssuer(login === null ? "" : new URL(login.authorize).host);
+      setIssuer(login === null ? { host: "", ends: false } : { host: new URL(login.authorize).host, ends: login.endSession !== "" });
     }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
   }, []);
   const leave = (): void => {
-    signOut();
-    location.reload(); // nothing that was read stays in memory
+    signOut().then((to) => {
+      if (to === "") location.reload(); // nothing that was read stays in memory
+      else location.assign(to);
+    }, setError);
   };
   return (
     <Dialog title="Account" close={close}>
@@ -42,7 +51,7 @@ export function Account({ close }: { readonly close: () => void }): ReactElement
   );
 }
 
-function Details({ caller: { caller, roles, ends_at: end }, issuer }: { readonly caller: Caller; readonly issuer: string }): ReactElement {
+function Details({ caller: { caller, roles, ends_at: end }, issuer }: { readonly caller: Caller; readonly issuer: Issuer }): ReactElement {
   return (
     <>
       <p>Signed in as <b title={caller}>{nameOf(caller)}</b>{end === null ? "." : <>; it ends <When at={end} />.</>}</p>
@@ -51,7 +60,8 @@ function Details({ caller: { caller, roles, ends_at: end }, issuer }: { readonly
           <div key={role} className={roles.includes(role) ? "" : "quiet"}><dt>{role}</dt><dd>{roles.includes(role) ? meaning : `no: you cannot ${meaning}`}</dd></div>
         ))}
       </dl>
-      {issuer === "" ? null : <p className="hint">Sign out ends your sign-in to the console. That at <b>{issuer}</b> goes on: on a machine that others use, sign out there, too.</p>}
+      {hasSession() ? <Sessions /> : null}
+      <p className="hint">Sign out removes what you typed from this browser; edits that were not sent are lost.{issuer.host === "" ? null : issuer.ends ? <> It also ends your session at <b>{issuer.host}</b>.</> : <> Your session at <b>{issuer.host}</b> goes on: on a machine that others use, sign out there, too.</>}</p>
     </>
   );
 }

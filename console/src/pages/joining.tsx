@@ -4,7 +4,8 @@ import { Brand } from "../ui/icons.tsx";
 
 const MOST = 200;
 
-export function Joining({ join }: { readonly join: (name: string) => void }): ReactElement {
+/** `refused` says why the name that was given is not taken; empty at first. */
+export function Joining({ join, refused = "" }: { readonly join: (name: string) => void; readonly refused?: string }): ReactElement {
   const [name, setName] = useState("");
   useEffect(() => { document.title = "Join · Stepless"; }, []);
   return (
@@ -15,7 +16,8 @@ export function Joining({ join }: { readonly join: (name: string) => void }): Re
         <p className="quiet">You were invited. Colleagues see your name at your cursor, in the history and with each version.</p>
         <div>
           <label className="label" htmlFor="own-name">Your name</label>
-          <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} />
+          <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} aria-invalid={refused !== ""} aria-describedby="own-name-said" />
+          <p id="own-name-said" className="fault" role="alert">{refused}</p>
         </div>
         <button className="button first" type="submit" disabled={name.trim() === ""}>Join</button>
       </form>

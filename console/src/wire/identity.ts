@@ -1,6 +1,7 @@
 /** Who this tab is: the answer of an issuer is taken, and a login is renewed as long as the page is open. */
-import { dropToken, keepToken, Refusal } from "./api.ts";
-import { finish, isAnswer, NotSignedIn, renewed, renewIn, type Tokens } from "./login.ts";
+import { dropToken, hasSession, keepToken, Refusal, request } from "./api.ts";
+import { forgetTyped } from "./forgetting.ts";
+import { endAddress, finish, isAnswer, NotSignedIn, renewed, renewIn, type Tokens } from "./login.ts";
 import { settings } from "./settings.ts";
 
 let last: Tokens | null = null;
@@ -27,11 +28,21 @@ export async function takeAnswer(): Promise<boolean> {
   return true;
 }
 
-/** Leaves the page without a token, and without one that renews it. */
-export function signOut(): void {
+/** Ends the session of this tab and forgets what was typed in it. Where to go then: the issuer's address that ends its own session, or empty. */
+export async function signOut(): Promise<string> {
   clearTimeout(timer);
+  const identity = last?.identity ?? "";
   last = null;
+  const { login } = await settings().catch(() => ({ login: null }));
+  if (hasSession()) await request("DELETE", "/console/sessions/own").catch(unreached);
   dropToken();
+  await forgetTyped();
+  return login === null ? "" : endAddress(login, identity);
+}
+
+/** A server that is not reached, or that ended the session before, keeps no one signed in here. */
+function unreached(error: unknown): void {
+  if (!(error instanceof Refusal || error instanceof TypeError)) throw error;
 }
 
 /** Fetches the next token of this tab. Whether there is one. */

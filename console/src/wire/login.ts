@@ -61,6 +61,7 @@ export async function finish(login: Login, query: URLSearchParams): Promise<{ re
 /** `use` is the token for the API, `renewal` the one that fetches the next; both end. `endsInMs` is null where that was not said. */
 export interface Tokens {
   readonly use: string;
+  readonly identity: string; // which names the session to the issuer when that is ended; empty without one
   readonly renewal: string;
   readonly endsInMs: number | null;
 }
@@ -100,7 +101,7 @@ export function tokensRead(login: Login, answer: JsonObject, nonce: string | nul
   const use = both.find((token) => isFor(login, token, ["aud"])) ?? both.find((token) => isFor(login, token, ["aud", "client_id"]));
   if (use === undefined) throw new NotSignedIn("The issuer gave no token for this API. Its operator can check JwtAudience and ConsoleScope.");
   const seconds = answer.get("expires_in");
-  return { use, renewal: textAt(answer, "refresh_token"), endsInMs: typeof seconds === "number" ? seconds * 1_000 : null };
+  return { use, identity, renewal: textAt(answer, "refresh_token"), endsInMs: typeof seconds === "number" ? seconds * 1_000 : null };
 }
 
 /** Whether a token says that it is from this issuer and for one of these audiences, as the gateway will read it: in the first of
@@ -129,6 +130,16 @@ function claimsOf(token: string): JsonObject | null {
 
 function same(one: string, other: string): boolean {
   return one.replace(/\/$/, "") === other.replace(/\/$/, "");
+}
+
+/** The address at the issuer that ends its session, and leads back to the console; empty where it offers none. */
+export function endAddress(login: Login, identity: string): string {
+  if (login.endSession === "") return "";
+  const address = new URL(login.endSession);
+  const back = `${location.origin}/console/`;
+  const asked = { client_id: login.clientId, post_logout_redirect_uri: back, logout_uri: back, ...(identity === "" ? {} : { id_token_hint: identity }) };
+  for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value);
+  return address.href;
 }
 
 function returnAddress(): string {

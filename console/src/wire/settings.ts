@@ -10,6 +10,7 @@ export interface Login {
   readonly scope: string;
   readonly authorize: string;
   readonly token: string;
+  readonly endSession: string; // empty where the issuer does not offer it
 }
 
 /** `socket` is null where the server has the room of each draft itself, `login` where people have keys or codes. */
@@ -43,5 +44,6 @@ function loginRead(login: JsonObject): Login {
     issuer: textAt(login, "issuer"), clientId: textAt(login, "client_id"), scope: textAt(login, "scope"),
     audiences: (isList(audiences) ? audiences : []).filter((one) => typeof one === "string"),
     authorize: textAt(login, "authorize"), token: textAt(login, "token"),
+    endSession: textAt(login, "end_session"),
   };
 }

@@ -1,12 +1,12 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
-import { NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
+import { endAddress, NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
 import { settingsRead } from "../../src/wire/settings.ts";
 
 const LOGIN = {
   issuer: "https://issuer.example/pool/", clientId: "page", audiences: ["page", "api"], scope: "openid",
-  authorize: "https://login.example/authorize", token: "https://login.example/token",
+  authorize: "https://login.example/authorize", token: "https://login.example/token", endSession: "https://login.example/logout?v=2",
 };
 
 function jwt(claims: object): string {
@@ -56,6 +56,17 @@ test("settings say where the sockets are, and how people sign in", () => {
   assert.deepEqual(settingsRead(readObject('{"socket":null,"login":null}')), { socket: null, login: null });
   const given = '{"socket":"wss://s/live","login":{"issuer":"i","client_id":"c","audiences":["a",1],"scope":"openid","authorize":"x","token":"t"}}';
   assert.deepEqual(settingsRead(readObject(given)), {
-    socket: "wss://s/live", login: { issuer: "i", clientId: "c", audiences: ["a"], scope: "openid", authorize: "x", token: "t" },
+    socket: "wss://s/live", login: { issuer: "i", clientId: "c", audiences: ["a"], scope: "openid", authorize: "x", token: "t", endSession: "" },
   });
+});
+
+test("signing out goes to the issuer where that ends its own session, and comes back", () => {
+  Object.assign(globalThis, { location: { origin: "https://stepless.example" } });
+  const address = new URL(endAddress(LOGIN, "identity"));
+  assert.equal(address.origin + address.pathname, "https://login.example/logout");
+  assert.deepEqual(Object.fromEntries(address.searchParams), {
+    v: "2", client_id: "page", post_logout_redirect_uri: "https://stepless.example/console/", logout_uri: "https://stepless.example/console/", id_token_hint: "identity",
+  });
+  assert.equal(new URL(endAddress(LOGIN, "")).searchParams.has("id_token_hint"), false);
+  assert.equal(endAddress({ ...LOGIN, endSession: "" }, "identity"), "");
 });

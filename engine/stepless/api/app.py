@@ -22,6 +22,7 @@ from stepless.api.responses.general import Problem
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
+    answers,
     audit,
     caller,
     changing,
@@ -108,13 +109,15 @@ def create_app(
     kept = ApiKeys(service.world.store, service.world.clock)
     log = AuditLog(service.world.store, service.world.clock)
     sessions = codes.sessions if codes is not None else None
-    check = guard(api_keys, kept, service.world, sessions) if gateway is None else guard_behind(gateway, service.world.clock)
+    check = (
+        guard(api_keys, kept, service.world, sessions, log) if gateway is None else guard_behind(gateway, service.world, log)
+    )
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world, draft_files)
     bounds = room_bounds or (Bounds() if development else ON_AWS)
     rooms = Rooms(editing, bounds, lasting=development, beyond=site.beyond if site is not None else None)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
-    seats = Seats(rooms, Standing(kept, api_keys, service.world.clock, fresh_ms=0).roles)
+    seats = Seats(rooms, Standing(kept, api_keys, service.world.clock, fresh_ms=0, sessions=sessions).roles)
     login = site.login if site is not None else None
     discovery = Discovery(login, service.world.http, service.world.clock) if login is not None else None
 
@@ -131,6 +134,7 @@ def create_app(
         timeline.add_routes(guarded, service)
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         approvals.add_routes(guarded, service, links, log)
+        answers.add_routes(guarded, service, log)
         errors.add_routes(guarded, service)
         stats.add_routes(guarded, service)
         versions.add_routes(guarded, service, editing)
@@ -150,13 +154,13 @@ def create_app(
             draft_running.add_routes(guarded, editing, rooms, links, log)
             draft_running.add_reading(plain, editing, links)
             importing.add_routes(plain)
+            if codes is not None:  # before the files of the console, which have every other address below it
+                console.add_inviting(guarded, codes)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
                 room.add_routes(plain, tickets)
         if development:
             add_development_routes(guarded, service, links)
-        if codes is not None:
-            console.add_inviting(guarded, codes)
         kind_routes.add_routes(guarded, service.world.kinds)
         has_files = console.is_built() if console_files is None else "index.html" in console_files
         viewing.add_routes(public, has_console=site is not None and has_files)

@@ -28,10 +28,9 @@ def recorder(log: AuditLog, world: World) -> Recorder:
         if request.method in _READING:
             yield
             return
-        target = " ".join(str(value) for value in request.path_params.values())
         details: dict[str, JSON] = dict(request.query_params)
         verb = request.scope["route"].name
-        begin = partial(log.begin, request.state.caller, verb, target, source_of(request), details or None)
+        begin = partial(log.begin, request.state.caller, verb, target_of(request), source_of(request), details or None)
         entry = await call(world, begin)
         request.state.audited = entry
         try:
@@ -42,6 +41,11 @@ def recorder(log: AuditLog, world: World) -> Recorder:
             raise
 
     return record
+
+
+def target_of(request: Request) -> str:
+    """What a request concerns, as its path names it."""
+    return " ".join(str(value) for value in request.path_params.values())
 
 
 def source_of(request: Request) -> str:

@@ -13,10 +13,11 @@ from typing import Any, Final
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from stepless.api.auditing import source_of, target_of
 from stepless.api.calls import call
 from stepless.errors import ConfigError, Forbidden
-from stepless.ports import Clock
 from stepless.runtime.access.api_keys import ApiKeys, hashed
+from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.roles import ALL_ROLES, Role
 from stepless.runtime.access.sessions import Sessions
@@ -53,6 +54,8 @@ ROLES: Final[Mapping[str, Role]] = {
     "enter_draft": Role.READ,
     "list_approvals": Role.APPROVE,
     "list_decisions": Role.APPROVE,
+    "answer_pause": Role.APPROVE,
+    "list_sessions": Role.ADMIN,
     "list_keys": Role.ADMIN,
     "list_audit": Role.ADMIN,
 }
@@ -60,10 +63,13 @@ ROLES: Final[Mapping[str, Role]] = {
 Guard = Callable[..., Awaitable[None]]
 
 
-def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World, sessions: Sessions | None = None) -> Guard:
+def guard(
+    api_keys: Collection[str] | None, kept: ApiKeys, world: World, sessions: Sessions | None = None, log: AuditLog | None = None
+) -> Guard:
     """A dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept` that has
     the role of the route. `api_keys` have all roles, and so has a token of `sessions`. None for `api_keys` accepts every request,
-    except changes sent by a page of another site. Raises `ConfigError` for an empty key."""
+    except changes sent by a page of another site. A request outside the roles of its caller has an entry in `log`. Raises
+    `ConfigError` for an empty key."""
     if api_keys is None:
         return _open
     if "" in (stripped := {key.strip() for key in api_keys}):
@@ -77,19 +83,21 @@ def guard(api_keys: Collection[str] | None, kept: ApiKeys, world: World, session
         secret = given.credentials if given is not None else ""
         if sessions is not None and (session := sessions.find(secret)) is not None:
             roles, request.state.caller, request.state.until_ms = ALL_ROLES, f"local {session.person}", session.until_ms
+            request.state.session_id = session.id
         else:
             roles, request.state.caller = await _roles(secret, given_hashes, kept, world)
         if not roles:
             mend = "send Authorization: Bearer <API key>"
             raise Forbidden("this request needs a valid API key", code="unauthorized", status=401, mend=mend)
-        _admit(request, roles)
+        await _admit(request, roles, world, log)
 
     return check
 
 
-def guard_behind(gateway: Gateway, clock: Clock) -> Guard:
-    """A dependency that accepts a request of a caller to whom `gateway` gives the role of the route. It reads what API Gateway
-    has put beside the request; a request that did not pass an authorizer there is refused, whatever its route."""
+def guard_behind(gateway: Gateway, world: World, log: AuditLog | None = None) -> Guard:
+    """A dependency that accepts a request of a caller to whom `gateway` gives the role of the route; `log` as in `guard`. It
+    reads what API Gateway has put beside the request; a request that did not pass an authorizer there is refused, whatever its
+    route."""
 
     async def check(
         request: Request,
@@ -97,7 +105,7 @@ def guard_behind(gateway: Gateway, clock: Clock) -> Guard:
     ) -> None:
         request.state.caller = _principal(request)
         headers = request.headers.getlist("authorization")
-        _admit(request, gateway(_authorizer(request), headers, clock.now_ms()))
+        await _admit(request, gateway(_authorizer(request), headers, world.clock.now_ms()), world, log)
 
     return check
 
@@ -110,9 +118,15 @@ def _authorizer(request: Request) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _admit(request: Request, roles: frozenset[Role]) -> None:
-    wanted = wanted_role(request.scope["route"].name, request.method)
+async def _admit(request: Request, roles: frozenset[Role], world: World, log: AuditLog | None) -> None:
+    """A caller without the role is known, and what they tried is recorded, whatever the method. An entry that cannot be stored
+    changes nothing: the request is refused."""
+    name = request.scope["route"].name
+    wanted = wanted_role(name, request.method)
     if wanted not in roles:
+        if log is not None:
+            refuse = partial(log.refuse, request.state.caller, name, target_of(request), source_of(request), "role_missing")
+            await call(world, refuse)
         raise Forbidden(f"this request needs the role {wanted}", code="role_missing", mend="ask an admin for it")
     request.state.roles = roles
 

@@ -71,6 +71,7 @@ class Service:
     show_pause = _signing(answering.show_pause)
     answer = _signing(answering.answer)
     answer_pause = _verb(answering.answer_pause)
+    check_decider = _verb(answering.check_decider)
     cancel = _verb(answering.cancel)
     hold = _verb(holding.hold)
     release = _verb(holding.release)

@@ -9,6 +9,7 @@ from draft_client import Socket
 from room_steps import ADA, BO, MakeRoom, edit, key, socket, ticket
 
 from stepless.adapters.memory.clock import SettableClock
+from stepless.adapters.memory.store import MemoryStore
 from stepless.api.routes.console import Codes
 from stepless.errors import StoreUnavailable
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, TICKET_LIFE_MS
@@ -43,7 +44,7 @@ async def test_a_ticket_opens_no_socket_once_its_minute_is_over(room: Any) -> No
 async def test_a_session_that_is_over_ends_its_sockets(make_door: Any, left_ms: int, heard: str) -> None:
     """The session is still valid where the ticket is asked for: the clock there is behind that of the room."""
     clock = SettableClock(0)
-    sessions = Sessions(Signer([Key("k1", b"one")]), clock)
+    sessions = Sessions(Signer([Key("k1", b"one")]), MemoryStore(), clock, owner="root")
     room = await make_door(development=True, codes=Codes(sessions, clock))
     assert (await room.ask.post("/drafts/w", json={"from": "empty"})).status_code == 200
     clock.set(room.local.service.world.clock.now_ms() + left_ms - CONSOLE_SESSION_LIFE_MS)

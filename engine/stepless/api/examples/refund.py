@@ -162,6 +162,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "change_runs": {_JSON: {"action": "hold", "filter": {"workflow": _WORKFLOW}, "reason": "payments are down"}},
     "make_key": {_JSON: {"name": "shop", "roles": ["run"]}},
     "open_console": {_JSON: {"code": "Vb2k0QmXo1LJ"}},
+    "answer_pause": {_JSON: {"decision": "approved", "answer": {"comment": "fine"}, "comment": "as agreed"}},
     "decide": {
         _JSON: {"decision": "approved", "answer": {"comment": "fine"}, "by": "ada@example.com"},
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
@@ -171,6 +172,10 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """Request examples by the name of the route and the media type of the body."""
 
+_SESSION: Final = {
+    "id": "session_0c91f2a4b7d3", "person": "Ada", "guest": True, "own": False, "began_at": "2026-11-22T09:30:00.000Z",
+    "ends_at": "2026-11-29T09:30:00.000Z",
+}
 ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "publish_workflow": {_JSON: _PUBLISHED},
     "list_workflows": {_JSON: {"workflows": [_VERSION], "cursor": None}},
@@ -213,10 +218,13 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "remove_key": {_JSON: {"keys": []}},
     "enter_draft": {_JSON: {"ticket": "eyJ3IjoicmVmdW5kIn0.q1Zr8mZ0"}},
     "open_console": {_JSON: {"token": "slk_2f0c9be41d7a4e58"}},
+    "list_sessions": {_JSON: {"sessions": [_SESSION]}},
+    "end_session": {_JSON: {"sessions": [_SESSION]}},
     "read_console_settings": {_JSON: {
         "login": {
             "issuer": "https://login.example.com", "client_id": "5r0k2", "audiences": ["5r0k2"], "scope": "openid email",
             "authorize": "https://login.example.com/authorize", "token": "https://login.example.com/token",
+            "end_session": "https://login.example.com/logout",
         },
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
@@ -226,6 +234,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     }},
     "show_question_get": {_JSON: _QUESTION, "text/html": _PAGE},
     "decide": {_JSON: _DECISION, "text/html": _PAGE},
+    "answer_pause": {_JSON: _DECISION},
     "health": {_JSON: {"status": "ok"}},
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
@@ -235,6 +244,8 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
 """Response examples by the name of the route and the media type of a successful response."""
 
 PARAMETERS: Final[Mapping[str, Any]] = {
+    "session_id": "session_0c91f2a4b7d3",
+    "pause": "manager",
     "workflow_id": _WORKFLOW, "run_id": _RUN, "number": 3, "key_id": _KEY, "token": _TOKEN, "path": "refunds", "limit": 50,
     "workflow": _WORKFLOW, "status": "paused", "since": "2026-11-22T00:00:00Z", "tag": ["customer:c-17"], "after": 50,
     "hash": _HASH, "node": "night", "afterEventId": "41", "Last-Event-ID": "41", "epoch": 2, "seq": 18,

@@ -20,14 +20,14 @@ from typing_extensions import TypedDict
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.page import COMMON_HEADERS
 from stepless.api.problems import documented
-from stepless.api.replies import reply
+from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
 from stepless.api.site import Site, connections
 from stepless.errors import Forbidden, NotFound
 from stepless.limits import CONSOLE_CODE_LIFE_MS, MAX_CONSOLE_CODES, MAX_PERSON_CHARACTERS, MAX_TOKEN_CHARACTERS
 from stepless.ports import Clock
 from stepless.runtime.access.login import Discovery, unreachable
-from stepless.runtime.access.sessions import Sessions
+from stepless.runtime.access.sessions import Session, Sessions
 
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
@@ -43,7 +43,7 @@ _FOREVER: Final = "public, max-age=31536000, immutable"  # the name of such a fi
 
 class Codes:
     """Codes that open the console, each good once: the one in the address that `stepless dev` prints, and those of invitations.
-    A code is exchanged for the token of a session. For one event loop."""
+    A code is exchanged for the token of a session."""
 
     def __init__(self, sessions: Sessions, clock: Clock) -> None:
         self.sessions = sessions
@@ -51,7 +51,7 @@ class Codes:
         self._known: dict[str, tuple[int, str]] = {}
 
     def issue(self, person: str = "") -> str:
-        """A code for `person`; without one, who exchanges it says who they are."""
+        """A code for `person`; without one it is for a guest, who says who they are."""
         while len(self._known) >= MAX_CONSOLE_CODES:
             self._known.pop(next(iter(self._known)))
         code = token_urlsafe(16)
@@ -59,13 +59,16 @@ class Codes:
         return code
 
     def exchange(self, code: str, name: str = "") -> str:
-        """Raises `Forbidden` (invalid_code)."""
+        """The token of a session. `name` is that of a guest. Raises `Forbidden` (invalid_code), and what `Sessions.issue` raises:
+        the code is then still good."""
         found = next((known for known in self._known if hmac.compare_digest(known.encode(), code.encode())), None)
-        until_ms, person = self._known.pop(found) if found is not None else (0, "")
-        if self._clock.now_ms() >= until_ms:
+        until_ms, person = self._known[found] if found is not None else (0, "")
+        if found is None or self._clock.now_ms() >= until_ms:
             mend = "open the address that `stepless dev` printed last, or ask for another invitation"
             raise Forbidden("the code is not valid any more", code="invalid_code", status=401, place="code", mend=mend)
-        return self.sessions.issue(name or person or "guest")
+        token = self.sessions.issue(person or name, guest=not person)
+        del self._known[found]
+        return token
 
 
 class SessionBody(Body):
@@ -79,13 +82,28 @@ class SessionOut(TypedDict):
     token: str
 
 
+class OneSessionOut(TypedDict):
+    """`guest` says that the person named themselves, after an invitation; `own` that it is the caller's."""
+
+    id: str
+    person: str
+    guest: bool
+    own: bool
+    began_at: str
+    ends_at: str
+
+
+class SessionsOut(TypedDict):
+    sessions: list[OneSessionOut]
+
+
 class InvitationOut(TypedDict):
     code: str
 
 
 class LoginOut(TypedDict):
     """Where and how a page signs in, with the authorization code flow and PKCE. The token to use is one that is meant for one of
-    the `audiences`."""
+    the `audiences`. `end_session` is where the page goes after signing out, null where the issuer does not offer that."""
 
     issuer: str
     client_id: str
@@ -93,6 +111,7 @@ class LoginOut(TypedDict):
     scope: str
     authorize: str
     token: str
+    end_session: str | None
 
 
 class SettingsOut(TypedDict):
@@ -144,7 +163,7 @@ def add_routes(
     if codes is not None:
         @router.post(
             "/console/session", summary="Open the console", response_model=SessionOut, openapi_extra=documented_body(SessionBody),
-            responses=documented(400, 401, 413, 415, 422), tags=["console"],
+            responses=documented(400, 401, 409, 413, 415, 422), tags=["console"],
         )
         async def open_console(request: Request) -> Response:
             """Exchanges the code in the address that `stepless dev` prints for a bearer token. A code is good once, for ten
@@ -162,6 +181,31 @@ def add_inviting(router: APIRouter, codes: Codes) -> None:
         """Returns a code that opens the console for one more person: `/console/#code=CODE&invited`. It is good once, for ten
         minutes."""
         return reply({"code": codes.issue()})
+
+    @router.get(
+        "/console/sessions", summary="List sessions of the console", response_model=SessionsOut, responses=documented(401, 403),
+        tags=["console"],
+    )  # fmt: skip
+    def list_sessions(request: Request) -> Response:
+        """Lists who has the console open, oldest first."""
+        return reply({"sessions": [_session(each, request) for each in codes.sessions.list()]})
+
+    @router.delete(
+        "/console/sessions/{session_id}", summary="End a session of the console", response_model=SessionsOut,
+        responses=documented(401, 403, 404), tags=["console"],
+    )  # fmt: skip
+    def end_session(session_id: str, request: Request) -> Response:
+        """Ends a session: its token is refused from now on. `own` stands for the caller's. Returns the sessions that are left."""
+        codes.sessions.end(getattr(request.state, "session_id", "") if session_id == "own" else session_id)
+        return reply({"sessions": [_session(each, request) for each in codes.sessions.list()]})
+
+
+def _session(session: Session, request: Request) -> OneSessionOut:
+    return {
+        "id": session.id, "person": session.person, "guest": session.guest,
+        "own": session.id == getattr(request.state, "session_id", None), "began_at": str(instant(session.began_ms)),
+        "ends_at": str(instant(session.until_ms)),
+    }  # fmt: skip
 
 
 def is_built() -> bool:

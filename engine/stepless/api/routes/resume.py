@@ -27,6 +27,7 @@ from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.runtime.access.audit import AuditLog
+from stepless.runtime.access.deciders import named
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.answering import PauseView
 
@@ -137,19 +138,27 @@ def _decide(
     learns nothing else. The audit log has an entry before the answer is stored."""
     view = _unexpired(service, token)
     body = _typed_body(view, typed) if data is None else validated(ResumeBody, strict_json(data) if data else {})
-    if len(encode(body.answer)) > MAX_ANSWER_BYTES:
-        message = f"the answer has more than {MAX_ANSWER_BYTES:,} bytes"
-        raise InvalidRequest(message, code="answer_too_large", status=413, mend="send a shorter answer")
-    who = f"link to {view.approver}" if view.approver else "link"
-    details: dict[str, JSON] = {"pause": view.pause, "decision": body.decision, "by": view.approver or body.by}
-    if body.comment is not None and body.comment.strip():
-        details["comment"] = body.comment.strip()
-    entry = log.begin(who, "decide", view.run_id, source, details)
+    check_size(body)
+    who = f"link to {view.approver}" if view.approver else f"link of {view.via}" if view.via else "link"
+    by = view.approver or (named(body.by, view.via) if view.via else body.by)
+    entry = log.begin(who, "decide", view.run_id, source, facts_of(view.pause, body, by))
     try:
         return service.answer(token, body.decision, body.answer, body.by)
     except SteplessError as error:
         log.store(replace(entry, refused=error.code))
         raise
+
+
+def check_size(body: ResumeBody) -> None:
+    if len(encode(body.answer)) > MAX_ANSWER_BYTES:
+        message = f"the answer has more than {MAX_ANSWER_BYTES:,} bytes"
+        raise InvalidRequest(message, code="answer_too_large", status=413, mend="send a shorter answer")
+
+
+def facts_of(pause: str, body: ResumeBody, by: str | None) -> dict[str, JSON]:
+    """What the audit log keeps of a decision."""
+    comment = (body.comment or "").strip()
+    return {"pause": pause, "decision": body.decision, "by": by, **({"comment": comment} if comment else {})}
 
 
 def _typed_body(view: PauseView, typed: Mapping[str, str]) -> ResumeBody:

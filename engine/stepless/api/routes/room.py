@@ -39,7 +39,8 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
         once, for a minute."""
         caller = person_of(request)
         issue = partial(
-            tickets.issue, workflow_id, caller, request.state.roles, key_id_of(caller), until_ms_of(request)
+            tickets.issue, workflow_id, caller, request.state.roles,
+            getattr(request.state, "session_id", "") or key_id_of(caller), until_ms_of(request),
         )
         return reply({"ticket": await run_in_threadpool(issue)})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from time import monotonic
@@ -47,9 +48,11 @@ from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
+from stepless.runtime.access.deciders import decider_of
 from stepless.runtime.access.roles import Role
 from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.service import Service
+from stepless.runtime.verbs.answering import linked
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
 from stepless.runtime.verbs.searching import duration_of, keywords_of
@@ -104,7 +107,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         view = await overview(service, started.run_id, end - monotonic()) if rests else None
         applied = {"preference-applied": f"wait={wait_s:g}"}
         if view is None or view.ended_ms is None:
-            pauses = _pauses(view.pauses, links, may(request, Role.APPROVE)) if view is not None else ()
+            pauses = _pauses(_linked(request, view.pauses, service), links) if view is not None else ()
             return reply_started(started, None, links, applied, pauses)
         whole: OutcomeOut = {"status": view.status, "outputs": view.outputs, "error": _object(view.error)}
         outcome = bounded(whole, ("outputs", "error"), links.run(started.run_id)["run"])
@@ -114,8 +117,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     def read_run(run_id: str, request: Request) -> Response:
         """Returns the current state of a run, read from its log, with a signed link for each question that it waits for."""
         view = service.overview(run_id)
-        now_ms = service.world.clock.now_ms()
-        return reply(_bounded_run(_run(view, _version(service, view.head), links, may(request, Role.APPROVE), now_ms)))
+        view = replace(view, pauses=_linked(request, view.pauses, service))
+        return reply(_bounded_run(_run(view, _version(service, view.head), links, service.world.clock.now_ms())))
 
     @router.get(
         "/runs/{run_id}/document", summary="Read what a run runs", response_model=RunDocumentOut,
@@ -217,7 +220,7 @@ def _version(service: Service, head: RunHead) -> int | None:
     return version.number if version is not None else None
 
 
-def _run(view: RunView, version: int | None, links: Links, with_links: bool, now_ms: int) -> RunOut:
+def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOut:
     meta = json.loads(view.head.meta)
     return {
         "id": view.head.run_id,
@@ -245,7 +248,7 @@ def _run(view: RunView, version: int | None, links: Links, with_links: bool, now
         "sequence": view.sequence,
         "held": _held(view.held),
         "limits": [_limit(limit) for limit in view.limits],
-        "pauses": list(_pauses(view.pauses, links, with_links)),
+        "pauses": list(_pauses(view.pauses, links)),
         "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
@@ -278,7 +281,15 @@ def _held(held: Mapping[str, JSON] | None) -> HeldOut | None:
     return None if held is None else {"by": held["by"], "reason": held["reason"], "at": str(instant(held["at"]))}
 
 
-def _pauses(pauses: Iterable[OpenPause], links: Links, with_links: bool) -> Iterable[PauseOut]:
+def _linked(request: Request, pauses: Iterable[OpenPause], service: Service) -> tuple[OpenPause, ...]:
+    """The pauses with the links by which this caller may answer them."""
+    if not may(request, Role.APPROVE):
+        return tuple(replace(pause, token=None) for pause in pauses)
+    decider = decider_of(request.state.caller, request.state.roles)
+    return tuple(linked(service.signer, pause, decider, bound=False) for pause in pauses)
+
+
+def _pauses(pauses: Iterable[OpenPause], links: Links) -> Iterable[PauseOut]:
     for pause in pauses:
         yield {
             "pause": pause.pause,
@@ -289,7 +300,7 @@ def _pauses(pauses: Iterable[OpenPause], links: Links, with_links: bool) -> Iter
             "since": str(instant(pause.since_ms)),
             "deadline": instant(pause.deadline_ms),
             "resume_at": instant(pause.resume_at_ms),
-            "resume": links.resume(pause.token) if with_links and pause.token is not None else None,
+            "resume": links.resume(pause.token) if pause.token is not None else None,
         }
 
 

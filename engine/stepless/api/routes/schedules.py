@@ -17,8 +17,8 @@ from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
 from stepless.api.responses.general import ScheduleLinks, StartedOut
-from stepless.api.routes.overviews.approvals import person_of
 from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.runtime.access.deciders import person_of
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.schedule_records import LastFiring, Pause
 from stepless.runtime.triggers.schedule_verbs import Schedule

@@ -231,6 +231,7 @@ class Server(uvicorn.Server):
             app, http=connection, log_config=None, log_level="critical", access_log=False, lifespan="off",
             ws=WebSocketProtocol, ws_max_size=2 * MAX_SOCKET_MESSAGE_BYTES, ws_per_message_deflate=False,
             timeout_graceful_shutdown=_CLOSING_S,
+            proxy_headers=False,  # any program on this machine could name another address for the audit log
         ))  # fmt: skip
         self._on_listening = on_listening
         self._leaving = asyncio.Event()

@@ -97,7 +97,8 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules
     origins = os.environ.get(CORS_ORIGINS, "").split()
-    codes = Codes(Sessions(built.service.signer, built.world.clock), built.world.clock)
+    sessions = Sessions(built.service.signer, built.world.store, built.world.clock, owner=local_user())
+    codes = Codes(sessions, built.world.clock)
     app = create_app(
         built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True, codes=codes,
         hosts=[arguments.host, *arguments.allow_host], draft_files=folder.files,

@@ -43,14 +43,19 @@ class AuditLog:
         self._instant_ms, self._numbers = -1, count()
 
     def begin(
-        self, who: str, verb: str, target: str = "", source: str = "", details: Mapping[str, JSON] | None = None
+        self, who: str, verb: str, target: str = "", source: str = "", details: Mapping[str, JSON] | None = None,
+        *, refused: str = "",
     ) -> Audited:
         """Stores an entry before the request is carried out. Raises `StoreUnavailable`: then the request must not be."""
         who, verb, target, source = (text[:MAX_AUDIT_FACT_CHARACTERS] for text in (who, verb, target, source))
         now_ms, number = self._place()
-        entry = Audited(f"audit_{number:04x}{token_hex(6)}", now_ms, who, verb, target, source, details=_bounded(details))
+        entry = Audited(f"audit_{number:04x}{token_hex(6)}", now_ms, who, verb, target, source, refused, _bounded(details))
         self.store(entry)
         return entry
+
+    def refuse(self, who: str, verb: str, target: str, source: str, code: str) -> None:
+        """Stores the entry of a request that is refused before it has one. Raises `StoreUnavailable`."""
+        self.begin(who, verb, target, source, refused=code)
 
     def _place(self) -> tuple[int, int]:
         """The time of an entry, and its number among those of the same millisecond: stores list by the time, then by the id."""

@@ -16,6 +16,7 @@ from stepless.model.work import NodeFailure
 from stepless.ports import Clock, Http, HttpRequest
 
 _DISCOVERY: Final = "/.well-known/openid-configuration"
+_END: Final = "end_session_endpoint"
 # What a policy may name, and a query: no `;`, `,` or space.
 _URL: Final = re.compile(r"(https://[A-Za-z0-9.\[\]:-]+(?:/[A-Za-z0-9._~%/@:+-]*)?)(\?[A-Za-z0-9._~%/@:+=&-]*)?")
 
@@ -65,6 +66,7 @@ class Discovery:
             "issuer": issuer, "client_id": self._login.client_id, "audiences": list(self._login.audiences),
             "scope": self._login.scope, "authorize": _address(document, "authorization_endpoint"),
             "token": _address(document, "token_endpoint"),
+            "end_session": _address(document, _END) if document.get(_END) else None,  # not every issuer offers it
         }  # fmt: skip
 
 

@@ -21,13 +21,15 @@ from stepless.limits import MAX_TOKEN_CHARACTERS
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a token allows. `exit` and `approver`, if present, cannot be changed by the holder."""
+    """What a token allows. `exit` and `approver`, if present, cannot be changed by the holder. `via` is the caller of the API for
+    whom it was made: recorded where the holder names no person."""
 
     run_id: str
     pause: str
     expires_ms: int
     exit: str | None = None
     approver: str | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Signer:
             fields["e"] = claims.exit
         if claims.approver is not None:
             fields["a"] = claims.approver
+        if claims.via is not None:
+            fields["v"] = claims.via
         body = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
         return f"{encode(body)}.{encode(mac(self._newest.secret, body))}"
 
@@ -97,11 +101,12 @@ class Signer:
 
 def _claims(fields: Mapping[str, Any]) -> Claims | None:
     """None for claims that `sign` never writes: another program with the same key may have signed them."""
-    run_id, pause, expires_ms, exit, approver = fields["r"], fields["p"], fields["x"], fields.get("e"), fields.get("a")
+    run_id, pause, expires_ms = fields["r"], fields["p"], fields["x"]
     fits = type(expires_ms) is int and _is_text(run_id) and _is_text(pause)
-    if not fits or not all(one is None or _is_text(one) for one in (exit, approver)):
+    optional = [fields.get(name) for name in ("e", "a", "v")]
+    if not fits or not all(one is None or _is_text(one) for one in optional):
         return None
-    return Claims(run_id, pause, expires_ms, exit, approver)
+    return Claims(run_id, pause, expires_ms, *optional)
 
 
 def _is_text(value: object) -> bool:

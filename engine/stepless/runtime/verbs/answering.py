@@ -4,7 +4,7 @@ docs/semantics.md#cancel, docs/security.md#what-is-signed)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.history.trace import locate
@@ -16,12 +16,13 @@ from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Signal
 from stepless.runtime import inbox
+from stepless.runtime.access.deciders import Decider, approvers_of, check_may_decide, may_decide, named
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due, put_signal
-from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.inspecting import OpenPause, graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 
@@ -44,6 +45,7 @@ class PauseView:
     approver: str | None = None  # the person the link was created for: recorded as the decider, even if another name is given
     expired_ms: int | None = None
     over_ms: int | None = None
+    via: str | None = None  # the caller of the API for whom the link was made
 
 
 def show_pause(world: World, signer: Signer, token: str) -> PauseView:
@@ -71,6 +73,7 @@ def show_pause(world: World, signer: Signer, token: str) -> PauseView:
         approver=claims.approver,
         expired_ms=claims.expires_ms if claims.expires_ms <= world.clock.now_ms() else None,
         over_ms=_closed_ms(world, claims) if over else None,
+        via=claims.via,
     )
 
 
@@ -107,7 +110,8 @@ def answer(
     claims = signer.verify(token, now_ms)
     if claims.exit is not None and handle not in (None, claims.exit):
         raise InvalidRequest(f"this link only allows the answer {claims.exit}", code="answer_invalid", status=422)
-    return answer_pause(world, claims.run_id, claims.pause, claims.exit or handle, value, claims.approver or by)
+    who = claims.approver or (named(by, claims.via) if claims.via else by)
+    return answer_pause(world, claims.run_id, claims.pause, claims.exit or handle, value, who)
 
 
 def answer_pause(
@@ -136,6 +140,29 @@ def answer_pause(
     if _lost(world, state, pause):
         raise _over(run_id)
     return _public(signal)
+
+
+def check_decider(world: World, run_id: str, pause: str, decider: Decider) -> None:
+    """Raises `Forbidden` (not_an_approver) if the approval names approvers and the caller is none of them, `NotFound` if the run
+    has no such pause. An approval that is over may be answered by none: `answer_pause` says so."""
+    state = _load(world, head_of(world, run_id))
+    instance = _instance(state, Claims(run_id, pause, 0))
+    asked = instance.wait.details if instance is not None and instance.wait is not None else {}
+    check_may_decide(decider, asked or _asked(world, Claims(run_id, pause, 0)))
+
+
+def linked(signer: Signer, pause: OpenPause, decider: Decider, *, bound: bool) -> OpenPause:
+    """The pause with a link for this caller; without one if they may not answer it. With `bound` the link of a person records
+    them, whoever else its holder names."""
+    if pause.token is None:
+        return pause
+    approvers = approvers_of(pause.details)
+    if not may_decide(decider, approvers):
+        return replace(pause, token=None)
+    claims = signer.read(pause.token)
+    is_bound = decider.person is not None and (bound or bool(approvers))
+    own = replace(claims, approver=decider.person) if is_bound else replace(claims, via=decider.label)
+    return replace(pause, token=signer.sign(own))
 
 
 def _checked(state: State, run_id: str, pause: str, handle: str | None, value: JSON) -> str:

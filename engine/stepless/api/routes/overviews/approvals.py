@@ -17,6 +17,7 @@ from stepless.api.responses.overviews import ApprovalOut, ApprovalsOut, Decision
 from stepless.model.json import JSON
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.audit import Audited, AuditLog
+from stepless.runtime.access.deciders import approvers_of, decider_of
 from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.overviews.approvals import Question, cursor_after
@@ -29,16 +30,17 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
         "/approvals", summary="List open questions", response_model=ApprovalsOut, responses=documented(400, 401, 403), tags=_TAGS,
     )  # fmt: skip
     def list_approvals(query: Annotated[ApprovalsQuery, Query()], request: Request) -> Response:
-        """Lists the questions that runs ask people, the nearest deadline first, with the links that answer them. Needs the role
-        `approve`. Searches the 2,000 newest runs that wait for an answer. The `cursor` continues the list."""
-        person = person_of(request.state.caller)
-        found = service.approvals(workflow=query.workflow, limit=query.limit, cursor=query.cursor, approver=person)
+        """Lists the questions that runs ask people, the nearest deadline first, with the links by which this caller may answer
+        them. Needs the role `approve`. Searches the 2,000 newest runs that wait for an answer. The `cursor` continues the
+        list."""
+        decider = decider_of(request.state.caller, request.state.roles)
+        found = service.approvals(workflow=query.workflow, limit=query.limit, cursor=query.cursor, decider=decider)
         encoded = fitting(found.items, lambda each: _approval(each, links))
         left_out = len(found.items) - len(encoded)
         return page(
             "approvals", encoded, count=found.total, at_least=found.more, left_out=left_out,
             cursor=cursor_after(found.items[len(encoded) - 1]) if found.following or left_out else None,
-            deciding_as=person, unreadable=list(found.unreadable),
+            deciding_as=decider.person, unreadable=list(found.unreadable),
         )  # fmt: skip
 
     @router.get(
@@ -54,19 +56,9 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
         return reply({"decisions": [_decision(entry, heads[entry.target]) for entry in made], "cursor": found.cursor})
 
 
-def person_of(caller: str) -> str | None:
-    """The person whom a caller is known as, who then is recorded as the decider: of a login or a local session. None for a key,
-    which several people may use."""
-    kind, _, rest = caller.partition(" ")
-    if kind == "jwt":
-        subject, _, name = rest.partition(" ")
-        return name or subject or None
-    return rest or None if kind == "local" else None
-
-
 def _approval(question: Question, links: Links) -> ApprovalOut:
     head, pause = question
-    fields, approvers = pause.details.get("fields"), pause.details.get("approvers")
+    fields = pause.details.get("fields")
     return {
         "run_id": head.run_id,
         "workflow": head.workflow_id,
@@ -76,7 +68,7 @@ def _approval(question: Question, links: Links) -> ApprovalOut:
         "message": str(pause.details.get("message") or ""),
         "fields": dict(fields) if isinstance(fields, Mapping) else {},
         "exits": list(pause.exits),
-        "approvers": [str(name) for name in approvers] if isinstance(approvers, list) else [],
+        "approvers": approvers_of(pause.details),
         "since": str(instant(pause.since_ms)),
         "deadline": instant(pause.deadline_ms),
         "resume": None if pause.token is None else links.resume(pause.token),

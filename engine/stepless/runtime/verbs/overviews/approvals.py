@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
 from stepless.model.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
+from stepless.runtime.access.deciders import Decider
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
+from stepless.runtime.verbs.answering import linked
 from stepless.runtime.verbs.heads import read_heads
 from stepless.runtime.verbs.inspecting import OpenPause, overview
 from stepless.runtime.world import World
@@ -47,11 +48,11 @@ _LAST: Final[_Key] = (NEVER_MS + 1, 0, "", "")
 
 def approvals(
     world: World, signer: Signer, *, workflow: str | None = None, limit: int = 100, cursor: str | None = None,
-    approver: str | None = None,
+    decider: Decider,
 ) -> Questions:  # fmt: skip
     """The first `limit` open questions for people, after those that a cursor has listed. A question keeps its place in the list:
-    a caller that follows the cursors sees each that is open throughout once. With `approver`, the links record this person as the
-    decider. Reads the log of each run with a question among them, and of each run that may have more than its header notes.
+    a caller that follows the cursors sees each that is open throughout once. The links are those of `decider`, who may not
+    answer all. Reads the log of each run with a question among them, and of each run that may have more than its header notes.
     Raises `InvalidRequest` (invalid_cursor)."""
     after: _Key = _FIRST if cursor is None else decode_cursor(cursor, int, int, str, str)
     found = read_heads(world, RunFilter(workflow, waiting="answer"), published=False)
@@ -73,7 +74,8 @@ def approvals(
             continue
         except (NotFound, Gone):  # removed meanwhile
             continue
-        asked = [Question(view.head, _signed(signer, pause, approver)) for pause in view.pauses if pause.reason == _REASON]
+        pauses = [pause for pause in view.pauses if pause.reason == _REASON]
+        asked = [Question(view.head, linked(signer, pause, decider, bound=True)) for pause in pauses]
         count += len(asked) - noted.known  # the log knows more than five, and what was answered meanwhile
         items += (question for question in asked if _order(question) > after)
         if len(items) >= limit:
@@ -114,9 +116,3 @@ def _order(question: Question) -> _Key:
 
 def _place(deadline_ms: int, since_ms: int, run_id: str, pause: str) -> _Key:
     return (deadline_ms, -since_ms, run_id, pause)
-
-
-def _signed(signer: Signer, pause: OpenPause, approver: str | None) -> OpenPause:
-    if approver is None or pause.token is None:
-        return pause
-    return replace(pause, token=signer.sign(replace(signer.read(pause.token), approver=approver)))
