@@ -224,8 +224,8 @@ def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=sorted(origins),
-            allow_methods=["GET", "PUT", "POST", "DELETE"],
+            allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer"],
-            expose_headers=["Location", "Preference-Applied", "Retry-After"],
+            expose_headers=["Location", "Preference-Applied", "Retry-After", hooks.RUN_HEADER],
             max_age=_PREFLIGHT_S,
         )
