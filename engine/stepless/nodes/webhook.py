@@ -53,8 +53,9 @@ class General(Params):
     """With `hmac`: the text before the signature in its header, like `sha256=`."""
     template: Annotated[str, AfterValidator(_known_placeholders)] | None = Field(None, max_length=MAX_SIGNED_TEMPLATE_CHARACTERS)
     """With `hmac`: what is signed, with `{id}`, `{timestamp}`, `{body}`, `{url}`, `{method}` and `{fields}` (the fields of a
-    form, sorted, each name followed by its value). By default `{timestamp}.{body}`, or `{body}` if `prefix` is given. `{timestamp}`
-    without `timestamp_header` is read from the header of the signature, which is then `t=<unix seconds>,v1=<signature>`."""
+    form, sorted, each name followed by its value). By default `{timestamp}.{body}`, or `{body}` if `prefix` is given. Without
+    `timestamp_header`, `{timestamp}` is read from the header of the signature, which is then
+    `t=<unix seconds>,v1=<signature>`."""
     timestamp_header: HeaderName | None = None
     """With `hmac`: the header field with the timestamp, in seconds or milliseconds since 1970 UTC."""
     id_header: HeaderName | None = None
