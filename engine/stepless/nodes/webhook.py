@@ -16,8 +16,8 @@ from stepless.limits import (
 )
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
+from stepless.model.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme
 from stepless.nodes.params import Params, warning
-from stepless.nodes.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme
 
 Method = Annotated[
     Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],

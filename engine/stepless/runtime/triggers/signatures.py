@@ -1,4 +1,4 @@
-"""Verifies the signatures of webhook requests by the table of `nodes.webhook_schemes`, over the raw body, in constant time.
+"""Verifies the signatures of webhook requests by the table of `model.webhook_schemes`, over the raw body, in constant time.
 
 A sender retries with a new signature and the same delivery id, so a repeated delivery id returns the same run. Without a delivery
 id, what is signed identifies the request. A scheme that signs neither the time nor the delivery id cannot prove them.
@@ -19,8 +19,8 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
+from stepless.model.webhook_schemes import PLACEHOLDER, Place, Scheme
 from stepless.nodes.webhook import Signed, scheme_of, secrets_of
-from stepless.nodes.webhook_schemes import PLACEHOLDER, Place, Scheme
 from stepless.runtime.triggers import ecdsa
 
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -20,10 +20,10 @@ from stepless.model.encoding import encode
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
+from stepless.model.webhook_schemes import SCHEMES, Scheme
 from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
-from stepless.nodes.webhook_schemes import SCHEMES, Scheme
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
 from stepless.runtime.triggers.reading import reads_output
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
