@@ -89,7 +89,7 @@ class Signed(General):
         "hmac", "github", "stripe", "standard", "slack", "shopify", "zoom", "hubspot", "linear", "trello", "twilio", "gitlab",
         "bitbucket", "sendgrid",
     ]  # fmt: skip
-    """The sender's scheme, see the [table](security.md#webhooks); or `hmac`, whose short form is `{hmac: …}`."""
+    """The sender's scheme, by the table of schemes in the reference; or `hmac`, whose short form is `{hmac: …}`."""
     secret: Secrets
     """The secret that is shared with the sender (`sendgrid`: the public key), or a list of which any is accepted."""
 
