@@ -204,8 +204,8 @@ def _fields(model: type[BaseModel], kind: Kind | None = None) -> Iterator[str]:
     meanings = field_docs(model)
     schema = model.model_json_schema(by_alias=True)
     rows = []
-    inherited = [name for name in model.model_fields if name not in model.__annotations__]
-    for name, field in sorted(model.model_fields.items(), key=lambda item: item[0] in inherited):
+    last = webhooks.General.model_fields if issubclass(model, webhooks.General) else ()  # after the fields that it adds
+    for name, field in sorted(model.model_fields.items(), key=lambda item: item[0] in last and item[0] != "header"):
         alias = field.alias or name
         words = Words(schema.get("$defs", {})).of(schema["properties"][alias])
         fixed = kind is not None and kind.parts.get(alias) is Part.LITERAL and alias != "body"
