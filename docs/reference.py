@@ -25,9 +25,9 @@ from stepless.model.declaration import validation
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
+from stepless.model.webhook_schemes import SCHEMES, Place, Scheme
 from stepless.model.work import CAUSES
 from stepless.nodes import KINDS
-from stepless.model.webhook_schemes import SCHEMES, Place, Scheme
 from stepless.nodes import webhook as webhooks
 from stepless.nodes.llm import kind as llm
 
@@ -47,15 +47,15 @@ NOTES: Final = {
     "webhook": """\
 The output has these fields:
 
-| field | value |
-|---|---|
-| `body` | the parsed JSON if the content type is JSON or absent; otherwise the text, in the charset of the content type or UTF-8. A body that is no text in its charset is the base64 of its bytes, and never a text with replacement characters. null if there is none |
-| `charset` | the charset of a text or of JSON; null if `body` is base64 |
-| `query` | the fields of the query: a text each, or a list of texts if a field comes more than once |
-| `headers` | the header fields by name in lower case, without those that prove the sender |
-| `path` | the path below `/hooks` |
-| `form` | the fields of a form, like `query`; a file of a multipart form is `{filename, content_type, content}`, with its bytes as base64 |
-| `raw` | the bytes of the body exactly as they were received and signed, as base64 |
+* `body`: the parsed JSON if the content type is JSON or absent; otherwise the text, in the charset of the content type or in UTF-8.
+  A body that is no text in its charset is the base64 of its bytes; no character is ever replaced. null if there is none.
+* `charset`: the charset of a text or of JSON; null if `body` is base64.
+* `query`: the fields of the query, a text each, or a list of texts if a field comes more than once.
+* `headers`: the header fields by name in lower case, without those that prove the sender.
+* `path`: the path below `/hooks`.
+* `form`: the fields of a form, like `query`. A file of a multipart form is `{filename, content_type, content}`, with its bytes as
+  base64.
+* `raw`: the bytes of the body exactly as they were received and signed, as base64.
 
 `form` and `raw` would store a body twice, so they are there only if the workflow reads them: by a reference to `<hook.raw>` or
 `<hook.form>`, or to all of `<hook>`. In the second case, `raw` is null where the body and `raw` together exceed 256,000 bytes.
@@ -92,8 +92,8 @@ PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {
 }
 SCHEMES_NOTE: Final = """\
 A time in the header or the body must be within `tolerance_s` of the present. A repeated delivery id returns the same run; where a
-scheme has none, the same signed bytes do. `{fields}` are the fields of a form, sorted, each name followed by its value. `{url}` is
-the whole address that the sender calls: behind a gateway or a proxy, set the address of the deployment (`PublicUrl`), or `url`
+scheme has none, the same signed bytes do. `{fields}` are the fields of a form, sorted, each name followed by its value. `{url}`
+is the whole address that the sender calls: behind a gateway or a proxy, set the address of the deployment (`PublicUrl`), or `url`
 in `auth`. Requests by which Slack, Zoom and Trello check the address are answered without a run: `url_verification`,
 `endpoint.url_validation`, and HEAD. `standard` also fits the senders that use [Standard
 Webhooks](https://www.standardwebhooks.com), and the signing tokens of GitLab. `stepless hooks try` signs by the same table.
@@ -184,7 +184,8 @@ def _proof(row: Scheme) -> str:
 def _place(place: Place | None) -> str:
     if place is None:
         return ""
-    return {"header": f"`{place.name}`", "item": f"`{place.name}=` of the header", "body": f"`{place.name}` of the body"}[place.kind]
+    kinds = {"header": f"`{place.name}`", "item": f"`{place.name}=` of the header", "body": f"`{place.name}` of the body"}
+    return kinds[place.kind]
 
 
 def _exits(kind: Kind) -> str:
