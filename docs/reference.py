@@ -47,7 +47,7 @@ NOTES: Final = {
     "webhook": """\
 The output has these fields:
 
-* `body`: the parsed JSON if the content type is JSON or absent; otherwise the text, in the charset of the content type or in UTF-8.
+* `body`: the parsed JSON if the content type is JSON or absent; otherwise the text, in the charset of the content type or UTF-8.
   A body that is no text in its charset is the base64 of its bytes; no character is ever replaced. null if there is none.
 * `charset`: the charset of a text or of JSON; null if `body` is base64.
 * `query`: the fields of the query, a text each, or a list of texts if a field comes more than once.
