@@ -157,6 +157,7 @@ MAX_BATCH_BYTES: Final = 350_000  # one log item; DynamoDB's limit is 400 KB
 MAX_BATCH_EVENTS: Final = 10_000  # reading one event decodes its whole batch: some 10 ms
 MAX_ITEM_BYTES: Final = 380_000  # of one piece of a larger value; the rest of DynamoDB's 400 KB is for keys
 MAX_KNOWN_WEBHOOKS: Final = 64  # whose parameters a process remembers
+MAX_KNOWN_ZONES: Final = 64  # time zones whose changes of the clocks a process remembers
 MAX_KNOWN_ENDS: Final = 10_000  # runs whose end of log a process remembers; some 200 bytes each
 MAX_SIGNAL_BYTES: Final = 64_000
 MAX_INBOX_SIGNALS: Final = 5_000

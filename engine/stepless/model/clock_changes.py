@@ -5,12 +5,14 @@ A skipped time fires nothing, and a time that comes twice fires once, at the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
+from stepless.limits import MAX_KNOWN_ZONES
 from stepless.model.cron import Cron, parse_cron
 
 _DAYS_AHEAD: Final = 400  # more than a year: each change of a zone with summer time is among them
@@ -68,10 +70,14 @@ def ever_fires(cron: str, timezone: str) -> bool:
     return fires_after(cron, timezone, int(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC).timestamp() * 1000) - 1)
 
 
-def _days_of_change(zone: ZoneInfo, first: date) -> Iterator[date]:
-    """The days on which the offset from UTC changes."""
-    for number in range(_DAYS_AHEAD):
-        day = first + timedelta(days=number)
+@lru_cache(maxsize=MAX_KNOWN_ZONES)
+def _days_of_change(zone: ZoneInfo, first: date) -> tuple[date, ...]:
+    """The days on which the offset from UTC changes, in about a year from the first one."""
+    return tuple(_changing(zone, (first + timedelta(days=number) for number in range(_DAYS_AHEAD))))
+
+
+def _changing(zone: ZoneInfo, days: Iterable[date]) -> Iterator[date]:
+    for day in days:
         midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
         after = midnight + timedelta(days=1)
         if len({each.utcoffset() for each in (midnight, midnight.replace(fold=1), after.replace(fold=1))}) > 1:

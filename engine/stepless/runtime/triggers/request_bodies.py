@@ -12,6 +12,7 @@ import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from encodings.aliases import aliases
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -28,10 +29,14 @@ _CHARSETS: Final = re.compile(
     r"euc_\w+|iso2022_\w+|johab|kz1048|tis-620|ptcp154"
 )
 """Of Python's codecs those that are charsets: others decompress, or decode escapes."""
+
+_NAMES: Final = frozenset({*aliases, *aliases.values(), "koi8_u", "cp874"})
+_MAX_CHARSET_CHARACTERS: Final = 40
 _PARAMETER: Final = re.compile(r';\s*([\w*-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)')
 _MAGIC: Final = b"\x1f\x8b"
 _UNSUPPORTED: Final = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
 _MAX_CODINGS: Final = 5  # in one Content-Encoding
+_MAX_MEMBERS: Final = 100  # of one gzip file
 _DAMAGED: Final = "the body does not have the encoding that its Content-Encoding names"
 
 
@@ -126,10 +131,10 @@ def _charset(name: str | None) -> str:
     """The name of a charset as Python has it; UTF-8 for none and for one that is not known."""
     if name is None or name.lower() == _UTF8:
         return _UTF8
-    try:
-        found = codecs.lookup(name.strip()).name
-    except (LookupError, ValueError):
+    known = re.sub(r"[^a-z0-9]+", "_", name[:_MAX_CHARSET_CHARACTERS].lower())
+    if known not in _NAMES:  # `codecs.lookup` keeps every name that it was ever asked for
         return _UTF8
+    found = codecs.lookup(known).name
     return found if _CHARSETS.fullmatch(found) else _UTF8
 
 
@@ -177,7 +182,9 @@ def _without_encoding(header: str, data: bytes) -> tuple[bytes, str]:
 def _inflated(data: bytes, bits: int) -> bytes:
     """The decompressed bytes, at most MAX_REQUEST_BYTES."""
     found = b""
-    while data.strip(b"\0"):
+    for _ in range(_MAX_MEMBERS):
+        if not data.strip(b"\0"):
+            return found
         stream = zlib.decompressobj(bits)
         try:
             found += stream.decompress(data, MAX_REQUEST_BYTES + 1 - len(found))
@@ -189,7 +196,7 @@ def _inflated(data: bytes, bits: int) -> bytes:
         if not stream.eof:
             raise _undecodable(_DAMAGED)
         data = stream.unused_data  # of gzip, a further member
-    return found
+    raise _undecodable("the body has too many parts that are compressed separately")
 
 
 def _undecodable(message: str) -> InvalidRequest:

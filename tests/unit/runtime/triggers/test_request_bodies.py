@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import encodings
 import gzip
 import zlib
 from base64 import b64encode
@@ -69,10 +70,18 @@ def test_a_compressed_body_is_decompressed(data: bytes, encoding: str) -> None:
     assert body_of(data, "application/json", encoding) == ({"a": 1}, "utf-8")
 
 
+def test_names_of_charsets_that_callers_invent_are_not_kept() -> None:
+    before = len(encodings._cache)  # type: ignore[attr-defined]
+    for number in range(100):
+        assert body_of("ü".encode(), f"text/plain; charset=invented-{number}") == ("ü", "utf-8")
+    assert len(encodings._cache) == before  # type: ignore[attr-defined]
+
+
 def test_what_cannot_be_decompressed_is_refused_or_arrives_as_bytes() -> None:
     whole = gzip.compress(b'{"a": 1}')
     for damaged in (whole[:-9], whole[:-3], whole[:12] + b"\xff" * 20, whole + b"junk"):
         assert refusal(damaged, "application/json", "gzip") == (415, "unsupported_media_type")
+    assert refusal(gzip.compress(b"") * 5_000, "text/plain", "gzip") == (415, "unsupported_media_type")
     assert refusal(b"\x0b\x02", "application/json", "br") == (415, "unsupported_media_type")
     assert refusal(b"{}", "application/json", ", ".join(["gzip"] * 6)) == (415, "unsupported_media_type")
     assert body_of(b"\x0b\x02", "text/plain", "br") == ("CwI=", None)
