@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
+
+from stepless.limits import MAX_KNOWN_WEBHOOKS
 
 Algorithm: TypeAlias = Literal["sha1", "sha256", "sha512"]
 Encoding: TypeAlias = Literal["hex", "base64"]
@@ -61,7 +64,13 @@ class Scheme(NamedTuple):
     @property
     def signs(self) -> tuple[str, ...]:
         """The names of the placeholders in the template."""
-        return tuple(PLACEHOLDER.findall(self.template))
+        return pieces_of(self.template)[1::2]
+
+
+@lru_cache(maxsize=MAX_KNOWN_WEBHOOKS)
+def pieces_of(template: str) -> tuple[str, ...]:
+    """The texts of a template, with the names of its placeholders between them."""
+    return tuple(PLACEHOLDER.split(template))
 
 
 HMAC: Final = Scheme(

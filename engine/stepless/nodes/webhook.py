@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from stepless.limits import (
+    MAX_KNOWN_WEBHOOKS,
     MAX_PATH_CHARACTERS,
     MAX_SIGNED_TEMPLATE_CHARACTERS,
     MAX_TOLERANCE_S,
@@ -111,7 +113,7 @@ def signed_by(auth: Hmac | Signed) -> Signed:
     """The long form of `auth`."""
     if isinstance(auth, Signed):
         return auth
-    given = {name: getattr(auth, name) for name in auth.model_fields_set - {"hmac"}}
+    given = {name: getattr(auth, name) for name in auth.model_fields_set if name != "hmac"}
     return Signed(scheme="hmac", secret=auth.hmac, **given)
 
 
@@ -121,17 +123,27 @@ def secrets_of(auth: Signed) -> Sequence[str]:
 
 def scheme_of(auth: Signed) -> Scheme:
     """The row of the table for `auth`; for `hmac`, the row that its fields describe."""
-    row = SCHEMES[auth.scheme]
     if auth.scheme != "hmac":
-        return row
-    template = auth.template or ("{body}" if auth.prefix else row.template)
-    row = row._replace(header=auth.header or row.header, algorithm=auth.algorithm, encoding=auth.encoding, template=template)
-    if auth.id_header is not None:
-        row = row._replace(delivery=Place("header", auth.id_header))
-    if auth.timestamp_header is not None:
-        return row._replace(timestamp=Place("header", auth.timestamp_header), prefix=auth.prefix, separator="")
-    if "{timestamp}" not in template:
-        return row._replace(timestamp=None, prefix=auth.prefix, separator="")
+        return SCHEMES[auth.scheme]
+    return _described(
+        auth.header, auth.algorithm, auth.encoding, auth.prefix, auth.template, auth.timestamp_header, auth.id_header
+    )
+
+
+@lru_cache(maxsize=MAX_KNOWN_WEBHOOKS)
+def _described(
+    header: str | None, algorithm: Algorithm, encoding: Encoding, prefix: str, template: str | None, timestamp_header: str | None,
+    id_header: str | None,
+) -> Scheme:  # fmt: skip
+    row = SCHEMES["hmac"]
+    signed = template or ("{body}" if prefix else row.template)
+    row = row._replace(header=header or row.header, algorithm=algorithm, encoding=encoding, template=signed)
+    if id_header is not None:
+        row = row._replace(delivery=Place("header", id_header))
+    if timestamp_header is not None:
+        return row._replace(timestamp=Place("header", timestamp_header), prefix=prefix, separator="")
+    if "{timestamp}" not in signed:
+        return row._replace(timestamp=None, prefix=prefix, separator="")
     return row
 
 

@@ -19,7 +19,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
-from stepless.model.webhook_schemes import PLACEHOLDER, Place, Scheme
+from stepless.model.webhook_schemes import Place, Scheme, pieces_of
 from stepless.nodes.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
@@ -61,7 +61,7 @@ def verify(
     """
     scheme = scheme_of(auth)
     request = SignedRequest(headers, body, method, urls)
-    given = _Given(scheme, request, _format(scheme))
+    given = _Given(scheme, request)
     secret, signature = given.proved(auth)
     if given.timestamp:
         _check_age(given.timestamp_ms, auth.tolerance_s, now_ms)
@@ -89,19 +89,30 @@ def key_of(scheme: Scheme, secret: str) -> bytes:
 
 def mac_of(scheme: Scheme, key: bytes, signed: bytes) -> str:
     """The HMAC of what is signed, as the sender writes it, without its prefix."""
-    mac = hmac.new(key, signed, scheme.algorithm).digest()
+    mac = hmac.digest(key, signed, scheme.algorithm)
     return mac.hex() if scheme.encoding == "hex" else b64encode(mac).decode()
 
 
 def filled(scheme: Scheme, request: SignedRequest, url: str, timestamp: str, delivery: str) -> bytes:
     """The bytes that are signed: the template with its values."""
-    values = {
-        "id": delivery.encode("utf-8", "surrogatepass"), "timestamp": timestamp.encode(), "body": request.body,
-        "url": url.encode("utf-8", "surrogatepass"), "method": request.method.encode(),
-        "fields": sorted_fields(request) if "fields" in scheme.signs else b"",
-    }  # fmt: skip
-    pieces = PLACEHOLDER.split(scheme.template)
-    return b"".join(values[piece] if at % 2 else piece.encode() for at, piece in enumerate(pieces))
+    parts = []
+    for at, piece in enumerate(pieces_of(scheme.template)):
+        match piece if at % 2 else "":
+            case "body":
+                parts.append(request.body)
+            case "timestamp":
+                parts.append(timestamp.encode())
+            case "id":
+                parts.append(delivery.encode("utf-8", "surrogatepass"))
+            case "url":
+                parts.append(url.encode("utf-8", "surrogatepass"))
+            case "method":
+                parts.append(request.method.encode())
+            case "fields":
+                parts.append(sorted_fields(request))
+            case _:
+                parts.append(piece.encode())
+    return b"".join(parts)
 
 
 def sorted_fields(request: SignedRequest) -> bytes:
@@ -132,10 +143,9 @@ def urls_of(scheme: Scheme, urls: Sequence[str]) -> Iterator[str]:
 class _Given:
     """What a request says of its signature."""
 
-    def __init__(self, scheme: Scheme, request: SignedRequest, mend: str) -> None:
+    def __init__(self, scheme: Scheme, request: SignedRequest) -> None:
         self._scheme = scheme
         self._request = request
-        self._mend = mend
         self._json: JSON = json_of(request.body) if _reads_body(scheme) else None
         header = request.headers.get(scheme.header.lower(), "")
         self._items = [item.strip() for item in (header.split(scheme.separator) if scheme.separator else [header])]
@@ -219,7 +229,7 @@ class _Given:
         return any(matches)
 
     def _refused(self, message: str) -> Forbidden:
-        return Forbidden(message, code="bad_signature", mend=self._mend, status=401)
+        return Forbidden(message, code="bad_signature", mend=_format(self._scheme), status=401)
 
 
 def _format(scheme: Scheme) -> str:
