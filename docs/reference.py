@@ -56,9 +56,12 @@ The output has these fields:
 * `form`: the fields of a form, like `query`. A file of a multipart form is `{filename, content_type, content}`, with its bytes as
   base64.
 * `raw`: the bytes of the body exactly as they were received and signed, as base64.
+* `raw_body`: the text of the body, with JSON as it was written; null if `body` is base64.
+* `encoding`: `base64` if `body` is base64.
 
-`form` and `raw` would store a body twice, so they are there only if the workflow reads them: by a reference to `<hook.raw>` or
-`<hook.form>`, or to all of `<hook>`. In the second case, `raw` is null where the body and `raw` together exceed 256,000 bytes.
+`form`, `raw` and `raw_body` would store a body twice, so they are there only if the workflow reads them: by a reference such as
+`<hook.raw>`, or to all of `<hook>`. In the second case, `raw` and `raw_body` are null where the inputs would exceed 256,000
+bytes.
 Bodies in `gzip` and `deflate` are decompressed, to at most 256,000 bytes; `raw` is not. A secret of the workflow that occurs in
 the body is masked in `raw`, too, which changes its bytes.
 """,

@@ -46,19 +46,22 @@ async def test_a_body_that_is_no_text_arrives_whole_as_base64(door: Any) -> None
     await door.publish(hooked())
     seen = await got(door, content=PNG, headers={"content-type": "image/png"})
     assert (b64decode(seen["body"]), b64decode(seen["raw"]), seen["charset"]) == (PNG, PNG, None)
+    assert (seen["encoding"], seen["raw_body"]) == ("base64", None)
 
 
 async def test_the_raw_body_is_the_bytes_that_were_signed(door: Any) -> None:
-    await door.publish(hooked("<hook.raw>", {"hmac": "${HOOK_SECRET}", "template": "{body}"}))
+    read = {"raw": "<hook.raw>", "text": "<hook.raw_body>"}
+    await door.publish(hooked(read, {"hmac": "${HOOK_SECRET}", "template": "{body}"}))
     body = b'{"id": 820982911946154508, "price": 20.00,\r\n "note": "caf\\u00e9"}'
     mac = hmac.digest(door.HOOK_SECRET.encode(), body, "sha256").hex()
-    raw = await got(door, content=body, headers={"content-type": "application/json", "x-signature": mac})
-    assert b64decode(raw) == body
+    seen = await got(door, content=body, headers={"content-type": "application/json", "x-signature": mac})
+    assert (b64decode(seen["raw"]), seen["text"].encode()) == (body, body)
 
 
 @pytest.mark.parametrize(("value", "extra"), [
-    ("<hook.body.order>", set()), ("<hook>", {"raw", "form"}), ("<hook.raw>", {"raw"}), ("{{ len(<hook.form>) }}", {"form"}),
-    ("<inputs.input.raw>", {"raw"}), ("<inputs>", {"raw", "form"}), ("<hook.query>", set()),
+    ("<hook.body.order>", set()), ("<hook>", {"raw", "raw_body", "form"}), ("<hook.raw>", {"raw"}),
+    ("{{ len(<hook.form>) }}", {"form"}), ("<hook.raw_body>", {"raw_body"}), ("<inputs.input.raw>", {"raw"}),
+    ("<inputs>", {"raw", "raw_body", "form"}), ("<hook.query>", set()),
 ])  # fmt: skip
 async def test_a_run_keeps_the_raw_body_and_the_form_only_if_the_workflow_reads_them(
     door: Any, value: str, extra: set[str]

@@ -34,7 +34,7 @@ from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 
 _PRIVATE: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
-_SURELY_FITS: Final = MAX_INPUT_BYTES // 16  # of base64: the other forms of the same body take at most six times as much
+_SURELY_FITS: Final = MAX_INPUT_BYTES // 64  # characters: no body of this size reaches the limit in all its forms
 _FRAME: Final = 100  # bytes around a value among the inputs
 
 
@@ -237,21 +237,32 @@ def _filled_in(graph: Graph, node: Node, env: Mapping[str, str]) -> WebhookParam
 
 
 def _payload(graph: Graph, node: Node, request: HookRequest, found: Decoded, private: frozenset[str]) -> JSON:
-    """The inputs of the run. `raw` and `form` would double a body in the log, so they are there only if the workflow reads them;
-    where it reads the output as a whole, `raw` is null if both do not fit."""
+    """The inputs of the run. `form`, `raw` and `raw_body` would double a body in the log, so they are there only if the workflow
+    reads them."""
     headers = {name: value for name, value in request.headers.items() if name not in private}
     payload: dict[str, JSON] = {
         "body": found.body, "headers": headers, "query": dict(request.query), "path": request.path, "charset": found.charset,
     }
-    if found.data and reads_output(graph, node, "form"):
+    if not request.body:
+        return payload
+    if found.charset is None:
+        payload["encoding"] = "base64"
+    if reads_output(graph, node, "form"):
         form = form_of(request.headers, found.data)
         payload |= {} if form is None else {"form": form}
-    reads_raw = reads_output(graph, node, "raw")
-    if reads_raw:
-        raw = b64encode(request.body).decode()
-        fits = reads_raw == "named" or len(raw) < _SURELY_FITS or len(raw) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME
-        payload["raw"] = raw if fits else None
+    if reads := reads_output(graph, node, "raw_body"):
+        text = found.data.decode(found.charset) if found.charset is not None else None
+        payload["raw_body"] = _fitting(payload, text, reads)
+    if reads := reads_output(graph, node, "raw"):
+        payload["raw"] = _fitting(payload, b64encode(request.body).decode(), reads)
     return payload
+
+
+def _fitting(payload: JSON, text: str | None, reads: str) -> str | None:
+    """The text, or None if it does not fit beside the payload and is not named by the workflow."""
+    if text is None or reads == "named" or len(text) < _SURELY_FITS:
+        return text
+    return text if len(encode(text)) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME else None
 
 
 def check_schema(node: Node, body: JSON) -> None:
