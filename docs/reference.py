@@ -25,6 +25,7 @@ from stepless.model.declaration import validation
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
+from stepless.model.webhook_schemes import SCHEMES, Place, Scheme
 from stepless.model.work import CAUSES
 from stepless.nodes import KINDS
 from stepless.nodes import webhook as webhooks
@@ -43,7 +44,34 @@ EXITS: Final = {
     "lambda": "`source`, and `timeout` with `mode: callback`",
 }
 NOTES: Final = {
+    "webhook": """\
+The output has these fields:
+
+* `body`: the parsed JSON if the content type is JSON or absent; otherwise the text, in the charset of the content type or UTF-8.
+  A body that is no text in its charset is the base64 of its bytes; no character is ever replaced. null if there is none.
+* `charset`: the charset of a text or of JSON; null if `body` is base64.
+* `query`: the fields of the query, a text each, or a list of texts if a field comes more than once.
+* `headers`: the header fields by name in lower case, without those that prove the sender.
+* `path`: the path below `/hooks`.
+* `form`: the fields of a form, like `query`. A file of a multipart form is `{filename, content_type, content}`, with its bytes as
+  base64.
+* `raw`: the bytes of the body exactly as they were received and signed, as base64.
+* `raw_body`: the text of the body, with JSON as it was written; null if `body` is base64.
+* `encoding`: `base64` if `body` is base64.
+
+`form`, `raw` and `raw_body` would store a body twice, so they are there only if the workflow reads them: by a reference such as
+`<hook.raw>`, or to all of `<hook>`. In the second case, `raw` and `raw_body` are null where the inputs would exceed 256,000
+bytes.
+Bodies in `gzip` and `deflate` are decompressed, to at most 256,000 bytes; `raw` is not. A secret of the workflow that occurs in
+the body is masked in `raw`, too, which changes its bytes.
+""",
     "schedule": """\
+When the clocks of `timezone` change, a time of `cron` that is skipped fires nothing, and one that comes twice fires once, the
+first time. So does EventBridge Scheduler, which fires schedules on AWS, and so does `stepless dev`. `validate` and a publication
+warn of a schedule whose time falls into such an hour (`clock_change`), and `schedules list` shows the next one. One that never
+fires, like `0 0 31 2 *`, is refused. A `rate` counts elapsed time: in a process, whole multiples since 1970 UTC; on AWS, from the
+creation of the schedule.
+
 A firing starts it with `{scheduled_at, node}`: the instant of the firing, as ISO 8601 text in UTC, and the id of the entry.
 The output of a run that is started by hand is the inputs of that start: `scheduled_at` is null unless they have it.
 """,
@@ -65,6 +93,14 @@ PARTS: Final[Mapping[str, tuple[tuple[str, type[BaseModel]], ...]]] = {
     ),
     "llm": (("messages", llm.Message), ("tools", llm.ToolParams)),
 }
+SCHEMES_NOTE: Final = """\
+A time in the header or the body must be within `tolerance_s` of the present. A repeated delivery id returns the same run; where a
+scheme has none, the same signed bytes do. `{fields}` are the fields of a form, sorted, each name followed by its value. `{url}`
+is the whole address that the sender calls: behind a gateway or a proxy, set the address of the deployment (`PublicUrl`), or `url`
+in `auth`. Requests by which Slack, Zoom and Trello check the address are answered without a run: `url_verification`,
+`endpoint.url_validation`, and HEAD. `standard` also fits the senders that use [Standard
+Webhooks](https://www.standardwebhooks.com), and the signing tokens of GitLab. `stepless hooks try` signs by the same table.
+"""
 INTRODUCTION: Final = """\
 # Reference
 
@@ -123,7 +159,36 @@ def _kinds() -> Iterator[str]:
         for label, model in PARTS.get(name, ()):
             yield f"`{label}`:\n"
             yield from _fields(model)
+        if name == "webhook":
+            yield from _schemes()
         yield f"```yaml\n{EXAMPLES[name].strip()}\n```\n"
+
+
+def _schemes() -> Iterator[str]:
+    """The table of schemes. The first line is the general one, as it is without further fields."""
+    yield "#### Webhook schemes\n"
+    yield SCHEMES_NOTE
+    rows = [
+        (f"`{name}`", f"[{row.sender}]({row.documentation})" if row.documentation else "your own", f"`{row.header}`", _proof(row),
+         _place(row.timestamp), _place(row.delivery))
+        for name, row in SCHEMES.items()
+    ]  # fmt: skip
+    yield from _table(("scheme", "sender", "header", "value", "time", "delivery id"), rows)
+
+
+def _proof(row: Scheme) -> str:
+    if row.proof == "token":
+        return "the secret itself"
+    made = f"HMAC-{row.algorithm.upper()}" if row.proof == "hmac" else "ECDSA (P-256, SHA-256)"
+    prefix = f"`{row.prefix}` and " if row.prefix else ""
+    return f"{prefix}{row.encoding} of {made} over `{row.template}`"
+
+
+def _place(place: Place | None) -> str:
+    if place is None:
+        return ""
+    kinds = {"header": f"`{place.name}`", "item": f"`{place.name}=` of the header", "body": f"`{place.name}` of the body"}
+    return kinds[place.kind]
 
 
 def _exits(kind: Kind) -> str:
@@ -143,7 +208,8 @@ def _fields(model: type[BaseModel], kind: Kind | None = None) -> Iterator[str]:
     meanings = field_docs(model)
     schema = model.model_json_schema(by_alias=True)
     rows = []
-    for name, field in model.model_fields.items():
+    last = webhooks.General.model_fields if issubclass(model, webhooks.General) else ()  # after the fields that it adds
+    for name, field in sorted(model.model_fields.items(), key=lambda item: item[0] in last and item[0] != "header"):
         alias = field.alias or name
         words = Words(schema.get("$defs", {})).of(schema["properties"][alias])
         fixed = kind is not None and kind.parts.get(alias) is Part.LITERAL and alias != "body"

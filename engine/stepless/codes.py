@@ -44,6 +44,7 @@ FINDINGS: Final[Table] = {
     "idle_setting": Code("a setting has no effect here (warning)", "Remove it, or add the setting that it needs."),
     "invalid_pattern": Code("an event pattern uses an unsupported matcher", "Use one of the matchers in the message."),
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
+    "clock_change": Code("a schedule falls into a change of the clocks (warning)", "Choose another time, or `timezone: UTC`."),
     "invalid_value": Code("a field has a value of the wrong type or form", "Use a value of the expected form."),
     "kind_without_code": Code(
         "this installation can simulate the kind but not run it", "Configure what the kind needs, or use another kind."),
@@ -63,6 +64,7 @@ FINDINGS: Final[Table] = {
     "not_json": Code("the document contains a value that JSON cannot represent", "Write it as text or a number."),
     "not_a_tool": Code("a node is listed as a tool, but its kind cannot be one", "Use one of the kinds in the message."),
     "not_upstream": Code("a reference to a node that does not come before this one", "Add an edge, or read another node."),
+    "never_fires": Code("a schedule never fires; a warning if it only will not fire again", "Correct the cron expression."),
     "open_webhook": Code("a webhook does not say whether it needs authentication (warning)", "Set `auth`."),
     "out_of_range": Code("a number is outside its bounds", "See the bounds in the message."),
     "reserved_exit": Code("the name of an exit is reserved", "Rename the exit."),
@@ -234,9 +236,7 @@ REQUESTS: Final[Table] = {
     "runs_unreadable": Code("`blobs collect`: the logs of some runs cannot be read", "Erase these runs, or repair their logs."),
     "state_too_old": Code("`blobs collect`: its --state file is more than a day old", "Remove the file, and begin again."),
     "too_many_values": Code("`blobs collect`: the runs name more shared values than it keeps", "Erase older runs first."),
-    "exports_pending": Code(
-        "409: events of an ended run are not exported yet", "Repeat the erasure later, or with `force`, which drops the events.",
-    ),
+    "exports_pending": Code("409: events of an ended run are not exported yet", "Repeat it later, or with `force`."),
     "parent_not_ended": Code("409: the parent of the child run has not ended", "Erase the child run after its parent has ended."),
     "run_ended": Code("409 or 410: the run has ended", "Start another, or rerun it."),
     "schema_violated": Code("422: the body violates the webhook's schema", "See the violations."),

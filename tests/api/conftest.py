@@ -95,7 +95,9 @@ class Keeper:
     async def check(self, response: httpx.Response) -> None:
         kind = response.headers.get("content-type", "").partition(";")[0]
         await response.aread()
-        if kind == "application/problem+json":
+        if response.request.method == "HEAD":
+            assert response.content == b""
+        elif kind == "application/problem+json":
             problem = response.json()
             self._validate({"$ref": "#/components/schemas/Problem"}, problem)
             assert problem["status"] == response.status_code

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
         ("PUT", "/runs", "GET"),
         ("GET", "/runs/x/cancel", "POST"),
         ("GET", "/workflows/echo/runs", "POST"),
-        ("OPTIONS", "/hooks/in", "DELETE, GET, PATCH, POST, PUT"),
+        ("TRACE", "/hooks/in", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
         ("POST", "/health", "GET"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 from typing import Any
@@ -47,6 +48,23 @@ def test_a_webhook_is_accepted_and_its_run_ends_with_the_message(stack: Stack, a
     replayed = asked("GET", f"/runs/{started['run_id']}/events")
     replayed["headers"]["accept"] = "text/event-stream"
     assert "event: run.completed" in api(replayed)[1]
+
+
+def test_a_webhook_receives_the_bytes_that_the_gateway_has_encoded(api: Ask) -> None:
+    nodes = {
+        "in": {"type": "webhook", "with": {"path": "/bytes", "auth": "none"}},
+        "seen": {"type": "transform", "after": "in", "with": {"value": "<in>"}},
+    }
+    assert api(asked("PUT", "/workflows/bytes", {"id": "bytes", "nodes": nodes}))[0] in (200, 201)
+    body = base64.b64encode(bytes(range(256))).decode()
+    event = asked("POST", "/hooks/bytes/")
+    event |= {"body": body, "isBase64Encoded": True, "rawQueryString": "tag=a&tag=b"}
+    event["headers"] |= {"content-type": "image/png"}
+    status, started = api(event)
+    assert status == 202
+    inputs = api(asked("GET", f"/runs/{started['run_id']}"))[1]["inputs"]
+    assert (inputs["body"], inputs["raw"], inputs["charset"]) == (body, body, None)
+    assert (inputs["query"], inputs["path"]) == ({"tag": ["a", "b"]}, "/bytes")
 
 
 def test_a_run_is_billed_for_what_both_functions_asked_for(stack: Stack, api: Ask) -> None:

@@ -20,7 +20,7 @@ PACKAGES: Final[Mapping[str, Mapping[str, Any]]] = {package["name"]: package for
 PYTHONS: Final = [tuple(map(int, found)) for found in re.findall(r":: (3)\.(\d+)", " ".join(PROJECT["classifiers"]))]
 ARCHITECTURES: Final = ("x86_64", "aarch64")
 NEWEST_GLIBC: Final = 28  # manylinux_2_28 is what the layers are built for (Makefile)
-ALWAYS: Final = {"google-re2", "jsonschema-rs", "orjson", "pydantic-core", "pyyaml"}
+ALWAYS: Final = {"cffi", "cryptography", "google-re2", "jsonschema-rs", "orjson", "pydantic-core", "pyyaml"}
 """Compiled, and installed without any extra. None of them may become optional: the engine has one way to do what they do."""
 
 

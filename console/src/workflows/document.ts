@@ -8,14 +8,15 @@ export interface Entry {
   readonly inputs: Values | null; // JSON Schema
 }
 
-/** `none` asks for nothing; `bearer` for a token; the others for a signature. */
-export type Scheme = "none" | "bearer" | "hmac" | "github" | "stripe" | "standard";
+/** `none` asks for nothing; `bearer` for a token; the others for a signature. `other` is one that this page cannot make. */
+export type Scheme = "none" | "bearer" | "hmac" | "github" | "stripe" | "standard" | "other";
 
 export interface Hook {
   readonly id: string;
   readonly path: string;
   readonly methods: readonly string[];
   readonly scheme: Scheme;
+  readonly sender: string; // the name that the document gives the scheme; empty for `none` and `bearer`
   readonly header: string; // of the signature; empty where there is none
   readonly secret: string; // the name of the secret, where it is one of the environment
   readonly schema: Values | null;
@@ -24,8 +25,9 @@ export interface Hook {
 
 const ENTRIES: ReadonlySet<string> = new Set(["manual", "webhook", "schedule", "event"]);
 const HEADERS: Readonly<Record<Scheme, string>> = {
-  none: "", bearer: "Authorization", hmac: "X-Signature", github: "X-Hub-Signature-256", stripe: "Stripe-Signature", standard: "webhook-signature",
+  none: "", bearer: "Authorization", hmac: "X-Signature", github: "X-Hub-Signature-256", stripe: "Stripe-Signature", standard: "webhook-signature", other: "",
 };
+const GENERAL = ["algorithm", "encoding", "prefix", "template", "timestamp_header", "id_header"]; // they describe a scheme of the document's own
 
 export function isValues(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -50,9 +52,9 @@ export function hooksOf(document: unknown): Hook[] {
   return nodesOf(document).flatMap(([id, node]): Hook[] => {
     const given = node["with"];
     if (node["type"] !== "webhook" || !isValues(given) || typeof given["path"] !== "string") return [];
-    const { scheme, header, secret } = authOf(given["auth"]);
+    const { scheme, sender, header, secret } = authOf(given["auth"]);
     return [{
-      id, path: given["path"], methods: methodsOf(given["method"]), scheme, header, secret, schema: isValues(given["schema"]) ? given["schema"] : null,
+      id, path: given["path"], methods: methodsOf(given["method"]), scheme, sender, header, secret, schema: isValues(given["schema"]) ? given["schema"] : null,
       waits: given["response"] === "wait",
     }];
   });
@@ -63,20 +65,22 @@ function methodsOf(given: unknown): string[] {
   return names.length === 0 ? ["POST"] : names;
 }
 
-function authOf(auth: unknown): { readonly scheme: Scheme; readonly header: string; readonly secret: string } {
-  if (!isValues(auth)) return { scheme: "none", header: "", secret: "" };
+type Auth = Pick<Hook, "scheme" | "sender" | "header" | "secret">;
+
+function authOf(auth: unknown): Auth {
+  if (!isValues(auth)) return { scheme: "none", sender: "", header: "", secret: "" };
   const header = (fallback: string): string => (typeof auth["header"] === "string" ? auth["header"] : fallback);
-  if ("bearer" in auth) return { scheme: "bearer", header: HEADERS.bearer, secret: nameOfSecret(auth["bearer"]) };
-  if ("hmac" in auth) return { scheme: "hmac", header: header(HEADERS.hmac), secret: nameOfSecret(auth["hmac"]) };
-  const scheme = auth["scheme"];
-  if (scheme === "hmac" || scheme === "github" || scheme === "stripe" || scheme === "standard") {
-    return { scheme, header: header(HEADERS[scheme]), secret: nameOfSecret(auth["secret"]) };
-  }
-  return { scheme: "none", header: "", secret: "" };
+  if ("bearer" in auth) return { scheme: "bearer", sender: "", header: HEADERS.bearer, secret: nameOfSecret(auth["bearer"]) };
+  const sender = "hmac" in auth ? "hmac" : typeof auth["scheme"] === "string" ? auth["scheme"] : "?";
+  const secret = nameOfSecret("hmac" in auth ? auth["hmac"] : auth["secret"]);
+  const known = sender === "hmac" || sender === "github" || sender === "stripe" || sender === "standard";
+  if (!known || GENERAL.some((name) => name in auth)) return { scheme: "other", sender, header: header(""), secret };
+  return { scheme: sender, sender, header: header(HEADERS[sender]), secret };
 }
 
-/** `NAME` of `${NAME}`; empty for anything else, which may be the secret itself. */
-function nameOfSecret(text: unknown): string {
+/** `NAME` of `${NAME}`, of the first where there are several; empty for anything else, which may be the secret itself. */
+function nameOfSecret(given: unknown): string {
+  const text: unknown = Array.isArray(given) ? given[0] : given;
   return typeof text === "string" ? /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1] ?? "" : "";
 }
 

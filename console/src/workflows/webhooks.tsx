@@ -13,6 +13,7 @@ import { canSign } from "./signing.ts";
 const SCHEMES: Readonly<Record<Scheme, string>> = {
   none: "open to everyone who knows the address", bearer: "a bearer token", hmac: "a signature, HMAC-SHA256 of the time and the body",
   github: "a signature as GitHub makes it", stripe: "a signature as Stripe makes it", standard: "a signature by Standard Webhooks",
+  other: "a signature",
 };
 
 export function Webhooks({ workflow, hooks }: { readonly workflow: string; readonly hooks: readonly Hook[] }): ReactElement {
@@ -33,7 +34,7 @@ function Line({ hook }: { readonly hook: Hook }): ReactElement {
     <li className="hook">
       <div className="schedule-head"><h2><Icon mark="webhook" /> {hook.id}</h2><span className="head-gap" /><button className="button small" type="button" aria-expanded={tries} onClick={() => { setTries(!tries); }}>Try it</button></div>
       <p className="hook-address"><span className="word">{hook.methods.join(", ")}</span><code>{address}</code><CopyButton text={address} what="the address" /></p>
-      <p className="quiet">The sender proves itself by {hook.scheme === "none" ? "nothing: it is " : ""}{SCHEMES[hook.scheme]}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The answer is the response of the run." : "It is answered at once, before the run ends."}</p>
+      <p className="quiet">The sender proves itself by {hook.scheme === "none" ? "nothing: it is " : ""}{SCHEMES[hook.scheme]}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The answer is the response of the run." : "It is answered at once, before the run ends."}</p>
       {hook.schema === null || tries ? null : <JsonView value={readJson(JSON.stringify(hook.schema))} label="Schema of the body" />}
       {tries ? <Try hook={hook} address={address} /> : null}
     </li>
@@ -49,7 +50,7 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const bodiless = method === "GET";
+  const bodiless = method === "GET" || method === "HEAD";
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const given = secret.current?.value ?? "";
@@ -64,6 +65,7 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
       setFault(error instanceof SyntaxError ? error.message : "The server is not reached.");
     }).finally(() => { setBusy(false); });
   };
+  if (hook.scheme === "other") return <p className="hint">This page does not sign by this scheme. On the command line: <code>{`stepless hooks try ${hook.path}`}</code></p>;
   const isSigned = hook.scheme !== "none" && hook.scheme !== "bearer";
   if (isSigned && !canSign()) return <p className="fault">This page cannot sign: browsers allow it over https, and on the machine itself, only.</p>;
   return (

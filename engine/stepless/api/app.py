@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
 from fastapi import Depends, FastAPI
-from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
@@ -18,6 +16,7 @@ from stepless.api.auth import guard, guard_behind
 from stepless.api.examples.refund import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
+from stepless.api.origins import AllowedOrigins, checked_origins
 from stepless.api.responses.general import Problem
 from stepless.api.rooms.following import Rooms
 from stepless.api.rooms.seats import Seats
@@ -63,8 +62,6 @@ from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs, Files
 
-_ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")
-_PREFLIGHT_S: Final = 600  # how long a browser caches a preflight response
 _ABOUT: Final = "Publish workflows, start runs, answer their questions, replay every event."
 
 
@@ -179,7 +176,8 @@ def create_app(
     problems.install(app, app.routes)
     if hosts is not None:
         app.add_middleware(KnownHosts, hosts=hosts, origins=cors_origins)
-    _allow_origins(app, cors_origins)
+    if cors_origins:  # the outermost layer, so that a page can read errors too
+        app.add_middleware(AllowedOrigins, origins=checked_origins(cors_origins))
     return app
 
 
@@ -215,21 +213,3 @@ class Stepless(FastAPI):
             add_examples(schema)
             self.openapi_schema = schema
         return self.openapi_schema
-
-
-def _allow_origins(app: FastAPI, origins: Collection[str]) -> None:
-    """Adds CORS as the outermost layer, so that a page can read errors too. Keys are sent in a header, never in cookies, so no
-    credentials are allowed."""
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            mend = "write https://app.example.com, without a path"
-            raise ConfigError(f"{origin!r} is not an origin", place="cors_origins", mend=mend)
-    if origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=sorted(origins),
-            allow_methods=["GET", "PUT", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer"],
-            expose_headers=["Location", "Preference-Applied", "Retry-After"],
-            max_age=_PREFLIGHT_S,
-        )

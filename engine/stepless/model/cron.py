@@ -4,7 +4,8 @@ Six fields are the AWS dialect (EventBridge): minute, hour, day of the month, mo
 year. One of the two days is `?`; `L`, `W` and `#` work as documented there. Five fields are the Unix dialect: no year, Sunday is
 0 or 7, and if both days are restricted, either may match. Both accept names in any case, `*`, lists, ranges and steps.
 
-Around a clock change, schedules behave as in EventBridge Scheduler: a skipped hour fires nothing, a repeated hour fires once.
+Around a clock change, schedules behave as in EventBridge Scheduler: a skipped hour fires nothing, a repeated hour fires once, the
+first time.
 """
 
 from __future__ import annotations
@@ -109,6 +110,13 @@ class Cron:
                 found = [at for at in instants if from_ms <= at <= until_ms] + found
             day -= timedelta(days=1)
         return found[-limit:]
+
+    def times_on(self, day: date, zone: ZoneInfo) -> list[datetime]:
+        """The times of one day as a clock shows them, in order, whether or not the clock of the zone shows them then."""
+        if not self._fires_on(day):
+            return []
+        midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+        return [midnight.replace(hour=hour, minute=minute) for hour in self.hours for minute in self.minutes]
 
     def _fires_on(self, day: date) -> bool:
         in_year = self.years is None or day.year in self.years

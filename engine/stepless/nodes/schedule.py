@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field
 
+from stepless.model.clock_changes import ever_fires
 from stepless.model.cron import parse_cron
 from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
@@ -51,7 +52,17 @@ def check(params: ScheduleParams, path: str) -> list[Finding]:
     if not _known_zone(params.timezone):
         findings.append(Finding("unknown_timezone", f"{path}.timezone", f"there is no time zone `{params.timezone}`",
                                 "Use a name from the IANA database, such as `Europe/Berlin`."))
+    elif params.cron is not None and not _fires(params.cron, params.timezone):
+        findings.append(Finding("never_fires", f"{path}.cron", f"`{params.cron}` never fires: no year has such a day and time",
+                                "Correct the day, the month or the year."))
     return findings
+
+
+def _fires(cron: str, timezone: str) -> bool:
+    try:
+        return ever_fires(cron, timezone)
+    except (ZoneInfoNotFoundError, OSError):
+        return True  # this machine has no time zone database
 
 
 def _known_zone(name: str) -> bool:

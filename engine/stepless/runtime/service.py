@@ -64,6 +64,8 @@ class Service:
     check_inputs = _verb(starting.check_inputs)
     start_shared = _verb(starting.start_shared)
     trigger = _verb(webhooks.trigger)
+    receive_hook = _verb(webhooks.receive)
+    hook_methods = _verb(webhooks.methods_of)
     deliver = _verb(delivering.deliver)
     rerun = _verb(reruns.rerun)
     redeliver = _verb(redelivering.redeliver)

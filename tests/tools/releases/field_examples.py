@@ -121,6 +121,12 @@ _CONTAINER: Final = {
     "items": Example([2], before=[1]),
 }
 
+_GENERAL_SCHEME: Final = {
+    "algorithm": Example("sha1"), "encoding": Example("base64"), "header": Example("X-Other"),
+    "prefix": Example("a=", {"template": "{body}"}), "template": Example("{body}"),
+    "timestamp_header": Example("X-Time"), "id_header": Example("X-Id"), "tolerance_s": Example(9),
+    "url": Example("https://a.example/b", {"template": "{url}{body}"}),
+}  # fmt: skip
 EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "Document": {
         "id": Example("other"), "name": Example("N"), "variables": Example({"v": 0, "u": 1}), "env": Example(["KEY"]),
@@ -241,10 +247,10 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "path": Example("/b"), "method": Example("PUT"), "auth": Example({"bearer": "${S}"}),
         "schema": Example({"type": "object"}), "response": Example("wait"),
     },
-    "webhook.Hmac": {"hmac": Example("${S}${S}"), "header": Example("X-Other"), "tolerance_s": Example(9)},
+    "webhook.Hmac": {"hmac": [Example("${S}${S}"), Example(["${S}", "${S}${S}"])], **_GENERAL_SCHEME},
     "webhook.Bearer": {"bearer": Example("${S}${S}")},
     "webhook.Signed": {
-        "scheme": Example("github"), "secret": Example("${S}${S}"), "header": Example("X-Other"), "tolerance_s": Example(9),
+        "scheme": Example("github"), "secret": [Example("${S}${S}"), Example(["${S}", "${S}${S}"])], **_GENERAL_SCHEME,
     },
     "workflow.with": {"workflow": Example("another"), "inputs": Example({"n": 1})},
 }  # fmt: skip

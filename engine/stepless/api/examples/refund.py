@@ -129,6 +129,10 @@ _SCHEDULE: Final[ScheduleOut] = {
     "workflow": _WORKFLOW, "version": 3, "node": "night", "cron": "15 2 * * *", "rate": None, "timezone": "Europe/Berlin",
     "catch_up": "last", "next_at": "2026-11-23T01:15:00.000Z",
     "upcoming": ["2026-11-23T01:15:00.000Z", "2026-11-24T01:15:00.000Z"],
+    "clock_changes": [
+        {"kind": "skipped", "first": "2027-03-28T02:15", "last": "2027-03-28T02:15", "at": "2027-03-29T00:15:00.000Z"},
+        {"kind": "repeated", "first": "2027-10-31T02:15", "last": "2027-10-31T02:15", "at": "2027-10-31T00:15:00.000Z"},
+    ],
     "last": {"at": "2026-11-22T01:15:00.000Z", "run_id": _RUN, "code": None}, "paused": None,
     "links": _LINKS.schedule(_WORKFLOW, "night"),
 }  # fmt: skip

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -18,17 +19,20 @@ from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.responses.general import StartedOut
 from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.api.urls import called_urls
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.nodes.webhook import METHODS
 from stepless.runtime.service import Service
+from stepless.runtime.triggers.challenges import Challenge
+from stepless.runtime.triggers.request_bodies import fields_of
 from stepless.runtime.triggers.webhooks import HookRequest
 from stepless.runtime.verbs.starting import Started, new_run_id
 
 _PATH: Final = "/hooks/{path:path}"
-METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _OF_THE_CONNECTION: Final = frozenset(
@@ -41,7 +45,7 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 _ANY_BODY: Final[dict[str, Any]] = {
     "requestBody": {"description": "A body that fits the webhook's `schema`", "content": {"application/json": {"schema": {}}}}
 }
-_RUN: Final = "stepless-run"
+RUN_HEADER: Final = "stepless-run"
 _WITHOUT_BODY: Final = frozenset({204, 205, 304})
 
 
@@ -51,17 +55,29 @@ def serve(app: FastAPI, service: Service, links: Links) -> None:
     trigger = _trigger(service, links)
 
     async def direct(request: Request) -> Response:
-        return await trigger(request.path_params["path"], request)
+        path = _path(request)
+        if request.method == "OPTIONS":
+            allowed = ", ".join(await run_in_threadpool(service.hook_methods, f"/{path}"))
+            return Response(None, 204, {"allow": f"{allowed}, OPTIONS"})
+        return await trigger(path, request)
 
-    route = Route(_PATH, direct, methods=METHODS, include_in_schema=False)
-    route.methods = set(METHODS)  # without HEAD, which Route adds
-    app.router.routes.append(route)
+    app.router.routes.append(Route(_PATH, direct, methods=(*METHODS, "OPTIONS"), include_in_schema=False))
+
+
+def _path(request: Request) -> str:
+    """The path below /hooks/. A slash at its end changes nothing; one that is percent-encoded is part of the path."""
+    path: str = request.path_params["path"]
+    raw: bytes | None = request.scope.get("raw_path")
+    ends = path.endswith("/") if raw is None else raw.endswith(b"/")
+    return path[:-1] if ends and len(path) > 1 else path
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
-    """Adds one route for each method, for /openapi.json."""
+    """Adds one route for each method, for /openapi.json. HEAD is like GET, and its answers have no body to document."""
     trigger = _trigger(service, links)
     for method in METHODS:
+        if method == "HEAD":
+            continue
         router.add_api_route(
             _PATH,
             trigger,
@@ -79,14 +95,17 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 def _trigger(service: Service, links: Links) -> Callable[[str, Request], Awaitable[Response]]:
     async def trigger(path: str, request: Request) -> Response:
         """Starts a run by the webhook on this path. The webhook defines the method, the signature or token, and the body. Returns
-        202 with links; for a webhook with `response: wait`, returns the response of the run."""
+        202 with links; for a webhook with `response: wait`, returns the response of the run. A request by which the sender only
+        checks the address is answered 200, without a run."""
         idempotency_key(request)  # refuses an empty one
         body = await read_body(request)
-        query, headers = dict(request.query_params), headers_of(request)
-        hook = HookRequest(f"/{path}", request.method, headers, query, body)
+        query = fields_of(request.scope["query_string"].decode("latin-1"))
+        hook = HookRequest(f"/{path}", request.method, headers_of(request), query, body, called_urls(request, links.base))
         answer, run_id = Responded(), new_run_id()
         with Watch(service, run_id, answer) as watch:
-            hooked = await call(service.world, partial(service.trigger, hook, run_id), size=len(body))
+            hooked = await call(service.world, partial(service.receive_hook, hook, run_id), size=len(body))
+            if isinstance(hooked, Challenge):
+                return _checked_address(hooked)
             started = hooked.started
             if not hooked.waits or not await watch.is_over(started.run_id, MAX_LONG_POLL_MS / 1000):
                 return reply_started(started, None, links)
@@ -98,6 +117,12 @@ def _trigger(service: Service, links: Links) -> Callable[[str, Request], Awaitab
         return _answered(started, answer, links)
 
     return trigger
+
+
+def _checked_address(challenge: Challenge) -> Response:
+    if challenge.body is None:
+        return Response(None, 200)
+    return Response(encode(challenge.body), 200, {"content-type": "application/json", "x-content-type-options": "nosniff"})
 
 
 def _answered(started: Started, answer: Responded, links: Links) -> Response:
@@ -116,7 +141,7 @@ def _response(response: Mapping[str, JSON], run_id: str) -> Response:
     status, body = int(response["status"]), response["body"]
     headers = {"content-type": _content_type(body), **dict(_checked(response["headers"] or {}))}
     headers.setdefault("x-content-type-options", "nosniff")
-    headers[_RUN] = run_id
+    headers[RUN_HEADER] = run_id
     if status in _WITHOUT_BODY or body is None:
         headers.pop("content-type")
         return Response(None, status, headers)

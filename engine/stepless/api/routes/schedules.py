@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from stepless.api.replies import instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
 from stepless.api.responses.general import ScheduleLinks, StartedOut
 from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.model.clock_changes import ClockChange
 from stepless.runtime.access.deciders import person_of
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.schedule_records import LastFiring, Pause
@@ -44,10 +45,20 @@ class SchedulePauseOut(TypedDict):
     ending: bool
 
 
+class ClockChangeOut(TypedDict):
+    """A change of the clocks. The times from `first` to `last`, as the clock of the time zone shows them, are `skipped`: the
+    schedule does not fire at them, and next at `at`. Or they are `repeated`: it fires once, the first time, from `at` on."""
+
+    kind: Literal["skipped", "repeated"]
+    first: str
+    last: str
+    at: str | None
+
+
 class ScheduleOut(TypedDict):
     """A `schedule` entry of the newest version. `next_at` is null while it is paused, if it never fires again, and on AWS for a
-    `rate` that has not fired yet. `upcoming` are the next five instants, beginning with `next_at`. `last` is null before the
-    first firing."""
+    `rate` that has not fired yet. `upcoming` are the next five instants, beginning with `next_at`. `clock_changes` are
+    those within about a year that its times fall into. `last` is null before the first firing."""
 
     workflow: str
     version: int
@@ -58,6 +69,7 @@ class ScheduleOut(TypedDict):
     catch_up: str | None
     next_at: str | None
     upcoming: list[str]
+    clock_changes: list[ClockChangeOut]
     last: FiringOut | None
     paused: SchedulePauseOut | None
     links: ScheduleLinks
@@ -165,10 +177,16 @@ def _schedule(schedule: Schedule, links: Links) -> ScheduleOut:
         "catch_up": schedule.catch_up,
         "next_at": instant(schedule.next_ms),
         "upcoming": [str(instant(at_ms)) for at_ms in schedule.upcoming],
+        "clock_changes": [_clock_change(each) for each in schedule.clock_changes],
         "last": _last(schedule.last),
         "paused": _paused(schedule.pause),
         "links": links.schedule(schedule.workflow_id, schedule.node),
     }
+
+
+def _clock_change(change: ClockChange) -> ClockChangeOut:
+    first, last = (f"{each:%Y-%m-%dT%H:%M}" for each in (change.first, change.last))
+    return {"kind": change.kind, "first": first, "last": last, "at": instant(change.at_ms)}
 
 
 def _last(last: LastFiring | None) -> FiringOut | None:

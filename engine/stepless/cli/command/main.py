@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from stepless.cli.command.extras import missing_extra
 from stepless.cli.command.here import VERBS_HERE
+from stepless.cli.command.hooks import VERBS_OF_HOOKS
 from stepless.cli.command.planned import VERBS_OF_SCHEDULES
 from stepless.cli.command.there import VERBS_THERE
 from stepless.cli.command.verb import Verb
@@ -22,12 +23,13 @@ from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES
+VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
 GROUPS = {
     "workflows": "list and show published workflows",
     "drafts": "run drafts, and bring them into files",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
+    "hooks": "try webhooks",
     "blobs": "remove shared values of former releases",
     "audit": "see who changed what",
     "keys": "manage API keys and signing keys",

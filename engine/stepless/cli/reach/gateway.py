@@ -63,6 +63,22 @@ class Gateway:
             return answer
         raise self._refusal(answer)
 
+    @property
+    def base(self) -> str:
+        """The address of the server, without a slash at its end."""
+        return str(self._client.base_url).rstrip("/")
+
+    def send(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> httpx.Response:
+        """Sends exactly this, without the API key, and returns any response. Raises `InvalidRequest` (unreachable)."""
+        request = self._client.build_request(method, path, content=content or None)
+        request.headers.pop("authorization", None)
+        request.headers.update(headers)
+        try:
+            return self._client.send(request)
+        except httpx.TransportError as error:
+            mend = "check the address, and that the server is running"
+            raise self._unreachable(f"the server cannot be reached: {str(error) or type(error).__name__}", mend) from error
+
     def listed(
         self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None, *, cursor: str | None = None
     ) -> tuple[list[Any], str | None]:

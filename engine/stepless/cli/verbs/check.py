@@ -45,8 +45,10 @@ from stepless.model.json import JSON
 from stepless.model.signature import Callables
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
+from stepless.runtime.verbs.clock_warnings import clock_warnings
 from stepless.runtime.verbs.environment import unset_names
 from stepless.runtime.verbs.fitting import too_long
+from stepless.runtime.wiring.stores import system_clock
 
 _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
@@ -129,7 +131,8 @@ def _findings(document: Mapping[str, JSON], functions: Callables | None, target_
     except DocumentRefused:
         return check_document(document, KINDS, functions=functions)  # the warnings too
     unset = unset_names(document, os.environ.get)
-    return (*graph.warnings, *unset, *too_long(graph, target_timeout_s, Severity.WARNING))
+    clocks = clock_warnings(graph, system_clock().now_ms())
+    return (*graph.warnings, *unset, *clocks, *too_long(graph, target_timeout_s, Severity.WARNING))
 
 
 def _has_no_error(findings: Sequence[Finding]) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
 from stepless.cli.terminal.showing import Column, put_json, say, table, when
 from stepless.cli.verbs.acting import follow_up, me
 from stepless.limits import MAX_LISTED_ITEMS
+from stepless.model.clock_changes import sentence
 from stepless.model.json import JSON
 
 _COLUMNS: Final = (
@@ -30,6 +32,8 @@ def list_(arguments: argparse.Namespace) -> int:
             put_json(schedule)
     elif found:
         say(table(_COLUMNS, rows_of(found)))
+        for line in _clock_lines(found):
+            print(line)
     else:
         print(f"No schedules in {where}. A workflow gets one with a node of the type `schedule`.")
     return 0
@@ -53,6 +57,16 @@ def next_of(schedule: Mapping[str, Any]) -> str:
     if schedule["paused"] is not None and not schedule["paused"]["ending"]:
         return "paused"
     return when(schedule["next_at"]) or ("not known yet" if schedule["rate"] else "never")
+
+
+def _clock_lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The next change of the clocks that each schedule falls into."""
+    for each in found:
+        for change in each.get("clock_changes", ())[:1]:  # a server of a former release tells none
+            first, last = (datetime.fromisoformat(change[name]) for name in ("first", "last"))
+            what = sentence(change["kind"], first, last)
+            after = f", next {when(change['at'])}" if change["kind"] == "skipped" and change["at"] else ""
+            yield f"{each['workflow']} {each['node']}: {what}{after}"
 
 
 def _run(last: Mapping[str, Any] | None) -> str:

@@ -18,7 +18,7 @@ _JSON_TYPES: Final[Mapping[str, JSON]] = {
     "string": {"type": "string"}, "number": {"type": "number"}, "boolean": {"type": "boolean"}, "array": {"type": "array"},
     "object": {"type": "object"},
 }  # fmt: skip
-_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _WAITING: Final = ("lastNode", "responseNode", "streaming")
 
 

@@ -20,6 +20,7 @@ from stepless.limits import (
     NEVER_MS,
     SCHEDULE_TRIES,
 )
+from stepless.model.clock_changes import ClockChange, clock_changes
 from stepless.model.graph import Node
 from stepless.ports import Page, Rhythm, Version
 from stepless.runtime.triggers.firing import entries_of, policy_of, start_scheduled
@@ -47,7 +48,7 @@ class Schedule:
     """A schedule of the newest version. `next_ms` is the first instant from now on; None while it is paused, if it never fires
     again, and for a rate that a calendar fires and that has not fired yet, because the calendar chooses its first instant.
     `upcoming` are the first MAX_UPCOMING_FIRINGS instants, beginning with `next_ms`. `last` is its newest firing by the calendar
-    or the clock, None before the first."""
+    or the clock, None before the first. `clock_changes` are the changes of the clocks within about a year that it falls into."""
 
     workflow_id: str
     version: int
@@ -60,6 +61,7 @@ class Schedule:
     last: LastFiring | None
     pause: Pause | None
     upcoming: tuple[int, ...] = ()
+    clock_changes: tuple[ClockChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ def _schedule(world: World, version: Version, node: Node) -> Schedule:
     return Schedule(
         version.workflow_id, version.number, node.id, str(cron) if cron else None, str(rate) if rate else None,
         rhythm.timezone, policy_of(node), upcoming[0] if upcoming else None, last, pause, upcoming,
+        clock_changes(rhythm.cron, rhythm.timezone, world.clock.now_ms()) if rhythm.cron is not None else (),
     )  # fmt: skip
 
 

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
-from dataclasses import dataclass
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
+from typing import Final
 
-from stepless.compile.reading.strict_json import strict_json
 from stepless.core.masking import Mask, mask_for
 from stepless.core.reading import Reading
 from stepless.core.state import State
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
-from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_KNOWN_WEBHOOKS, MAX_REQUEST_BYTES
+from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_INPUT_BYTES, MAX_KNOWN_WEBHOOKS, MAX_PATH_CHARACTERS, MAX_REQUEST_BYTES
+from stepless.model.encoding import encode
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
+from stepless.model.webhook_schemes import SCHEMES, Scheme
 from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
-from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
+from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
+from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
+from stepless.runtime.triggers.reading import reads_output
+from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 
-_PRIVATE = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+_PRIVATE: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+_SURELY_FITS: Final = MAX_INPUT_BYTES // 64  # characters: no body of this size reaches the limit in all its forms
+_FRAME: Final = 100  # bytes around a value among the inputs
 
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """An HTTP request as received. Header names are in lower case; `body` is raw."""
+    """An HTTP request as received. Header names are in lower case; `body` is raw. A field of the query that comes more than once
+    is a list. `urls` are the addresses that the sender may have called, with the query, for schemes that sign it."""
 
     path: str
     method: str
     headers: Mapping[str, str]
-    query: Mapping[str, str]
+    query: Mapping[str, JSON]
     body: bytes
+    urls: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +62,48 @@ class Hooked:
 @dataclass(frozen=True, slots=True)
 class Caller:
     """An authenticated sender. The run receives neither `headers` nor the secrets that `mask` hides. `delivery` is the key under
-    which the sender retries. Without one, `signature` identifies the request."""
+    which the sender retries. Without one, `signature` identifies the request, if it can. `signed` and `secret` say how it was
+    signed."""
 
     mask: Mask
     headers: frozenset[str] = frozenset()
     delivery: str | None = None
     signature: Signature | None = None
+    signed: Signed | None = None
+    secret: str = field(default="", repr=False)
 
 
 def trigger(world: World, request: HookRequest, run_id: str | None = None) -> Hooked:
-    """Checks a request against the webhook that listens on its path and starts a run, with the id `run_id` as `start` does.
+    """Starts a run as `receive` does. Raises `InvalidRequest` too, for a request by which the sender only checks the address."""
+    received = receive(world, request, run_id)
+    if isinstance(received, Challenge):
+        message = "the request checks the address and is no event, so it starts no run"
+        raise InvalidRequest(message, mend="answer it with the result of `receive`")
+    return received
 
-    Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, invalid_json 400,
-    schema_violated 422), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run uses up a
-    signature, a refusal does not. The same bytes return that run again.
+
+def receive(world: World, request: HookRequest, run_id: str | None = None) -> Hooked | Challenge:
+    """Checks a request against the webhook that listens on its path and starts a run, with the id `run_id` as `start` does.
+    Returns the answer instead if the sender only checks the address.
+
+    Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, schema_violated 422, and as
+    `request_bodies.decoded` does), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run
+    uses up a signature, a refusal does not. The same bytes return that run again.
     """
     graph, node = _listener(world, request)
     if len(request.body) > MAX_REQUEST_BYTES:
         message = f"the body takes {len(request.body):,} bytes; {MAX_REQUEST_BYTES:,} is the limit"
         raise InvalidRequest(message, code="body_too_large", status=413)
     caller = _authenticate(world, graph, node, request)
-    body = _body(request)
-    check_schema(node, body)
-    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
-    payload = caller.mask.value({"body": body, "headers": headers, "query": dict(request.query), "path": request.path})
+    if isinstance(caller, Challenge):
+        return caller
+    found = decoded(request.headers, request.body)
+    if caller.signed is not None:
+        challenge = signed_challenge(scheme_of(caller.signed), found.body, caller.secret)
+        if challenge is not None:
+            return challenge
+    check_schema(node, found.body)
+    payload = caller.mask.value(_payload(graph, node, request, found, _PRIVATE | caller.headers))
     meta: dict[str, JSON] = {"trigger": {"kind": "webhook", "path": request.path}}
     if world.traces:
         meta |= stored_parent(request.headers)
@@ -88,22 +116,52 @@ def trigger(world: World, request: HookRequest, run_id: str | None = None) -> Ho
     return Hooked(started, node.config.literals.get("response") == "wait")
 
 
+def methods_of(world: World, path: str) -> Sequence[str]:
+    """The methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
+    _, listeners = _listeners(world, path)
+    return sorted({method for node in listeners for method in _methods(node)})
+
+
 def _listener(world: World, request: HookRequest) -> tuple[Graph, Node]:
-    owner = world.store.get_claim(hook_key(request.path), world.clock.now_ms())
-    unknown = NotFound(f"no webhook listens on {request.path}", code="unknown_hook", mend="publish a workflow with this path")
-    if owner is None:
-        raise unknown
-    version = latest(world, owner.decode())
-    graph = world.versions.graph(version.workflow_id, version.hash)
-    listeners = [n for n in graph.root.nodes if n.kind is KINDS["webhook"] and n.config.literals["path"] == request.path]
-    if not listeners:
-        raise unknown
+    graph, listeners = _listeners(world, request.path)
     for node in listeners:
         if request.method in _methods(node):
+            return graph, node
+    for node in listeners:
+        if unsigned_challenge(_named_scheme(node), request.method) is not None:
             return graph, node
     allowed = sorted({method for node in listeners for method in _methods(node)})
     message = f"{request.path} does not accept {request.method}"
     raise InvalidRequest(message, code="method_not_allowed", status=405, mend=f"use {', '.join(allowed)}", allow=allowed)
+
+
+def _listeners(world: World, path: str) -> tuple[Graph, list[Node]]:
+    """The webhooks on a path, of one workflow."""
+    owner = world.store.get_claim(hook_key(path), world.clock.now_ms())
+    if owner is None:
+        raise _unknown(path, _similar(world, path))
+    version = latest(world, owner.decode())
+    graph = world.versions.graph(version.workflow_id, version.hash)
+    listeners = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
+    if not listeners:
+        raise _unknown(path, None)
+    return graph, listeners
+
+
+def _similar(world: World, path: str) -> str | None:
+    """A path with a webhook that differs in slashes or in capitals only."""
+    cleaned = "/" + "/".join(step for step in path.split("/") if step)
+    candidates = dict.fromkeys((cleaned, cleaned.lower()))
+    return next((
+        each for each in candidates
+        if each != path and len(each) <= MAX_PATH_CHARACTERS and world.store.get_claim(hook_key(each), world.clock.now_ms())
+    ), None)  # fmt: skip
+
+
+def _unknown(path: str, similar: str | None) -> NotFound:
+    listens = f"a webhook listens on `{similar}`: send to `/hooks{similar}`"
+    mend = "publish a workflow with this path" if similar is None else listens
+    return NotFound(f"no webhook listens on {path}", code="unknown_hook", mend=mend)
 
 
 def _methods(node: Node) -> tuple[str, ...]:
@@ -114,26 +172,36 @@ def _methods(node: Node) -> tuple[str, ...]:
 # -- authentication ---------------------------------------------------------------------------------------------------
 
 
-def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> Caller:
+def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) -> Caller | Challenge:
     """Checks the request's signature or token."""
+    challenge = unsigned_challenge(_named_scheme(node), request.method)
+    if challenge is not None:
+        return challenge
     mask, auth = _auth(world, graph, node)
     if isinstance(auth, Bearer):
         given = request.headers.get("authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {auth.bearer}".encode()):
             raise Forbidden("the bearer token is invalid", code="bad_token", status=401)
         return Caller(mask)
-    if isinstance(auth, Hmac):
-        auth = Signed(scheme="hmac", secret=auth.hmac, header=auth.header, tolerance_s=auth.tolerance_s)
-    if not isinstance(auth, Signed):
+    if not isinstance(auth, Hmac | Signed):
         return Caller(mask)
-    now_ms = world.clock.now_ms()
-    proof = verify(auth, request.headers, request.body, now_ms)
-    if not proof.delivery:
-        # as long as its timestamp is accepted, and at least as long as an idempotency key
-        life_ms = max(2 * auth.tolerance_s * 1000, IDEMPOTENCY_KEY_LIFE_MS)
-        return Caller(mask, proof.headers, signature=Signature(f"signature:{request.path}:{proof.signature}", life_ms))
-    delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
-    return Caller(mask, proof.headers, f"delivery:{delivery}")
+    now_ms, auth = world.clock.now_ms(), signed_by(auth)
+    proof = verify(auth, request.headers, request.body, now_ms, method=request.method, urls=request.urls)
+    caller = Caller(mask, proof.headers, signed=auth, secret=proof.secret)
+    if proof.delivery:
+        delivery = sha256(f"{request.path}\0{proof.delivery}".encode("utf-8", "surrogatepass")).hexdigest()
+        return replace(caller, delivery=f"delivery:{delivery}")
+    if not proof.signature:
+        return caller
+    # as long as its timestamp is accepted, and at least as long as an idempotency key
+    life_ms = max(2 * auth.tolerance_s * 1000, IDEMPOTENCY_KEY_LIFE_MS)
+    return replace(caller, signature=Signature(f"signature:{request.path}:{proof.signature}", life_ms))
+
+
+def _named_scheme(node: Node) -> Scheme | None:
+    """The scheme that the document names, as far as it can be read without a secret."""
+    auth = node.config.template.value.get("auth")
+    return SCHEMES.get(str(auth.get("scheme"))) if isinstance(auth, Mapping) else None
 
 
 def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac | Signed | str]:
@@ -168,14 +236,33 @@ def _filled_in(graph: Graph, node: Node, env: Mapping[str, str]) -> WebhookParam
 # -- body -------------------------------------------------------------------------------------------------------------
 
 
-def _body(request: HookRequest) -> JSON:
-    """The parsed body if the content type is JSON or absent, otherwise the text; None for an empty body."""
+def _payload(graph: Graph, node: Node, request: HookRequest, found: Decoded, private: frozenset[str]) -> JSON:
+    """The inputs of the run. `form`, `raw` and `raw_body` would double a body in the log, so they are there only if the workflow
+    reads them."""
+    headers = {name: value for name, value in request.headers.items() if name not in private}
+    payload: dict[str, JSON] = {
+        "body": found.body, "headers": headers, "query": dict(request.query), "path": request.path, "charset": found.charset,
+    }
     if not request.body:
-        return None
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in ("", "application/json") and not kind.endswith("+json"):
-        return request.body.decode("utf-8", "replace")
-    return strict_json(request.body)
+        return payload
+    if found.charset is None:
+        payload["encoding"] = "base64"
+    if reads_output(graph, node, "form"):
+        form = form_of(request.headers, found.data)
+        payload |= {} if form is None else {"form": form}
+    if reads := reads_output(graph, node, "raw_body"):
+        text = found.data.decode(found.charset) if found.charset is not None else None
+        payload["raw_body"] = _fitting(payload, text, reads)
+    if reads := reads_output(graph, node, "raw"):
+        payload["raw"] = _fitting(payload, b64encode(request.body).decode(), reads)
+    return payload
+
+
+def _fitting(payload: JSON, text: str | None, reads: str) -> str | None:
+    """The text, or None if it does not fit beside the payload and is not named by the workflow."""
+    if text is None or reads == "named" or len(text) < _SURELY_FITS:
+        return text
+    return text if len(encode(text)) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME else None
 
 
 def check_schema(node: Node, body: JSON) -> None:

@@ -17,6 +17,7 @@ from stepless.model.kind import Nature
 from stepless.model.stored_document import encode_document
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
+from stepless.runtime.verbs.clock_warnings import clock_warnings
 from stepless.runtime.verbs.environment import unset_names
 from stepless.runtime.verbs.fitting import too_long
 from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
@@ -65,7 +66,7 @@ def publish(
     version = _stored(world, graph, data, now_ms, attached, expected)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    warnings = (*graph.warnings, *_unset_names(world, document))
+    warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms))
     return Published(version, warnings, new=former is None or former.number != version.number)
 
 

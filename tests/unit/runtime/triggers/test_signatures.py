@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.errors import Conflict, Forbidden, SteplessError, StoreUnavailable
+from stepless.errors import Conflict, Forbidden, InvalidRequest, SteplessError, StoreUnavailable
 from stepless.nodes.webhook import Signed
 from stepless.ports import RunFilter
 from stepless.runtime.service import Service
+from stepless.runtime.triggers.challenges import Challenge
 from stepless.runtime.triggers.signatures import sign, verify
 from stepless.runtime.triggers.webhooks import HookRequest
 from stepless.runtime.wiring.local import Local, local
@@ -94,6 +95,15 @@ class Away:
 def signed(built: Local, body: bytes = BODY, **headers: str) -> HookRequest:
     mine = headers_of("hmac", "shared-secret", built.world.clock.now_ms(), body=body)
     return HookRequest("/in", "POST", mine | headers, {}, body)
+
+
+def test_a_check_of_the_address_is_an_answer_and_no_run() -> None:
+    built = door("trello", "shared-secret")
+    request = HookRequest("/in", "HEAD", {}, {}, b"")
+    assert built.service.receive_hook(request) == Challenge()
+    with pytest.raises(InvalidRequest, match="no event"):
+        built.service.trigger(request)
+    assert built.service.search(RunFilter()).items == ()
 
 
 def test_a_refusal_spends_no_signature() -> None:
