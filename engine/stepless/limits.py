@@ -163,6 +163,7 @@ MAX_PAGE_ITEMS: Final = 1_000
 MAX_CURSOR_CHARACTERS: Final = 2_000  # a cursor is the last key listed; ids are far shorter
 MAX_QUEUED_HINTS: Final = 1_000_000  # messages, and timers, of one process: some hundred MB
 SQLITE_BUSY_MS: Final = 5_000  # how long a writer waits for another process that writes to the file
+SQLITE_WAITERS: Final = 16  # threads of a process that wait for it; a server of 40 threads keeps the others for reads
 IDEMPOTENCY_KEY_LIFE_MS: Final = 24 * 3_600_000
 MIN_RETENTION_MS: Final = 24 * 3_600_000  # at least IDEMPOTENCY_KEY_LIFE_MS: a start with the key finds its run until then
 MAX_RETENTION_MS: Final = 10 * 365 * 24 * 3_600_000
@@ -213,6 +214,8 @@ SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C
 MAX_LOG_CHARACTERS: Final = 2_000  # of one log line of a node
 MAX_REPORTED_LINES: Final = 40  # of the history, in a failed assertion of a workflow test
 COMMIT_TRIES: Final = 8  # of one commit against an unavailable store, in one invocation
+LOCKED_TRIES: Final = 32  # of one commit against a file that another process writes to: some 40 s
+REQUEST_TRIES: Final = 8  # of a request that is handled in the event loop: some 5 s
 TRANSIENT_BACKOFF_MS: Final = 25  # before the second try; doubles
 # -- exports ---------------------------------------------------------------------------------------------------------
 MAX_EXPORT_EVENTS: Final = 100  # that one call of an exporter receives
