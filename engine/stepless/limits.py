@@ -172,6 +172,7 @@ EXPIRY_SLACK_MS: Final = 3_600_000  # by which other expired runs are removed la
 EXPIRY_LOOK_MS: Final = 600_000  # between searches for expired runs of a workflow that had none
 MAX_CLAIM_LIFE_MS: Final = 2 * MAX_TOLERANCE_S * 1_000  # of a claim that names a run, from its start
 ERASED_KEPT_MS: Final = 3 * 24 * 3_600_000  # of the empty header of an erased run: longer than any claim that names the run
+MAX_REDACTED_AUDIT: Final = 2_000_000  # entries of the audit log that the erasure of a run reads: some 30 s
 ERASE_RETRY_MS: Final = 60_000  # an erasure that was interrupted is continued after this
 MAX_NAMED_VALUES: Final = 1_000_000  # shared values of former releases that one `blobs collect` keeps in memory
 COLLECT_STATE_MS: Final = 24 * 3_600_000  # after which `blobs collect` does not continue with what it has read

@@ -80,6 +80,13 @@ class Commits:
                 if failed >= tries_for(error):
                     raise
 
+    async def now_or_later(self, call: Callable[[], T]) -> T:
+        """What an idempotent call returns now, or after `with_retries` if the store is unavailable."""
+        try:
+            return call()
+        except StoreUnavailable:
+            return await self.with_retries(call, failed=1)
+
     async def make(self, write: Callable[[], T]) -> T:
         """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the
         transaction found the store unavailable: then no write was made, or the outcome is unknown. In another event loop than

@@ -61,8 +61,8 @@ class Database:
     but a power cut may lose the last commits; FULL waits for the disk at each commit. `migrations`: the statements that lead from
     each schema version to the next.
 
-    While another process holds the write lock, a call waits `busy_ms` without holding up the calls of other threads. A call in the
-    thread of an event loop waits for some milliseconds at most, so that the loop serves others; its caller tries again later.
+    While another process holds the write lock, a call waits `busy_ms` and does not hold up other threads. In the thread of an
+    event loop it waits for some milliseconds at most, so that the loop serves others; its caller tries again later.
 
     Every method raises `StoreUnavailable` when a retry may help (`locked`: another process was writing, and nothing was done) and
     `StoreUnusable` when it will not. Once the file is deleted or
@@ -80,6 +80,7 @@ class Database:
         self._waits = Waits(busy_ms)
         self._closed = False
         self._file: tuple[int, int] | None = None  # device and inode; None while opening, or without a path
+        self._leftovers = True  # the WAL may hold what was removed, perhaps by a process that died
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="install 3.37 or newer")
         with self._translated():
@@ -185,6 +186,22 @@ class Database:
             raise
         return commit, undo
 
+    def removed(self) -> None:
+        """Notes that content was removed, whose former bytes `overwrite` is to remove from the WAL."""
+        self._leftovers = True
+
+    def overwrite(self) -> bool:
+        """Copies the WAL into the file and empties it, so that nothing that was removed is left in either. Returns False while
+        another process reads or writes; call it again then. Costs nothing where nothing was removed."""
+        if not self._leftovers:
+            return True
+        with self._lock:
+            if self._connection.in_transaction:
+                return False
+            (busy, *_), *_ = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._leftovers = bool(busy)
+        return not busy
+
     def check(self) -> None:
         """Raises `StoreUnavailable` (database_gone) when the path names no file, or not the file that was opened. A transaction
         checks only before its first statement."""
@@ -223,6 +240,7 @@ class Database:
         self.rows(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         self.rows(f"PRAGMA journal_size_limit = {WAL_PAGES * 4096}")
         self.rows("PRAGMA temp_store = MEMORY")
+        self.rows("PRAGMA secure_delete = ON")  # zeros take the place of what is deleted or replaced
         if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
@@ -281,8 +299,7 @@ class Database:
             return StoreUnavailable("the file was closed", place=self.path, mend="open it again")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; errors of the module itself have no code
         if code in _AGAIN:
-            facts = {"locked": True} if _is_locked(error) else {}
-            return StoreUnavailable(str(error), place=self.path, mend=_AGAIN[code], **facts)
+            return StoreUnavailable(str(error), place=self.path, mend=_AGAIN[code], locked=_is_locked(error))
         if code in _NEVER:
             return StoreUnusable(str(error), place=self.path, mend=_NEVER[code])
         return EngineBug(f"{type(error).__name__}: {error}", place=self.path)

@@ -1,4 +1,4 @@
-"""Waits for a lock of the file that another process holds, instead of SQLite, whose waiting keeps the connection from all others."""
+"""Waits for a lock that another process holds, in place of SQLite, whose waiting keeps the connection from all others."""
 
 from __future__ import annotations
 

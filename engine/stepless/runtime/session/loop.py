@@ -168,10 +168,7 @@ class Session:
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = not self._state.agenda or self._state.ended, False
-        try:
-            batches = self._log.encoded(decision.events)
-        except StoreUnavailable:  # a large value is stored
-            batches = await self._with_retries(partial(self._log.encoded, decision.events), failed=1)
+        batches = await self._commits.now_or_later(partial(self._log.encoded, decision.events))  # may store large values
         write = partial(self._log.write, batches)
         if self._state.ended and self._may_end_at_once:
             release = partial(spending.release, self._world, self._head, self._lease, self._state, None)
