@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.schema import MIGRATIONS
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import StoreUnavailable, StoreUnusable
+from stepless.limits import SQLITE_WAITERS
 from stepless.ports import Batch, RunHead, Signal
 
 APPENDER = """
@@ -278,3 +282,63 @@ def test_a_store_without_a_file_is_never_gone() -> None:
     store = SqliteStore(":memory:")
     store.check()
     store.close()
+
+
+@pytest.mark.parametrize("verb", sorted(WRITES.keys() - {"check"}))
+def test_an_event_loop_never_waits_for_another_writer_and_a_thread_waits_without_holding_up_reads(path: Path, verb: str) -> None:
+    store, write = SqliteStore(path, busy_ms=600_000), WRITES[verb]  # longer than any test may take
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    async def in_a_loop() -> None:
+        with pytest.raises(StoreUnavailable, match="another process is writing") as refused:
+            write(store)
+        assert refused.value.facts["locked"]
+        waiting = asyncio.create_task(asyncio.to_thread(write, store))
+        for _ in range(20):
+            assert await asyncio.to_thread(store.get_run, "r") is None
+            assert store.get_run("r") is None
+        assert not waiting.done()
+        other.rollback()
+        await waiting
+
+    asyncio.run(in_a_loop())
+    other.close()
+    store.close()
+
+
+def test_threads_beyond_the_bound_are_refused_at_once(path: Path) -> None:
+    store = SqliteStore(path, busy_ms=600_000)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    refused: SimpleQueue[StoreUnavailable] = SimpleQueue()
+
+    def write() -> None:
+        try:
+            store.touch_run("r", 1)
+        except StoreUnavailable as error:
+            refused.put(error)
+
+    threads = [threading.Thread(target=write) for _ in range(SQLITE_WAITERS + 2)]
+    for thread in threads:
+        thread.start()
+    assert all(refused.get(timeout=60).facts["locked"] for _ in range(2))
+    other.rollback()
+    for thread in threads:
+        thread.join()
+    assert refused.empty()
+    other.close()
+    store.close()
+
+
+def test_a_file_whose_lock_is_held_is_opened_and_one_that_must_be_updated_says_why_it_is_not(path: Path) -> None:
+    SqliteStore(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    SqliteStore(path, busy_ms=0).close()
+    other.execute("ROLLBACK")
+    other.execute("DROP TABLE line")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="another process is writing"):
+        SqliteStore(path, busy_ms=0)
+    other.close()

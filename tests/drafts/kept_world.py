@@ -164,7 +164,7 @@ class KeptWorld(World):
             self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": "forbidden"})))
             return
         process = self.rng.choice(self.processes)
-        asked = Asked(intent.client, intent.n, intent.tag, intent.base, intent.gestures)
+        asked = Asked(intent.client, intent.n, intent.tag, intent.base, intent.gestures, intent.first)
         before = self._end()
         made = process.drafting.submit(self.draft, asked, tab.name)
         if isinstance(made, Answer):

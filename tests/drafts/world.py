@@ -95,7 +95,8 @@ class Server:
     def decide(self, intent: Intent, by: str) -> Item | str:
         """The item to append, or the code of an answer; `known` where it is committed already."""
         n, tag, _ = self.last.get(intent.client, (0, "", 0))
-        if any(item.tag == intent.tag for item in self.items[intent.base:]):
+        of = intent.first or intent.client
+        if any((item.tag, item.first or item.client) == (intent.tag, of) for item in self.items[intent.base:]):
             return "known"
         if intent.n == n and intent.tag == tag:
             return "known"
@@ -105,7 +106,8 @@ class Server:
             return "stale"
         since = [Change(item.by, item.effects) for item in self.items[intent.base:]]
         made = resolve(self.state, intent.gestures, since)
-        return Item(self.seq + 1, intent.client, intent.n, intent.tag, by, self.seq + 1, made.effects, made.outcomes)
+        seq = self.seq + 1
+        return Item(seq, intent.client, intent.n, intent.tag, by, seq, made.effects, made.outcomes, first=intent.first)
 
 
 class Tab:
@@ -154,7 +156,7 @@ class Tab:
         item = item_read(json.loads(canonical(stored)))
         replica = self.replica
         sent = replica.sent
-        if sent and item.seq == replica.seq + 1 and item.tag == sent.tag:
+        if sent and item.seq == replica.seq + 1 and replica.is_of(item, sent):
             shown = resolve(replica.confirmed, [part.gesture for part in sent.parts])
             assert shown.effects == item.effects, (self.name, item.seq, "shown", shown.effects, "decided", item.effects)
             self.world.acknowledged.add((item.client, item.n, item.tag))
@@ -226,7 +228,11 @@ class World:
                     server.catch_up()
                     continue
                 if decided == "known":
-                    found = next(item for item in reversed(self.log.items) if item["tag"] == intent.tag)
+                    of = intent.first or intent.client
+                    found = next(
+                        item for item in reversed(self.log.items)
+                        if (item["tag"], item.get("first", item["client"])) == (intent.tag, of)
+                    )
                     self.post(("item", tab.name, canonical(found)))
                 else:
                     self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": decided})))

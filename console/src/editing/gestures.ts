@@ -45,6 +45,8 @@ export interface Intent {
   readonly tag: string;
   readonly base: number;
   readonly gestures: readonly Gesture[];
+  /** The id under which the client sent it first, where it was renamed since: an intent is recognized by that id and its tag. */
+  readonly first?: string | undefined;
 }
 
 /**
@@ -61,4 +63,6 @@ export interface Item {
   readonly effects: readonly Effect[];
   readonly outcomes: readonly Outcome[];
   readonly closes: Json;
+  /** As in the intent. */
+  readonly first?: string | undefined;
 }

@@ -1,11 +1,11 @@
 /**
  * Gestures, intents, items and outcomes as JSON.
  *
- *     intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}]}
+ *     intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
  *     write     a list that begins with its word: see `effects`
  *     guard     [key, path, value]
  *     derived   [[index of a write, index of the write that it follows from], …]
- *     item      {seq, client, n, tag, by, at, effects, outcomes?, closes?}
+ *     item      {seq, client, n, tag, by, at, effects, outcomes?, closes?, first?}
  *     outcome   {gesture, code, key, by?, refused?, writes}
  *
  * A reader throws a SyntaxError that names what is wrong. Fields and words that only a later server knows are ignored.
@@ -17,7 +17,7 @@ import { isList, isObject, object, type Json, type JsonObject, type Path } from 
 export function intentWritten(intent: Intent): JsonObject {
   return object([
     ["client", intent.client], ["n", intent.n], ["tag", intent.tag], ["base", intent.base],
-    ["gestures", intent.gestures.map(gestureWritten)],
+    ["gestures", intent.gestures.map(gestureWritten)], ...(intent.first === undefined ? [] : [["first", intent.first] as const]),
   ]);
 }
 
@@ -26,6 +26,7 @@ export function intentRead(value: Json): Intent {
   return {
     client: text(fields, "client"), n: count(fields, "n"), tag: text(fields, "tag"), base: count(fields, "base"),
     gestures: list(fields, "gestures").map(gestureRead),
+    ...(fields.has("first") ? { first: text(fields, "first") } : {}),
   };
 }
 
@@ -52,6 +53,7 @@ export function itemWritten(item: Item): JsonObject {
   ];
   if (item.outcomes.length > 0) made.push(["outcomes", item.outcomes.map(outcomeWritten)]);
   if (item.closes !== null) made.push(["closes", item.closes]);
+  if (item.first !== undefined) made.push(["first", item.first]);
   return object(made);
 }
 
@@ -61,6 +63,7 @@ export function itemRead(value: Json): Item {
     seq: count(fields, "seq"), client: text(fields, "client"), n: count(fields, "n"), tag: text(fields, "tag"),
     by: text(fields, "by"), at: count(fields, "at"), effects: effectsRead(list(fields, "effects")),
     outcomes: (fields.has("outcomes") ? list(fields, "outcomes") : []).map(outcomeRead), closes: fields.get("closes") ?? null,
+    ...(fields.has("first") ? { first: text(fields, "first") } : {}),
   };
 }
 

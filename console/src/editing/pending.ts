@@ -1,7 +1,7 @@
 /** What a person has asked for and the log does not have yet, and what takes it back. */
 import { crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
-import { gesture, type Gesture, type Guard, type Intent, type Outcome } from "./gestures.ts";
+import { gesture, type Gesture, type Guard, type Intent, type Item, type Outcome } from "./gestures.ts";
 import { MAX_JOINED_WRITES } from "./limits.ts";
 
 export type Origin = "edit" | "undo" | "redo";
@@ -41,6 +41,8 @@ export interface Sent {
   tag: string;
   base: number;
   parts: Pending[];
+  /** The id under which it was sent first, if the client was renamed since. */
+  first?: string | undefined;
   lost: { readonly part: Pending; readonly outcome: Outcome }[];
 }
 
@@ -50,8 +52,19 @@ export interface Editing {
   readonly typed?: boolean;
 }
 
-export function intentOf(client: string, { n, tag, base, parts }: Sent): Intent {
-  return { client, n, tag, base, gestures: parts.map((part) => part.gesture) };
+/** Counts what is in flight as the first intent of a renamed client, and notes its former id. */
+export function restarted(sent: Sent, former: string): void {
+  sent.first ??= former;
+  sent.n = 1;
+}
+
+/** Whether an item is what is in flight, under any id of this client, or by a copy of its tab. */
+export function isSent(sent: Sent, client: string, item: Item): boolean {
+  return sent.tag === item.tag && [client, sent.first].includes(item.first ?? item.client);
+}
+
+export function intentOf(client: string, { n, tag, base, parts, first }: Sent): Intent {
+  return { client, n, tag, base, gestures: parts.map((part) => part.gesture), ...(first === undefined ? {} : { first }) };
 }
 
 /** A gesture that goes nowhere. */

@@ -14,7 +14,7 @@ import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
 import { gesture, type Gesture, type Intent, type Item } from "./gestures.ts";
 import {
-  intentOf, met, refusal, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+  intentOf, isSent, met, refusal, restarted, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
 } from "./pending.ts";
 import { expand } from "./rules/expanding.ts";
 import { called, following, type Called } from "./rules/following.ts";
@@ -133,9 +133,9 @@ export class Replica {
 
   /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */
   renamed(client: string): void {
+    if (this.sent !== null) restarted(this.sent, this.client);
     this.client = client;
     this.n = this.sent === null ? 0 : 1;
-    if (this.sent !== null) this.sent.n = 1;
   }
 
   /** What is in flight waits again: the server answered that it took none of it. */
@@ -192,7 +192,7 @@ export class Replica {
   private take(item: Item): void {
     this.seq = item.seq;
     const before = this.called();
-    if (this.sent?.tag === item.tag) { // under whichever id of this client it was committed
+    if (this.sent !== null && isSent(this.sent, this.client, item)) {
       this.acknowledged(this.sent, item);
     } else {
       apply(this.confirmed, item.effects);
@@ -227,7 +227,7 @@ export class Replica {
     for (const item of items) {
       if (item.seq !== this.seq + 1) continue;
       this.seq = item.seq;
-      if (this.sent?.tag === item.tag) {
+      if (this.sent !== null && isSent(this.sent, this.client, item)) {
         taken = this.sent.parts.flatMap((part) => part.gesture.writes);
         this.outcomesOf(this.sent, item);
         this.sent = null;

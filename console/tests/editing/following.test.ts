@@ -20,7 +20,7 @@ function block(id: string, prompt: string): ReturnType<typeof object> {
 const put = (key: string, id: string, prompt = ""): PutEffect => ["put", `block/${key}`, block(id, prompt)];
 
 function itemOf(seq: number, tag: string, ...effects: Effect[]): Item {
-  return { seq, client: "them", n: 1, tag, by: "them", at: 1, effects, outcomes: [], closes: null };
+  return { seq, client: tag === "t" ? "me" : "them", n: 1, tag, by: "them", at: 1, effects, outcomes: [], closes: null };
 }
 
 function hear(replica: Replica, tag: string, ...effects: Effect[]): void {

@@ -7,6 +7,7 @@ of the runs.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -14,7 +15,8 @@ from typing import TypeVar
 from starlette.concurrency import run_in_threadpool
 
 from stepless.errors import StoreUnavailable
-from stepless.limits import NEAR_REQUEST_BYTES
+from stepless.limits import NEAR_REQUEST_BYTES, REQUEST_TRIES
+from stepless.runtime.commits import backoff_s, is_locked
 from stepless.runtime.world import World
 
 R = TypeVar("R")
@@ -22,9 +24,23 @@ R = TypeVar("R")
 
 async def call(world: World, function: Callable[[], R], *, size: int | None = 0) -> R:
     """What `function` returns. `size` is that of the request's body in bytes, None if it is not known. `function` must make few
-    and short calls of the store, and have the same effect if it is called again."""
+    and short calls of the store, and have the same effect if it is called again. While another process writes to the file, it is
+    called again some seconds long; then the `StoreUnavailable` is raised."""
     if not world.near or size is None or size > NEAR_REQUEST_BYTES:
         return await run_in_threadpool(function)
+    failed = 0
+    while True:
+        try:
+            return await _near(world, function)
+        except StoreUnavailable as error:
+            failed += 1
+            if not is_locked(error) or failed >= REQUEST_TRIES:
+                raise
+        await asyncio.sleep(backoff_s(failed))
+
+
+async def _near(world: World, function: Callable[[], R]) -> R:
+    """What `function` returns, in this thread."""
     if not world.commits.shared:
         return function()
     try:

@@ -47,13 +47,15 @@ class Outcome(NamedTuple):
 
 class Intent(NamedTuple):
     """`n` counts the intents of a client within an epoch, from 1; `tag` is random for each. `base` is the last item that the
-    client had seen."""
+    client had seen. `first`: the id under which the client sent it first, where it was
+    renamed since: an intent is recognized by that id and its tag."""
 
     client: str
     n: int
     tag: str
     base: int
     gestures: tuple[Gesture, ...]
+    first: str = ""
 
 
 class Item(NamedTuple):
@@ -69,3 +71,4 @@ class Item(NamedTuple):
     effects: tuple[Effect, ...]
     outcomes: tuple[Outcome, ...] = ()
     closes: JSON = None
+    first: str = ""  # as in the intent

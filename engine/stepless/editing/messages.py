@@ -1,10 +1,10 @@
 """Intents, items and outcomes as JSON.
 
-    intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}]}
+    intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
     write     a list that begins with its word: see `effects`
     guard     [key, path, value]
     derived   [[index of a write, index of the write that it follows from], …]
-    item      {seq, client, n, tag, by, at, effects, outcomes?, closes?}
+    item      {seq, client, n, tag, by, at, effects, outcomes?, closes?, first?}
     outcome   {gesture, code, key, by?, refused?, writes}
 
 What a client sends is read with every bound checked: `Malformed` names the place. What the log holds was checked when it was
@@ -47,15 +47,16 @@ def read_intent(message: JSON) -> Intent:
         raise Malformed("gestures", f"an intent has at most {MAX_INTENT_WRITES} writes")
     return Intent(
         _word(fields.get("client"), "client"), _count(fields.get("n"), "n", 1), _word(fields.get("tag"), "tag"),
-        _count(fields.get("base"), "base", 0), made,
+        _count(fields.get("base"), "base", 0), made, _word(fields["first"], "first") if "first" in fields else "",
     )
 
 
 def intent_written(intent: Intent) -> dict[str, JSON]:
-    return {
+    made: dict[str, JSON] = {
         "client": intent.client, "n": intent.n, "tag": intent.tag, "base": intent.base,
         "gestures": [_gesture_written(gesture) for gesture in intent.gestures],
     }
+    return {**made, "first": intent.first} if intent.first else made
 
 
 def _gesture_written(gesture: Gesture) -> dict[str, JSON]:
@@ -122,6 +123,8 @@ def item_written(item: Item) -> dict[str, JSON]:
         made["outcomes"] = [outcome_written(outcome) for outcome in item.outcomes]
     if item.closes is not None:
         made["closes"] = item.closes
+    if item.first:
+        made["first"] = item.first
     return made
 
 
@@ -142,6 +145,7 @@ def item_read(stored: dict[str, JSON]) -> Item:
         tuple(effects_read(stored["effects"])),
         tuple(map(_outcome_read, stored.get("outcomes", ()))),
         stored.get("closes"),
+        stored.get("first", ""),
     )
 
 

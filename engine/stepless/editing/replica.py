@@ -61,6 +61,7 @@ class Sent:
     tag: str
     base: int
     parts: list[Pending] = field(default_factory=list)
+    first: str = ""
 
 
 class Replica:
@@ -185,15 +186,15 @@ class Replica:
         if self.sent is None:
             return None
         gestures = tuple(part.gesture for part in self.sent.parts)
-        return Intent(self.client, self.sent.n, self.sent.tag, self.sent.base, gestures)
+        return Intent(self.client, self.sent.n, self.sent.tag, self.sent.base, gestures, self.sent.first)
 
     def renamed(self, client: str) -> None:
         """Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it."""
-        self.client = client
-        self.n = 0
         if self.sent is not None:
-            self.n = 1
+            self.sent.first = self.sent.first or self.client
             self.sent.n = 1
+        self.client = client
+        self.n = 0 if self.sent is None else 1
 
     # -- hearing -------------------------------------------------------------------------------------------------------
 
@@ -207,13 +208,17 @@ class Replica:
     def _take(self, item: Item) -> None:
         self.seq = item.seq
         sent = self.sent
-        if sent is not None and item.tag == sent.tag:  # under whichever id of this client it was committed
+        if sent is not None and self.is_of(item, sent):
             self._acknowledged(sent, item)
         else:
             apply(self.confirmed, item.effects)
             self._meet(item.effects, item.by)
         self._view = None
         self._cancel()
+
+    def is_of(self, item: Item, sent: Sent) -> bool:
+        """Whether the item is what was sent, under any id of this client, or by a copy of its tab."""
+        return item.tag == sent.tag and (item.first or item.client) in (self.client, sent.first)
 
     def _acknowledged(self, sent: Sent, item: Item) -> None:
         by_gesture = {outcome.gesture: outcome for outcome in item.outcomes}

@@ -321,6 +321,11 @@ class Store(Protocol):
         is still refused. May be repeated, also after it was interrupted."""
         ...
 
+    def overwrite_removed(self) -> bool:
+        """Removes the bytes of removed and replaced records from the store's files. False while other processes prevent it: call
+        it again later. Costs nothing when nothing was removed since."""
+        ...
+
     # -- the log ----------------------------------------------------------------------------------------------------
     def append(self, run_id: str, batch: Batch) -> None:
         """Writes one batch durably. Raises `AppendConflict` when a batch already holds `batch.first` (even with the same bytes),

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from stepless.errors import StoreUnavailable
-from stepless.limits import COMMIT_TRIES, TRANSIENT_BACKOFF_MS
+from stepless.errors import StoreUnavailable, TransientError
+from stepless.limits import COMMIT_TRIES, LOCKED_TRIES, TRANSIENT_BACKOFF_MS
 from stepless.ports import Together
 
 T = TypeVar("T")
@@ -68,16 +68,24 @@ class Commits:
 
     async def with_retries(self, call: Callable[[], T], *, together: bool = False, failed: int = 0) -> T:
         """Retries an idempotent call; `failed` tries were made before. A store that is unavailable for a moment delays the run
-        and interrupts no attempt. `together` allows the call to wait for other runs and share their transaction."""
+        and interrupts no attempt. A locked file refuses each try at once, so it is tried more often. `together` allows the call
+        to wait for other runs and share their transaction."""
         while True:
             if failed:
-                await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2 ** min(failed, 6))
+                await asyncio.sleep(backoff_s(failed))
             try:
                 return await self.make(call) if together and self.shared else call()
-            except StoreUnavailable:
+            except StoreUnavailable as error:
                 failed += 1
-                if failed >= COMMIT_TRIES:
+                if failed >= tries_for(error):
                     raise
+
+    async def now_or_later(self, call: Callable[[], T]) -> T:
+        """What an idempotent call returns now, or after `with_retries` if the store is unavailable."""
+        try:
+            return call()
+        except StoreUnavailable:
+            return await self.with_retries(call, failed=1)
 
     async def make(self, write: Callable[[], T]) -> T:
         """Returns or raises what `write` does, once it is durable. Also raises `StoreUnavailable` when another write of the
@@ -108,6 +116,21 @@ class Commits:
         finally:
             for (_, future), end in zip(waiting, ends or [_unknown()] * len(waiting), strict=True):
                 _settle(future, *end)
+
+
+def backoff_s(failed: int) -> float:
+    """The seconds before the next try, after this many."""
+    return TRANSIENT_BACKOFF_MS / 1000 * 2.0 ** min(failed, 6)
+
+
+def tries_for(error: TransientError) -> int:
+    """How often a call is tried that raises this error."""
+    return LOCKED_TRIES if is_locked(error) else COMMIT_TRIES
+
+
+def is_locked(error: TransientError) -> bool:
+    """Whether another process was writing to the file: nothing was done, and a later try succeeds."""
+    return bool(error.facts.get("locked"))
 
 
 def _end(write: Callable[[], Any]) -> _End:

@@ -14,6 +14,7 @@ from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
 DRAFT_RUN = "draft"  # in the meta of a test run
+CLAIM = "claim"  # in the meta of a run that was started with an idempotency key: the name of its claim
 NO_NUMBER = 0  # of a version that was made of a draft for one run
 
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from stepless.errors import SteplessError
-from stepless.limits import ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
+from stepless.limits import ERASE_RETRY_MS, ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.inbox import ENDED
+from stepless.runtime.mentions import forget_mentions, redact_audit
 from stepless.runtime.metering import REMOVED_RUNS
 from stepless.runtime.relatives import living_parent
 from stepless.runtime.world import World, never_ahead
@@ -42,6 +43,7 @@ def remove_expired(world: World, *, limit: int = MAX_ERASED_AT_ONCE, threads: in
     now_ms = world.clock.now_ms()
     found = [head for head in world.store.list_expired(now_ms, limit=limit) if is_over(head, now_ms)]
     remove_each(world, found, threads=threads)
+    world.store.overwrite_removed()  # if others prevent it, the next sweep does it
     return len(found)
 
 
@@ -67,7 +69,7 @@ def _finish_or_forget(world: World, head: RunHead) -> bool:
     if world.clock.now_ms() < head.updated_ms + ERASED_KEPT_MS:
         finish(world, head)
         return False
-    _forget(world, head.run_id)
+    _forget(world, head)
     return True
 
 
@@ -78,7 +80,7 @@ def _forget_expired(world: World, head: RunHead) -> bool:
     if living_parent(world, head):
         world.store.keep_run(head.run_id, now_ms + SHORT_RUN_MS)
         return False
-    _forget(world, head.run_id)
+    _forget(world, head)
     return True
 
 
@@ -86,10 +88,16 @@ def finish(world: World, head: RunHead) -> None:
     """Removes the content of an erased run. Its header stays until nothing can refer to the run any more, and until late writes
     of other processes can no longer arrive."""
     world.blobs.erase(head.run_id)
+    redact_audit(world, head)
     world.store.erase_run(head.run_id, head.updated_ms + ERASED_KEPT_MS)
+    if not world.store.overwrite_removed():  # another process reads the file: the next sweep finds the run again
+        world.store.erase_run(head.run_id, world.clock.now_ms() + ERASE_RETRY_MS)
 
 
-def _forget(world: World, run_id: str) -> None:
+def _forget(world: World, head: RunHead) -> None:
+    run_id = head.run_id
+    if head.status != ERASED:
+        forget_mentions(world, head)
     world.blobs.erase(run_id)
     if world.ahead_ms is not never_ahead:  # only local development skips time
         kept = world.store.get_claim(ahead_key(run_id), world.clock.now_ms())

@@ -66,7 +66,8 @@ export class Written {
     });
     const { sent } = replica;
     const head: [string, Json][] = [["epoch", epoch], ["seq", replica.seq], ["n", replica.n], ["at", at]];
-    if (sent !== null) head.push(["sent", object([["n", sent.n], ["tag", sent.tag], ["base", sent.base], ["parts", sent.parts.map(part)]])]);
+    if (sent !== null) head.push(["sent", object([["n", sent.n], ["tag", sent.tag], ["base", sent.base], ["parts", sent.parts.map(part)],
+      ...(sent.first === undefined ? [] : [["first", sent.first] as const])])]);
     head.push(["unsent", replica.unsent.map(part)], ["undos", replica.stacks.undos.map(entry)], ["redos", replica.stacks.redos.map(entry)]);
     head.push(["listed", waiting]);
     const called = replica.called();
@@ -128,7 +129,8 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
   return {
     client, epoch: epochOf(head), seq: count(head, "seq"), n: count(head, "n"), at: count(head, "at"),
     sent: isObject(sent)
-      ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [] } : null,
+      ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [],
+        ...(sent.has("first") ? { first: text(sent, "first") } : {}) } : null,
     unsent: list(head, "unsent").map(part), undos: list(head, "undos").map(entry), redos: list(head, "redos").map(entry),
     listed: list(head, "listed").map((number) => gestureRead(row("listed", number))),
     called: head.has("called") ? list(head, "called").map(calledRead) : [],

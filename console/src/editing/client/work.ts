@@ -2,7 +2,7 @@
 import { gesture, type Gesture, type Item } from "../gestures.ts";
 import { MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
 import { gestureRead, gestureWritten } from "../messages.ts";
-import { refusal, type Editing } from "../pending.ts";
+import { isSent, refusal, type Editing } from "../pending.ts";
 import type { Replica } from "../replica.ts";
 import { plain } from "../values.ts";
 import { unsendable } from "./bounds.ts";
@@ -94,7 +94,7 @@ export class Work {
     const { replica } = this;
     replica.hear(item, (next) => {
       this.losses.note(next, replica.confirmed);
-      if (next.tag === replica.sent?.tag || next.client === replica.client) return;
+      if ((replica.sent !== null && isSent(replica.sent, replica.client, next)) || next.client === replica.client) return;
       for (const key of taken(replica.stacks.undos, next.effects)) {
         const restore = this.losses.removal(key)?.back ?? null;
         this.report.add({ code: "taken_along", key, by: next.by, refused: false, origin: "edit", lost: gesture([]), restore });

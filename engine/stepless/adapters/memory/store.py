@@ -283,6 +283,9 @@ class MemoryStore(MemoryVersions):
                 if records is not None and records.log:  # the ends of the log stay, so that late appends are refused
                     self._of(run_id).log.append(Batch(1, records.log[-1].last, b"", records.log[-1].epoch))
 
+    def overwrite_removed(self) -> bool:
+        return True
+
     # -- the log --------------------------------------------------------------------------------------------------
 
     def append(self, run_id: str, batch: Batch) -> None:

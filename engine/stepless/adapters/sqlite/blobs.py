@@ -36,6 +36,8 @@ class SqliteBlobs:
         with self._database.transaction():
             for key in keys:
                 self._database.change(sql.FORGET_BLOB, (key,))
+            self._database.removed()
 
     def erase(self, run_id: str) -> None:
         self._database.change(sql.FORGET_BLOBS, (f"{run_id}/", f"{run_id}0"))  # "0" follows "/"
+        self._database.removed()

@@ -2,24 +2,25 @@
 
 Uses one connection behind one lock. One connection per thread was measured too: a tenth more appends per second, but a thread
 that finds the file locked sleeps. Among 20 writing threads the slowest append then waited 1.1 s, against 0.3 s here. Between
-processes, SQLite's own locks decide.
+processes, SQLite's own locks decide; `Waits` waits for those.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from stepless.adapters.bounds import invalid_text
 from stepless.adapters.sqlite.schema import ADDITIONS, MIGRATIONS
+from stepless.adapters.sqlite.waits import Waits
 from stepless.errors import EngineBug, InvalidRequest, SteplessError, StoreUnavailable, StoreUnusable
 from stepless.limits import SQLITE_BUSY_MS
 
+T = TypeVar("T")
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables; RETURNING came with 3.35
@@ -45,6 +46,7 @@ _AGAIN: Final = {
     sqlite3.SQLITE_FULL: "free some space on the disk, then try again",
     sqlite3.SQLITE_IOERR: "check whether the disk is full or failing, then try again",
 }
+_LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
 _NEVER: Final = {
     sqlite3.SQLITE_NOTADB: "this is not a SQLite file: use another path, or move the file",
     sqlite3.SQLITE_CORRUPT: "restore the file from a backup, or recover its data with `sqlite3 FILE .recover`",
@@ -59,7 +61,11 @@ class Database:
     but a power cut may lose the last commits; FULL waits for the disk at each commit. `migrations`: the statements that lead from
     each schema version to the next.
 
-    Every method raises `StoreUnavailable` when a retry may help and `StoreUnusable` when it will not. Once the file is deleted or
+    While another process holds the write lock, a call waits `busy_ms` and does not hold up other threads. In the thread of an
+    event loop it waits for some milliseconds at most, so that the loop serves others; its caller tries again later.
+
+    Every method raises `StoreUnavailable` when a retry may help (`locked`: another process was writing, and nothing was done) and
+    `StoreUnusable` when it will not. Once the file is deleted or
     replaced, every write is refused: SQLite itself would continue to write to a file that no path names. Do not use a database
     across a fork.
     """
@@ -71,17 +77,19 @@ class Database:
         self.path = os.fspath(path)
         self._migrations = migrations
         self._lock = RLock()
-        self._busy_ms = busy_ms
+        self._waits = Waits(busy_ms)
         self._closed = False
         self._file: tuple[int, int] | None = None  # device and inode; None while opening, or without a path
+        self._leftovers = True  # the WAL may hold what was removed, perhaps by a process that died
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="install 3.37 or newer")
         with self._translated():
             self._connection = sqlite3.connect(
-                self.path, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=256
+                self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
             )
         try:
-            self._prepare(synchronous)
+            with self._waits.blocking():  # nothing else can be served before the file is open
+                self._prepare(synchronous)
             self._file = self._found()
         except BaseException:
             self._connection.close()
@@ -90,10 +98,13 @@ class Database:
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
         """Executes a statement and returns all its rows."""
         try:
-            with self._lock:
-                return self._connection.execute(statement, parameters).fetchall()
+            return self._fetched(statement, parameters)
         except _FAULTS as error:
-            raise self._translate(error) from error
+            return self._later(error, lambda: self._fetched(statement, parameters))
+
+    def _fetched(self, statement: str, parameters: Parameters) -> list[Any]:
+        with self._lock:
+            return self._connection.execute(statement, parameters).fetchall()
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
         """The first row, or None."""
@@ -103,7 +114,7 @@ class Database:
     def each(self, statement: str, parameters: Parameters = ()) -> Generator[Any, None, None]:
         """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it."""
         with self._lock, self._translated():
-            cursor = self._connection.execute(statement, parameters)
+            cursor = self._connection.execute(statement, parameters)  # a reader waits for no writer
             try:
                 yield from cursor
             finally:
@@ -113,18 +124,23 @@ class Database:
         """Executes a write; returns the number of changed rows. Durable on return, or with the enclosing transaction."""
         self.check()
         try:
-            with self._lock:
-                return self._connection.execute(statement, parameters).rowcount
+            return self._changed(statement, parameters)
         except _FAULTS as error:
-            raise self._translate(error) from error
+            return self._later(error, lambda: self._changed(statement, parameters))
+
+    def _changed(self, statement: str, parameters: Parameters) -> int:
+        with self._lock:
+            return self._connection.execute(statement, parameters).rowcount
 
     def offer(self, statement: str, parameters: Parameters) -> bool:
         """Inserts a row, durable on return. Returns False when a constraint of the table rejects it."""
         if not self._connection.in_transaction:  # else it was checked before the first statement
             self.check()
         try:
-            with self._lock:
-                self._connection.execute(statement, parameters)
+            try:
+                self._changed(statement, parameters)
+            except sqlite3.OperationalError as error:
+                self._later(error, lambda: self._changed(statement, parameters))
         except sqlite3.IntegrityError:
             return False
         except _FAULTS as error:
@@ -141,9 +157,8 @@ class Database:
         """Makes all changes inside the block atomically: no other change comes between them, and an exception undoes them.
         A nested transaction becomes durable with the outer one."""
         self.check()
-        with self._lock, self._translated():
-            begin, commit, undo = _INNER if self._connection.in_transaction else _OUTER
-            self._connection.execute(begin)
+        commit, undo = self._begun()
+        with self._translated():
             try:
                 yield
                 self._connection.execute(commit)
@@ -151,6 +166,41 @@ class Database:
                 if self._connection.in_transaction:  # some errors, such as a full disk, roll back by themselves
                     self._connection.execute(undo)
                 raise
+            finally:
+                self._lock.release()
+
+    def _begun(self) -> tuple[str, str]:
+        """Begins a transaction, whose lock the caller releases; returns the statements that end and undo it."""
+        try:
+            return self._begin()
+        except _FAULTS as error:
+            return self._later(error, self._begin)
+
+    def _begin(self) -> tuple[str, str]:
+        self._lock.acquire()
+        try:
+            begin, commit, undo = _INNER if self._connection.in_transaction else _OUTER
+            self._connection.execute(begin)
+        except BaseException:
+            self._lock.release()
+            raise
+        return commit, undo
+
+    def removed(self) -> None:
+        """Notes that content was removed, whose former bytes `overwrite` is to remove from the WAL."""
+        self._leftovers = True
+
+    def overwrite(self) -> bool:
+        """Copies the WAL into the file and empties it, so that nothing that was removed is left in either. Returns False while
+        another process reads or writes; call it again then. Costs nothing where nothing was removed."""
+        if not self._leftovers:
+            return True
+        with self._lock:
+            if self._connection.in_transaction:
+                return False
+            (busy, *_), *_ = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._leftovers = bool(busy)
+        return not busy
 
     def check(self) -> None:
         """Raises `StoreUnavailable` (database_gone) when the path names no file, or not the file that was opened. A transaction
@@ -185,26 +235,15 @@ class Database:
 
     def _prepare(self, synchronous: str) -> None:
         self._version()  # rejects a foreign file before it is changed
-        self._enter_wal()
+        self.rows("PRAGMA journal_mode = WAL")
         self.rows(f"PRAGMA synchronous = {synchronous}")
         self.rows(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         self.rows(f"PRAGMA journal_size_limit = {WAL_PAGES * 4096}")
         self.rows("PRAGMA temp_store = MEMORY")
+        self.rows("PRAGMA secure_delete = ON")  # zeros take the place of what is deleted or replaced
         if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
-
-    def _enter_wal(self) -> None:
-        """Switches to WAL mode, and retries: SQLite does not wait here for other processes that open the same new file."""
-        deadline = time.monotonic() + self._busy_ms / 1000
-        while True:
-            try:
-                self.rows("PRAGMA journal_mode = WAL")
-                return
-            except StoreUnavailable:
-                if time.monotonic() >= deadline:
-                    raise
-            time.sleep(0.002)
 
     def _migrate(self) -> None:
         """Applies the missing statements, inside a transaction: one process applies them, the others find them applied."""
@@ -233,6 +272,17 @@ class Database:
 
     # -- errors ---------------------------------------------------------------------------------------------------
 
+    def _later(self, error: Exception, call: Callable[[], T]) -> T:
+        """What `call` returns as soon as no other process has the lock that it met. Raises every other error translated."""
+        try:
+            if _is_locked(error):
+                return self._waits.until_free(call, _is_locked, error)
+            raise error
+        except sqlite3.IntegrityError:
+            raise
+        except _FAULTS as last:
+            raise self._translate(last) from last
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
@@ -249,7 +299,12 @@ class Database:
             return StoreUnavailable("the file was closed", place=self.path, mend="open it again")
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; errors of the module itself have no code
         if code in _AGAIN:
-            return StoreUnavailable(str(error), place=self.path, mend=_AGAIN[code])
+            return StoreUnavailable(str(error), place=self.path, mend=_AGAIN[code], locked=_is_locked(error))
         if code in _NEVER:
             return StoreUnusable(str(error), place=self.path, mend=_NEVER[code])
         return EngineBug(f"{type(error).__name__}: {error}", place=self.path)
+
+
+def _is_locked(error: Exception) -> bool:
+    """Whether another process has a lock that the statement needs. The statement did nothing."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOCKED

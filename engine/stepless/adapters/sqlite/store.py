@@ -275,6 +275,10 @@ class SqliteStore:
                 self._change(sql.FORGET_LOG_NUMBER, (run_id,))
             if due_ms is None:
                 self._change(sql.FORGET_RUN, (run_id,))
+            self.database.removed()
+
+    def overwrite_removed(self) -> bool:
+        return self.database.overwrite()
 
     # -- the log --------------------------------------------------------------------------------------------------
 

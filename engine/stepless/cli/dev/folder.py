@@ -17,7 +17,7 @@ from stepless.cli.reach.flows import compiled, flows_of, is_python, matched_with
 from stepless.cli.reach.tree import tree
 from stepless.cli.terminal.complaints import counted, print_error, print_findings, print_remarks, summary
 from stepless.compile import compile_document
-from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError
+from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, TransientError
 from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.attached import Attached
@@ -200,6 +200,9 @@ class Folder:
         if self.on_read is not None and not is_python(path):
             self.on_read(path, attempts[0].text)
         report = [(each.findings, each.remarks, str(each.fault), each.served and each.served.number) for each in attempts]
+        if any(isinstance(each.fault, TransientError) for each in attempts):  # the next scan finds the file changed
+            self._handled = {name: state for name, state in self._handled.items() if Path(name) not in (path, path.resolve())}
+            only_changes = True
         if only_changes and self._reported.get(path) == report:
             return
         self._reported[path] = report

@@ -16,6 +16,11 @@ from stepless.model.json import JSON
 from stepless.ports import AuditEntry, Clock, Page, Store
 
 
+def kept_until_ms(entry: AuditEntry) -> int:
+    """When a stored entry expires."""
+    return entry.at_ms + AUDIT_KEPT_MS
+
+
 @dataclass(frozen=True, slots=True)
 class Audited:
     """One entry. `who` names a key, a principal or a local user; `verb` is the name of the operation in /openapi.json; `target`

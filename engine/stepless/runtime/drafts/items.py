@@ -10,13 +10,15 @@ from stepless.model.json import JSON
 
 class Intent(NamedTuple):
     """What a client asks for at once. `n` counts the intents of a client in one epoch, from 1; `tag` is random for each. `base`
-    is the last item that the client had seen."""
+    is the last item that the client had seen. `first`: the id under which the client sent it first, where it was
+    renamed since: an intent is recognized by that id and its tag."""
 
     client: str
     n: int
     tag: str
     base: int
     gestures: Sequence[JSON]
+    first: str = ""
 
 
 class Item(NamedTuple):
@@ -32,6 +34,7 @@ class Item(NamedTuple):
     effects: Sequence[JSON]
     outcomes: Sequence[JSON] = ()
     closes: JSON = None
+    first: str = ""  # as in the intent
 
 
 class Last(NamedTuple):

@@ -55,6 +55,8 @@ class Records:
         content: dict[str, JSON] = {
             "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms, "effects": item.effects,
         } | ({"outcomes": item.outcomes} if item.outcomes else {}) | ({"closes": item.closes} if item.closes else {})
+        if item.first:
+            content["first"] = item.first
         body = {name: content[name] for name in ("effects", "outcomes") if content.get(name)}
         data = dump(content)
         if len(data) > MAX_INLINE_BYTES and body:
@@ -90,7 +92,7 @@ class Records:
                 content |= self._json(_BLOB + content["body"].encode(), op.seq)
             return Item(
                 op.seq, content["client"], content["n"], content["tag"], content["by"], content["at"], content["effects"],
-                content.get("outcomes", ()), content.get("closes"),
+                content.get("outcomes", ()), content.get("closes"), content.get("first", ""),
             )
         except (LookupError, TypeError) as error:
             raise self.damaged(op.seq, f"{type(error).__name__}: {error}") from error

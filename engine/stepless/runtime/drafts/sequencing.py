@@ -77,7 +77,7 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
     if intent.n > last.n + 1 or since is None:
         return Answer("stale")
     for item in since:
-        if item.tag == intent.tag:  # of the same tab, under a former name, or of a client that was forgotten since
+        if _identity(item) == _identity(intent):  # of a client that was renamed, of a copy of its tab, or forgotten since
             return item
     if any(item.client == intent.client and item.n >= intent.n for item in since):  # a copied tab, of a client that was forgotten
         return Answer("forked")
@@ -87,8 +87,14 @@ def _made(room: Room[S], intent: Intent, by: str, clock: Clock) -> Item | Answer
         return Answer(undecided.code)
     at_ms = max(clock.now_ms(), room.at_ms + 1)
     return Item(
-        room.seq + 1, intent.client, intent.n, intent.tag, by, at_ms, tuple(decided.effects), tuple(decided.outcomes)
+        room.seq + 1, intent.client, intent.n, intent.tag, by, at_ms, tuple(decided.effects), tuple(decided.outcomes),
+        first=intent.first,
     )
+
+
+def _identity(one: Intent | Item) -> tuple[str, str]:
+    """By what an intent is recognized in the log."""
+    return one.first or one.client, one.tag
 
 
 def _repeated(room: Room[S], intent: Intent, last: Last) -> Item | Answer:

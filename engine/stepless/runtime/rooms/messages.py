@@ -148,6 +148,8 @@ def item_out(item: Item) -> dict[str, JSON]:
     }  # fmt: skip
     if item.outcomes:
         made["outcomes"] = list(item.outcomes)
+    if item.first:
+        made["first"] = item.first
     if item.closes is not None:
         made["closes"] = {"epoch": item.closes["epoch"]}
     return made

@@ -20,7 +20,7 @@ from stepless.core.fold import fold
 from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError, TransientError
-from stepless.limits import COMMIT_TRIES, MAX_CALL_DEPTH, MAX_INPUT_BYTES, TRANSIENT_BACKOFF_MS
+from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
@@ -30,6 +30,7 @@ from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import ERASED, Call, Message
 from stepless.runtime import inbox
+from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
@@ -56,14 +57,16 @@ def caller(world: World) -> KindCode:
             message = f"workflows call each other more than {MAX_CALL_DEPTH} levels deep"
             raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="check for a cycle of calls")
         target = str(call.params["workflow"])
-        for tries in range(1, COMMIT_TRIES + 1):
+        failed = 0
+        while True:
             try:
                 run_id = await _start(world, call, target, depth)
                 break
             except SteplessError as error:
-                if tries == COMMIT_TRIES or not isinstance(error, TransientError):
+                failed += 1
+                if not isinstance(error, TransientError) or failed >= tries_for(error):
                     raise NodeFailure("provider_error", error.code, str(error)) from error
-            await asyncio.sleep(TRANSIENT_BACKOFF_MS / 1000 * 2**tries)
+            await asyncio.sleep(backoff_s(failed))
         return Pause("subrun", exits=(), details={"workflow": target, "run": run_id})
 
     return run

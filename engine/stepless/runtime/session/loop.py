@@ -168,7 +168,8 @@ class Session:
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = not self._state.agenda or self._state.ended, False
-        write = partial(self._log.write, self._log.encoded(decision.events))
+        batches = await self._commits.now_or_later(partial(self._log.encoded, decision.events))  # may store large values
+        write = partial(self._log.write, batches)
         if self._state.ended and self._may_end_at_once:
             release = partial(spending.release, self._world, self._head, self._lease, self._state, None)
             write, self._released = partial(self._commits.join, write, release), True
@@ -352,7 +353,7 @@ class Session:
         return InvocationEnd.CONTINUED
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:
-        children.notify_parent(self._world, self._meta, self._state)
+        await self._with_retries(partial(children.notify_parent, self._world, self._meta, self._state))
         refusal: SteplessError | None = None
         if due_ms is not None:
             due_ms -= self._ahead_ms
@@ -376,7 +377,7 @@ class Session:
     async def _end(self) -> InvocationEnd:
         has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
         if not has_left:
-            children.notify_parent(self._world, self._meta, self._state)
+            await self._with_retries(partial(children.notify_parent, self._world, self._meta, self._state))
         if not self._released:
             await self._leave(None)
         if not has_left:
@@ -385,7 +386,7 @@ class Session:
 
     async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> Lease:
         if not self._state.ended:
-            self._log.save_snapshot(self._state)
+            await self._with_retries(partial(self._log.save_snapshot, self._state))
         if self._limiter is not None:
             await self._limiter.leave(self._state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)

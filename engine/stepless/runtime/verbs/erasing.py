@@ -9,6 +9,7 @@ from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.inbox import ENDED
+from stepless.runtime.mentions import forget_mentions
 from stepless.runtime.relatives import Relatives, living_parent, relatives_of
 from stepless.runtime.removal import exports_left, finish
 from stepless.runtime.verbs.inspecting import unknown_run
@@ -57,6 +58,7 @@ def _marked(world: World, head: RunHead, relatives: Relatives) -> RunHead:
     lease = world.store.take_lease(head.run_id, f"erase-{token_hex(6)}", now_ms, now_ms + LEASE_MS)
     if lease is None:
         return _erased_by_another(world, head)
+    forget_mentions(world, head)  # the header of an erased run does not name them any more
     meta = json.dumps({"erased": relatives._asdict()}, separators=(",", ":")).encode()
     try:
         world.store.mark_erased(lease, now_ms, meta, now_ms + ERASE_RETRY_MS)

@@ -15,6 +15,7 @@ import rfc8785
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS
 from stepless.model.json import JSON
+from stepless.runtime.mentions import hashed_claim
 from stepless.runtime.world import World
 
 _MAX_EXACT: Final = 2**53 - 1  # some JSON parsers round larger integers
@@ -53,13 +54,20 @@ def claim_of(workflow_id: str, key: str) -> str:
     return f"start:{workflow_id}:{key}"
 
 
-def claim_key(world: World, claim: str, same: JSON, run_id: str) -> str:
-    """The run id that holds the key: `run_id` if the key was free. Raises `Conflict` if it was used with other inputs."""
+def kept_claim(world: World, claim: str) -> bytes | None:
+    """What a key was used for, also where its run was erased since."""
+    now_ms = world.clock.now_ms()
+    return world.store.get_claim(claim, now_ms) or world.store.get_claim(hashed_claim(claim), now_ms)
+
+
+def claim_key(world: World, claim: str, same: JSON, run_id: str, known: bytes | None = None) -> str:
+    """The run id that holds the key: `run_id` if the key was free. `known` is what `kept_claim` has found. Raises
+    `Conflict` if it was used with other inputs."""
     now_ms = world.clock.now_ms()
     former = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     digest = sha256(canonical(same)).hexdigest()
     mine = json.dumps({"run": run_id, "inputs": former, "canonical": digest}).encode()
-    existing = json.loads(world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    existing = json.loads(known or world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     if existing.get("canonical", digest) != digest or ("canonical" not in existing and existing["inputs"] != former):
         message = "this idempotency key was used with other inputs"
         raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=existing["run"])

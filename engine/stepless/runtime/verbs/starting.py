@@ -15,10 +15,18 @@ from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
-from stepless.runtime.headers import create_run, not_erased, numbers_of
+from stepless.runtime.headers import CLAIM, create_run, not_erased, numbers_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
+from stepless.runtime.verbs.idempotency import (
+    Signature,
+    claim_key,
+    claim_of,
+    claim_signature,
+    kept_claim,
+    key_of_inputs,
+    signed_run,
+)
 from stepless.runtime.world import World
 
 
@@ -116,11 +124,13 @@ def _accepted(
     claim = claim_of(workflow_id, key) if key is not None else None
     if signature is not None and (accepted := signed_run(world, signature)) is not None:
         return _replayed(world, accepted, version, data, facts, graph.numbered)
-    if claim is None or world.store.get_claim(claim, world.clock.now_ms()) is None:
+    known = kept_claim(world, claim) if claim is not None else None
+    if known is None:
         admit(world, graph, inputs)
     run_id = existing = run_id or new_run_id()
     if claim is not None:
-        existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id)
+        facts |= {} if by_inputs else {CLAIM: claim}  # an erasure finds the claim by it
+        existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known)
     if signature is not None:
         existing = claim_signature(world, signature, existing)
     if existing != run_id:

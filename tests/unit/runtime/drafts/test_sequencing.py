@@ -24,8 +24,10 @@ WF = Draft("wf", 1)
 SET = ["set", "block/o1", "x", 1]
 
 
-def intent(n: int = 1, base: int = 0, *gestures: JSON, client: str = "c", tag: str = "") -> Intent:
-    return Intent(client, n, tag or f"{client}{n}", base, gestures or (SET,))
+def intent(
+    n: int = 1, base: int = 0, *gestures: JSON, client: str = "c", tag: str = "", first: str = ""
+) -> Intent:
+    return Intent(client, n, tag or f"{client}{n}", base, gestures or (SET,), first)
 
 
 def item(made: Item | Answer) -> Item:
@@ -78,10 +80,26 @@ def test_a_repeat_is_recognised_by_a_process_that_opened_from_a_checkpoint(
     assert item(another().submit(WF, intent(2, 1), "ada")).seq == 2
 
 
-def test_an_intent_that_a_tab_sends_again_under_another_name_is_recognised_by_its_tag(drafting: Drafting[State]) -> None:
+def test_an_intent_that_a_tab_sends_again_under_another_name_is_recognised_by_its_first_name(drafting: Drafting[State]) -> None:
     drafting.submit(WF, intent(), "ada")
-    assert item(drafting.submit(WF, intent(tag="c1", client="renamed"), "ada")).client == "c"
-    assert item(drafting.submit(WF, intent(1, 1, client="renamed"), "ada")).seq == 2
+    assert item(drafting.submit(WF, intent(tag="c1", client="renamed", first="c"), "ada")).client == "c"
+    made = item(drafting.submit(WF, intent(tag="c2", client="copy", base=1, first="c"), "ada"))
+    assert (made.seq, made.first) == (2, "c")
+    assert drafting.submit(WF, intent(2, 1), "ada") == made  # a copy of the tab was first
+    assert item(drafting.submit(WF, intent(1, 1, client="renamed"), "ada")).seq == 3
+
+
+def test_clients_with_one_tag_get_an_item_each_and_go_on(
+    drafting: Drafting[State], another: Callable[[], Drafting[State]]
+) -> None:
+    other = another()
+    first = drafting.submit(WF, intent(1, 0, client="a", tag="t"), "ada")
+    second = other.submit(WF, intent(1, 0, client="b", tag="t"), "bo")
+    assert [(item(made).seq, item(made).client) for made in (first, second)] == [(1, "a"), (2, "b")]
+    assert item(other.submit(WF, intent(1, 0, client="b", tag="t"), "bo")).seq == 2
+    assert item(drafting.submit(WF, intent(1, 0, client="a", tag="t"), "ada")).seq == 1
+    assert item(drafting.submit(WF, intent(2, 1, client="a", tag="t"), "ada")).seq == 3
+    assert item(other.submit(WF, intent(2, 2, client="b", tag="t2"), "bo")).seq == 4
 
 
 def test_a_repeat_is_recognised_by_its_tag_when_its_client_was_forgotten(

@@ -132,6 +132,10 @@ class Removal(TableAccess):
             values: dict[str, Value] = {"d": due_ms, "g": item_keys.shard(run_id, self._shards.writers)}
             self._wire.update(pk, item_keys.HEAD, "SET d = :d, d2 = :d, g2 = :g", values, "attribute_exists(er)")
 
+    def overwrite_removed(self) -> bool:
+        """Returns True: DynamoDB gives no deleted bytes to any reader, but for the table's backups."""
+        return True
+
     def _empty(self, pk: str, items: Sequence[Item]) -> Sequence[Item]:
         """Empties the batches among the items (`z` marks those that are empty) and deletes the others. Returns what it
         changed."""

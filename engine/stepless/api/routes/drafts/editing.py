@@ -51,6 +51,7 @@ _INTENT: Final = {
     "properties": {
         "epoch": {"type": "integer"}, "client": {"type": "string"}, "n": {"type": "integer"}, "tag": {"type": "string"},
         "base": {"type": "integer"}, "gestures": {"type": "array", "items": {"type": "object"}},
+        "first": {"type": "string"},
     },
 }  # fmt: skip
 _INTENT_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _INTENT}}}}
@@ -213,7 +214,7 @@ def add_editing(router: APIRouter, rooms: Rooms) -> None:
     )  # fmt: skip
     async def edit_draft(workflow_id: str, request: Request) -> Response:
         """Commits the gestures of one client, in order, each whole or not at all: `{epoch, client, n, tag, base, gestures}`. The
-        same `n` and `tag` again return the same item. The form of a gesture is described in docs/drafts.md."""
+        same `client`, `n` and `tag` again return the same item. The form of a gesture is described in docs/drafts.md."""
         data = await read_body(request, MAX_INTENT_BYTES)
         if not is_json(kind := media_type(request)):
             raise unsupported(kind, "application/json")

@@ -29,9 +29,9 @@ from stepless.model.draft_run import Pin
 from stepless.ports import Draft
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
+from stepless.runtime.drafts.draft_runs import noted_runs
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.draft_runs import noted_runs
 from stepless.runtime.verbs.drafts.publishing import DraftRefused
 from stepless.runtime.verbs.drafts.running import Asked, run_draft
 

@@ -20,10 +20,10 @@ from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
 from stepless.ports import Version
+from stepless.runtime.drafts.draft_runs import note_run
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.headers import DRAFT_RUN, NO_NUMBER
 from stepless.runtime.verbs import publishing
-from stepless.runtime.verbs.drafts.draft_runs import note_run
 from stepless.runtime.verbs.drafts.known import effects_of
 from stepless.runtime.verbs.drafts.publishing import refused
 from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.world import World
@@ -17,9 +18,23 @@ def note_run(world: World, workflow_id: str, started: StartedRun) -> None:
         now_ms = world.clock.now_ms()
         former = world.store.get_claim(key, now_ms)
         runs = [started, *_read(former)][:MAX_DRAFT_RUNS]
-        data = json.dumps([list(run) for run in runs], separators=(",", ":")).encode()
-        if world.store.replace_claim(key, former, data, now_ms, now_ms + DRAFT_RUN_KEPT_MS):
+        if world.store.replace_claim(key, former, _written(runs), now_ms, now_ms + DRAFT_RUN_KEPT_MS):
             return
+
+
+def forget_run(world: World, workflow_id: str, run_id: str) -> None:
+    """Removes a run from the list, with the person who started it. Raises `StoreUnavailable` if others keep changing the list."""
+    key = _key(workflow_id)
+    for _ in range(SEQUENCING_TRIES):
+        now_ms = world.clock.now_ms()
+        former = world.store.get_claim(key, now_ms)
+        noted = _read(former)
+        runs = [run for run in noted if run.run_id != run_id]
+        if len(runs) == len(noted) or former is None:
+            return
+        if world.store.replace_claim(key, former, _written(runs), now_ms, now_ms + DRAFT_RUN_KEPT_MS):
+            return
+    raise StoreUnavailable("others keep starting test runs", place=f"draft of {workflow_id}", mend="try again")
 
 
 def noted_runs(world: World, workflow_id: str) -> Sequence[StartedRun]:
@@ -29,6 +44,10 @@ def noted_runs(world: World, workflow_id: str) -> Sequence[StartedRun]:
 
 def _key(workflow_id: str) -> str:
     return f"draft-runs:{workflow_id}"
+
+
+def _written(runs: Sequence[StartedRun]) -> bytes:
+    return json.dumps([list(run) for run in runs], separators=(",", ":")).encode()
 
 
 def _read(data: bytes | None) -> list[StartedRun]:
