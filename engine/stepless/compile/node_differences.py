@@ -71,7 +71,7 @@ def differences(
             found.own[node.id] = why
         elif (beyond := _settles_otherwise(graph, node, drafted, other)) is not None:
             found.beyond[node.id] = beyond
-    _add_kept_losers(body, drafted, found)
+    _add_losers(body, drafted, found)
     return found
 
 
@@ -221,17 +221,20 @@ def _moved(body: Body, drafted: Body) -> frozenset[str]:
     return frozenset(common) - kept
 
 
-def _add_kept_losers(body: Body, drafted: Body, found: Differences) -> None:
-    """Adds the nodes that a join of the published version ends, and the same join of the test run does not."""
-    for node in body.nodes:
-        place = drafted.positions.get(node.id)
-        if not node.losers or place is None:
-            continue
-        still = {drafted.nodes[loser].id for loser in drafted.nodes[place].losers}
-        for loser in node.losers:
-            name = body.nodes[loser].id
-            if name not in still:
-                found.own.setdefault(name, f"is no longer ended by `{node.id}`")
+def _add_losers(body: Body, drafted: Body, found: Differences) -> None:
+    """Adds the nodes that a join ends in one of them only. To end a node may let another one start: that which it would stop."""
+    before, now = _losers(body), _losers(drafted)
+    for loser, join in before:
+        if (loser, join) not in now:
+            found.own.setdefault(loser, f"is no longer ended by `{join}`")
+    for loser, join in now:
+        if (loser, join) not in before and loser in body.positions:
+            found.own.setdefault(loser, f"is ended by `{join}`, as it is not in the published version")
+
+
+def _losers(body: Body) -> Mapping[tuple[str, str], None]:
+    """The pairs of a node and a join that may end it, in document order."""
+    return {(body.nodes[loser].id, node.id): None for node in body.nodes for loser in node.losers}
 
 
 def entry_names(graph: Graph) -> Sequence[str]:

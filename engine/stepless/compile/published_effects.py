@@ -9,13 +9,14 @@ that are entries of P as well. Two things decide whether, when and with which pa
 
 * What is *upstream* of x. A node is decided from its definition, its incoming edges, and how their sources settled.
 * What can *stop* x. A join with `losers: cancel` ends its losers. `end {halt: true}` ends the run. With `on_failure: halt` or
-  `cancel`, any node that fails may end the run. With a `timeout`, a child run keeps the clock running. Only P is asked for these:
-  where the draft has more of them, less happens. A node that x dominates starts after x has settled, so it cannot stop x.
+  `cancel`, any node that fails may end the run. With a `timeout`, a child run keeps the clock running. Only P is asked what can
+  end a run: where the draft has more of it, less happens. A node that x dominates starts after x has settled: it cannot stop x.
 
 The *cone* of x is the closure of these two relations. If the test run has each node of the cone as P has it, with the same
-incoming edges, in the same order, and none of them with an output from elsewhere, then what happens in the cone of the test run
+incoming edges, in the same order, ended by the same joins, and none with an output from elsewhere, then what happens in the cone
 also happens in a run of P with the same inputs, answers and results of calls. So P calls x with the same parameters. Nodes
-outside of the cone have no edge into it. They can stop it earlier, and nothing else.
+outside of the cone have no edge into it. They can end the whole run, and nothing else: a join that ends a node of the cone, which
+may be one that would have stopped x, has to end it in P as well.
 
 The rule refuses x where a node of its cone differs. It compares what is written, not what it means: it may refuse a harmless
 draft, but allows nothing that it cannot show. A container is one node, with its whole body: its iterations depend on each other

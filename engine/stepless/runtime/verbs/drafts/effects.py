@@ -53,10 +53,10 @@ def _drafted(
     if reuse is None:
         return DraftedRun(graph, document, draft_run.pins)
     reused = reused_outputs(world, {"of": reuse.run, "from": reuse.node}, graph)
-    return DraftedRun(graph, document, draft_run.pins, frozenset(reused), _after(graph, reuse.node))
+    return DraftedRun(graph, document, draft_run.pins, frozenset(reused), after(graph, reuse.node))
 
 
-def _after(graph: Graph, node: str) -> Collection[str]:
+def after(graph: Graph, node: str) -> Collection[str]:
     """A node and those after it: a test run never takes their outputs from a former run."""
     body = graph.root
     found = reachable([body.positions[node]], [one.targets for one in body.nodes])
