@@ -163,6 +163,27 @@ async def test_a_node_that_the_published_version_would_stop_is_not_called(door: 
     assert await refusal(door, editor, {**failing, "on_failure": "isolate"}) == {"call": "`on_failure` of the workflow differs"}
 
 
+async def test_a_join_of_the_draft_does_not_end_what_would_stop_a_node(door: Any, editor: Any) -> None:
+    """The child run keeps the clock of the deadline running: without it, the run would only wait."""
+    document = {"id": "w", "timeout": "1h", "nodes": {
+        "begin": {"type": "manual"},
+        "pause": {"type": "wait", "after": "begin", "with": {"for": "90m"}},
+        "call": {"type": "http", "after": "pause", "with": {"url": "https://x.example.com"}},
+        "child": {"type": "workflow", "after": "begin", "with": {"workflow": "slow"}},
+    }}  # fmt: skip
+    await door.publish({**door.ECHO, "id": "slow"})
+    await door.publish(document)
+    assert await refusal(door, editor, document) == {}
+    first = {"type": "join", "after": ["begin", "child"], "join": {"mode": "any", "losers": "cancel"}}
+    why = "is ended by `first`, as it is not in the published version"
+    assert await refusal(door, editor, beside(document, first=first)) == {
+        "call": f"`child`, which can stop it, {why}", "child": f"it {why}",
+    }  # fmt: skip
+    assert await refusal(door, editor, document, pins={"child": {"output": 1}}) == {
+        "call": "`child`, which can stop it, is pinned"
+    }
+
+
 async def test_a_setting_of_the_workflow_cannot_allow_more(door: Any, editor: Any) -> None:
     limited = {**LINE, "max_steps": 50, "timeout": "1h", "env": ["HOOK_SECRET"], "concurrency": {"max": 1}}
     await door.publish(limited)

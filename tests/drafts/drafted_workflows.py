@@ -75,11 +75,14 @@ SHAPES: Final[dict[str, dict[str, Any]]] = {
         "case": {"type": "condition", "after": "is", "with": {"cases": {"a": "<is> == 't0'", "b": "<is> != 'x'"}}},
         "pay": {**_PAY, "after": "case.b"},
     }),
-    "the first of two": document_of({
-        "e0": {"type": "manual"},
-        "one": {"type": "transform", "after": "e0", "with": {"value": "one"}},
-        "two": {"type": "transform", "after": "e0", "with": {"value": "two"}},
-        "pay": {**_PAY, "after": ["one", "two"], "join": {"mode": "any"}},
+    "the last of two": document_of({
+        "e0": {"type": "manual"}, "e1": {"type": "webhook", "with": {"path": "/in"}},
+        "one": {"type": "set", "after": "e0", "with": {"variables": {"v": "one"}}},
+        "two": {"type": "set", "after": "e1", "with": {"variables": {"v": "two"}}},
+        "pay": {
+            "type": "http", "after": ["one", "two"], "join": {"vars": "last-write"},
+            "with": {"url": "https://<workflow.v>/<e0>/<e1>", "headers": {"k": "Bearer ${KEY}"}},
+        },
     }),
     "a child run": document_of({
         "e0": {"type": "manual"},

@@ -91,6 +91,16 @@ def _silent_notices() -> Weaker:
     return mutated(called_nodes, "acts", acts)
 
 
+def _seen_as(name: str, value: Any, owner: object) -> Callable[[], Weaker]:
+    """A function of the rule always returns the same."""
+    return lambda: mutated(owner, name, lambda *_: value)
+
+
+def _unless(said: str) -> Callable[[], Weaker]:
+    """Differences of which this is said are not seen."""
+    return lambda: _without(lambda _, why: said not in why)
+
+
 def _of_other_nature(nature: Nature) -> Callable[[Any, str], bool]:
     return lambda node, _: node.kind.nature is not nature
 
@@ -109,16 +119,16 @@ WEAKENED: Final[dict[str, tuple[str | None, Callable[[], Weaker]]]] = {
     "changes inside of nodes are not seen": (None, lambda: mutated(node_differences, "_redefined", nothing)),
     "edges are not compared": ("an approval", lambda: mutated(node_differences, "_rewired", nothing)),
     "the order of keys is not compared": ("cases", lambda: mutated(node_differences, "_text", _unordered)),
-    "the order of nodes is not compared": (None, lambda: mutated(node_differences, "_moved", lambda *_: frozenset())),
-    "variables are not compared": ("a variable", lambda: mutated(node_differences, "_mentions", lambda *_: False)),
+    "the order of nodes is not compared": ("the last of two", _seen_as("_moved", frozenset(), node_differences)),
+    "variables are not compared": ("a variable", _seen_as("_mentions", False, node_differences)),
     "a pinned entry is taken for inputs where there are others": ("two entries", _sole_always),
-    "outputs of former runs are trusted": ("an approval", lambda: _without(lambda _, why: "another run" not in why)),
-    "what can end a run is not seen": ("the end of the run", lambda: mutated(published_effects, "_may_end_run", lambda *_: False)),
+    "outputs of former runs are trusted": ("an approval", _unless("another run")),
+    "what can end a run is not seen": ("the end of the run", _seen_as("_may_end_run", False, published_effects)),
     "joins that cancel their losers are not seen": ("losers", _losers_free),
-    "joins of the draft that cancel their losers are not seen": ("a child run", lambda: _without(lambda _, why: "is ended" not in why)),
+    "joins of the draft that cancel their losers are not seen": ("a child run", _unless("is ended")),
     "edges by `error` are not compared": ("a failure", lambda: mutated(node_differences, "_settles_otherwise", nothing)),
     "settings of the workflow are not compared": ("a failure", lambda: mutated(published_effects, "_settings", nothing)),
-    "child runs do not delay a deadline": ("a deadline", lambda: mutated(published_effects, "starts_child_runs", lambda *_: False)),
+    "child runs do not delay a deadline": ("a deadline", _seen_as("starts_child_runs", False, published_effects)),
     "notices are no effects": (None, _silent_notices),
 }
 """By what each does not see: the shape of the workflows in which it is found soon (None: any), and what makes it so."""
