@@ -17,7 +17,8 @@ from itertools import combinations, islice
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from drafted_workflows import INPUTS, Draft, drafted, shaped, workflow
+from draft_edits import Draft, drafted
+from drafted_workflows import INPUTS, shaped, workflow
 from recorded_effects import Effect, Surroundings, TooManyChoices, all_effects
 
 from stepless.compile import check_document, compile_stored, content_hash, features_of
