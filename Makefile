@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: packages cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: packages cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts sweep-test-runs golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +71,10 @@ simulate-texts: $(READY) ## run seeds of people who edit the text of a draft (SE
 PAIRS ?= 200000
 properties-drafts: $(READY) ## cross lists of splices (PAIRS=n), and undo sessions of one person beside another (SEEDS=n, FROM=n)
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/properties.py $(PAIRS) $(SEEDS) --from $(FROM)
+
+DRAFTS ?= 20000
+sweep-test-runs: $(READY) ## look for a test run that causes what a start of the published version cannot (DRAFTS=n, FROM=n)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/effects_sweep.py $(DRAFTS) --from $(FROM)
 
 compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1); a failing seed is printed, and replays
 	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide)

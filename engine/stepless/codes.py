@@ -252,7 +252,7 @@ REQUESTS: Final[Table] = {
     "unauthorized": Code("401: the API key or the token is missing or invalid", "Send `Authorization: Bearer <key>`."),
     "unavailable": Code("503: temporarily unavailable; the request itself is valid", "Try again."),
     "unpublished_effect": Code(
-        "403: a test run would call a node that no published version has like this", "Pin its output, or ask an admin."
+        "403: a test run could cause an effect that a run of the published version cannot", "Pin these nodes, or ask an admin."
     ),
     "pins_too_large": Code("413: pinned outputs take more than is allowed", "Pin less."),
     "test_run": Code("409: a test run is not repeated by itself", "Start another one from its draft."),

@@ -358,7 +358,6 @@ MAX_PINS_BYTES: Final = 5_000_000  # … and of all of a draft, and all that one
 MAX_PINS: Final = 1_000  # of one test run
 DRAFT_RUN_KEPT_MS: Final = 7 * 24 * 3_600_000  # of a test run, after its end, with the version that was made for it
 MAX_DRAFT_RUNS: Final = 20  # of one workflow that are listed with its draft
-MAX_KNOWN_VERSIONS: Final = 1_000  # of a workflow, the newest, with whose effectful nodes those of its draft are compared
 MAX_DRAFT_BLOCKS: Final = 5_000  # to which blocks can be added: a canvas draws them all; larger documents are edited as text
 MAX_DRAFT_DEPTH: Final = 24  # containers around a block: each takes four of the levels that a document may have
 MAX_INTENT_WRITES: Final = 20_000  # and guards: deleting or renaming what the whole of a large draft hangs on

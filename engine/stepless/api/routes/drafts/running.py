@@ -87,12 +87,14 @@ class RunDraftBody(Body):
 def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, links: Links, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/runs", summary="Run a draft", status_code=202, response_model=StartedDraftRunOut,
-        openapi_extra=documented_body(RunDraftBody), responses=documented(400, 401, 403, 404, 409, 410, 413, 415, 422, 503),
+        openapi_extra=documented_body(RunDraftBody), responses=documented(400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
         tags=_TAGS,
     )  # fmt: skip
     async def run_draft_now(workflow_id: str, request: Request) -> Response:
-        """Starts a test run. It needs the roles `edit` and `run`, and `admin` if it would call a node that no published version
-        has with these parameters: 403 unpublished_effect, with the nodes. 422: the findings, each with the `key` of its block."""
+        """Starts a test run. It needs the roles `edit` and `run`, and `admin` if it could cause an effect that a run of the
+        published version cannot: 403 unpublished_effect, with the nodes (`violations`) and why (`reasons`). Without `admin`, a
+        test run that calls a node counts as a start for the limits of the workflow: 429. 422: the findings, each with the `key`
+        of its block."""
         if not may(request, Role.RUN):
             raise Forbidden(f"this request needs the role {Role.RUN} too", code="role_missing", mend="ask an admin for it")
         body = await read_model(request, RunDraftBody, MAX_PINS_BYTES + MAX_REQUEST_BYTES)

@@ -13,8 +13,8 @@ from stepless.compile.canonical import json_findings
 from stepless.editing.document import to_document
 from stepless.editing.document.values import decoded
 from stepless.editing.state import Entities, room_of, tail_of
-from stepless.errors import DocumentRefused, Forbidden, InvalidRequest, LimitExceeded, NotFound
-from stepless.limits import MAX_PIN_BYTES, MAX_PINS, MAX_PINS_BYTES, MAX_SHOWN_IDS
+from stepless.errors import DocumentRefused, InvalidRequest, LimitExceeded, NotFound
+from stepless.limits import MAX_PIN_BYTES, MAX_PINS, MAX_PINS_BYTES
 from stepless.model.draft_run import DRAFT, DraftRun, Pin
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
@@ -24,7 +24,7 @@ from stepless.runtime.drafts.draft_runs import note_run
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.headers import DRAFT_RUN, NO_NUMBER
 from stepless.runtime.verbs import publishing
-from stepless.runtime.verbs.drafts.known import effects_of
+from stepless.runtime.verbs.drafts.effects import Reuse, check_effects
 from stepless.runtime.verbs.drafts.publishing import refused
 from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 from stepless.runtime.verbs.inspecting import head_of
@@ -49,11 +49,11 @@ class Asked(NamedTuple):
 
 
 def run_draft(verbs: DraftVerbs, workflow_id: str, asked: Asked, by: str, *, anything: bool) -> StartedRun:
-    """Starts a test run. `anything`: the caller may call effectful nodes that no published version has.
+    """Starts a test run. `anything`: the caller may cause effects that a run of the published version cannot.
 
-    Raises `DraftRefused` with every finding, `Forbidden` (unpublished_effect) with the nodes, `NotFound` (unknown_draft,
-    unknown_item, unknown_node, unknown_run), `Gone` (run_erased), `InvalidRequest` (unknown_exit, inside_container,
-    unknown_entry, other_workflow), `LimitExceeded` (pins_too_large, inputs_too_large), and as `starting.start_version` does."""
+    Raises `DraftRefused` with every finding, `NotFound` (unknown_draft, unknown_item, unknown_node, unknown_run), `Gone`
+    (run_erased), `InvalidRequest` (unknown_exit, inside_container, unknown_entry, other_workflow), `LimitExceeded`
+    (pins_too_large, inputs_too_large), and as `effects.check_effects` and `starting.start_version` do."""
     at = verbs.at(workflow_id, asked.seq)
     document = to_document(at.state)
     try:
@@ -66,9 +66,9 @@ def run_draft(verbs: DraftVerbs, workflow_id: str, asked: Asked, by: str, *, any
         check_node(checked, asked.stop_after)
     data = publishing.encoded(document, checked, draft_run)
     graph = _compiled(verbs, data, asked)
-    if not anything:
-        _check_effects(verbs, workflow_id, graph, document)
     inputs = _inputs(verbs, workflow_id, asked)
+    if not anything:
+        check_effects(verbs.world, graph, document, draft_run, _reuse(asked), inputs)
     run_id = new_run_id()
     facts = _facts(at, draft_run, asked, by)
     version = Version(workflow_id, NO_NUMBER, put_version_of_draft(verbs.world.blobs, run_id, data))
@@ -114,13 +114,8 @@ def _inputs(verbs: DraftVerbs, workflow_id: str, asked: Asked) -> bytes:
     return encoded_inputs(asked.inputs) if asked.given else former.inputs
 
 
-def _check_effects(verbs: DraftVerbs, workflow_id: str, graph: Graph, document: Mapping[str, JSON]) -> None:
-    found = verbs.known.unpublished(workflow_id, list(effects_of(graph, document)))
-    if found:
-        shown = ", ".join(found[:MAX_SHOWN_IDS])
-        message = f"no published version has these nodes as the draft has them, and a test run would call them: {shown}"
-        mend = "pin their outputs, stop before them, or ask someone with the role admin to run or publish the draft"
-        raise Forbidden(message, code="unpublished_effect", mend=mend, violations=list(found[:MAX_SHOWN_IDS]))
+def _reuse(asked: Asked) -> Reuse | None:
+    return Reuse(asked.from_run, asked.from_node) if asked.from_run is not None and asked.from_node is not None else None
 
 
 # -- pins --------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ from stepless.runtime.drafts.origins import EMPTY, Origins
 from stepless.runtime.drafts.records import storage_of
 from stepless.runtime.drafts.rules import Rules
 from stepless.runtime.nearest import unknown_workflow
-from stepless.runtime.verbs.drafts.known import Known
 from stepless.runtime.world import World
 
 
@@ -85,13 +84,11 @@ class Files(Protocol):
 
 class DraftVerbs:
     """Safe to use from several threads; one for a process. Every method may raise `StoreUnavailable`, and `Refused`
-    (drafts_not_kept) where the store keeps no drafts. `files` is the folder that drafts are saved to, in `stepless dev`;
-    `known` is what test runs may call."""
+    (drafts_not_kept) where the store keeps no drafts. `files` is the folder that drafts are saved to, in `stepless dev`."""
 
     def __init__(self, world: World, files: Files | None = None) -> None:
         self._world = world
         self.files = files
-        self.known = Known(world.store)
         self._origins = Origins(world.versions, world.blobs, world.kinds)
         self._made: Drafting[Entities] | None = None
         self._making = Lock()
