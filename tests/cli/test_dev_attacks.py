@@ -202,3 +202,10 @@ def test_the_client_id_of_another_person_and_an_intent_of_before_a_restart(serve
     assert (saved.status_code, saved.json()["code"]) == (403, "role_missing")
     again.client.delete(f"/keys/{made['id']}").raise_for_status()
     assert again.client.put("/drafts/w/ops", json=op(1, 1, renames("x"), client="e"), headers=eve).status_code == 401
+
+
+def test_the_audit_log_has_the_address_of_the_connection_whatever_a_header_says(dev: Any) -> None:
+    forged = {"x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https", "forwarded": "for=203.0.113.9"}
+    dev.client.post("/keys", json={"name": "bo", "roles": ["read"]}, headers=forged).raise_for_status()
+    (entry,) = dev.client.get("/audit?verb=make_key").json()["entries"]
+    assert entry["source"].startswith("127.0.0.1 ")
