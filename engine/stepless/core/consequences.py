@@ -25,6 +25,8 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     instance.answer = None
     state.children.pop(event.instance, None)
     state.idle_hops = 0
+    if state.reused:
+        state.reused.pop(event.instance, None)
     if state.recoveries:
         state.recoveries.pop(event.instance, None)
     if state.first_starts:
