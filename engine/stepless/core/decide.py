@@ -99,9 +99,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
             _examine(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)
-        elif state.reused and _take_over(decision):
-            continue
-        elif state.halting and halt(decision):
+        elif (state.reused and _take_over(decision)) or (state.halting and halt(decision)):
             continue
         elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return

@@ -20,8 +20,6 @@ from stepless.core.limits.queue import fold_queued, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
 from stepless.core.state import (
-    OUTSIDE,
-    Cell,
     Instance,
     RunStatus,
     Scope,

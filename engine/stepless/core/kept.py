@@ -1,8 +1,9 @@
 """Stores the outcomes that a rerun takes over in `run.started`, and reads them back.
 
-`reused` holds those of completed instances, as every release reads them. `kept` holds the others, `outcomes`, each with its place:
-how many of `reused` settled before it. It also holds `tokens`, the tokens that instances keep from a former run, and `calls`, the
-child runs that calls of the kind `workflow` repeat: `{instance: run id}`, or the token that the child run's id is derived from.
+`reused` holds those of completed instances, as every release reads them. `kept` holds the others, `outcomes`, each with its
+place: how many of `reused` settled before it. It also holds `tokens`, the tokens that instances keep from a former run, and
+`calls`, the child runs that calls of the kind `workflow` repeat: `{instance: run id}`, or the token that the child run's id is
+derived from.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, TypeAlias
 from stepless.model.json import JSON
 
 Payload: TypeAlias = Mapping[str, Any]
-"""The outcome of one instance: of a completed one what `node.completed` says, of a failed one `{error, type, started}`, of a loser
-of a join `{reason}`."""
+"""The outcome of one instance: of a completed one what `node.completed` says, of a failed one `{error, type, started}`, of a
+loser of a join `{reason}`."""
 
 
 def by_event(

@@ -8,8 +8,8 @@ order in which the instances settled:
   without it, or its loop has gone on after the turn;
 * losers of a join that has started.
 
-Everything else is left out and runs again: what failed, was cancelled in flight or skipped because of a failure, and what was never
-reached. An instance that runs again although its former outcome is unknown keeps its token.
+Everything else is left out and runs again: what failed, was cancelled in flight or skipped because of a failure, and what was
+never reached. An instance that runs again although its former outcome is unknown keeps its token.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Former:
             return False
         node = body.nodes[body.positions[self._target.node]]
         instance = self.state.find(self._target.id)
-        if (end := ends.get(node.id)) is not None and end.started or (instance is not None and instance.index):
+        if ((end := ends.get(node.id)) is not None and end.started) or (instance is not None and instance.index):
             return True
         return all(
             (source := ends.get(body.nodes[branch].id)) is not None and source.status is Status.COMPLETED
@@ -283,8 +283,8 @@ class Former:
 
     def _comes_after(self, target: Target) -> bool:
         """Whether an instance is in a turn of a loop after the one in which the rerun begins."""
-        body = self._graph.root
-        for (name, index), (owner, here) in zip(target.turns, self._target.turns if self._target is not None else (), strict=False):
+        body, begun = self._graph.root, self._target.turns if self._target is not None else ()
+        for (name, index), (owner, here) in zip(target.turns, begun, strict=False):
             container = body.nodes[body.positions[name]].container if name == owner and name in body.positions else None
             if container is None or index != here:
                 return container is not None and not container.parallel and index > here
@@ -311,9 +311,8 @@ class Former:
         settled = end is not None and (end.status is Status.COMPLETED or "error" in node.handles)
         last = -1
         if not container.parallel:
-            last = here if here is not None else max(
-                (at for at, suffix in enumerate(suffixes) if not _is_bad(container.body, self._scopes.get(suffix, {}))), default=-1
-            )
+            sound = (at for at, suffix in enumerate(suffixes) if not _is_bad(container.body, self._scopes[suffix]))
+            last = here if here is not None else max(sound, default=-1)
         for at, suffix in enumerate(suffixes):
             if begun is not None and at == here:
                 yield container.body, suffix, self._begun(container.body, suffix, group, begun)

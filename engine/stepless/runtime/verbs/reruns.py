@@ -1,9 +1,9 @@
 """Rerun: starts a new run with the version of a former one: from the start, from what failed, or from a node or an instance. The
 former run is not changed.
 
-From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside turns, and runs
-what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream of it run
-in addition. With other inputs the entries run, too: what they put out are the inputs.
+From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside turns, and
+runs what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream of
+it run in addition. With other inputs the entries run, too: what they put out are the inputs.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ def _check_failed(head: RunHead, *, edited: bool, anywhere: bool) -> None:
         raise Conflict(f"the run {head.run_id} completed", code="nothing_failed", mend=mend)
     if edited and not anywhere:
         message = "what is taken over, like an approval, has decided about the former inputs"
-        raise InvalidRequest(
-            message, code="unknown_entry", status=422, place="inputs", mend="leave out `inputs` or `from`, or use a key with the role admin"
-        )
+        mend = "leave out `inputs` or `from`, or use a key with the role admin"
+        raise InvalidRequest(message, code="unknown_entry", status=422, place="inputs", mend=mend)
 
 
 def taken_over(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], Mapping[str, JSON]]:
@@ -135,7 +134,8 @@ def taken_over(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JS
     others = kept.get("outcomes")
     count = len(reused) + (len(others) if isinstance(others, list) else 0)
     if count > MAX_TAKEN_OVER:
-        raise LimitExceeded(f"{count:,} outcomes would be taken over; {MAX_TAKEN_OVER:,} is the limit", code="too_much_taken_over")
+        message = f"{count:,} outcomes would be taken over; {MAX_TAKEN_OVER:,} is the limit"
+        raise LimitExceeded(message, code="too_much_taken_over")
     return reused, kept
 
 
