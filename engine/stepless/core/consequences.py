@@ -25,7 +25,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     instance.answer = None
     state.children.pop(event.instance, None)
     state.idle_hops = 0
-    if state.recoveries or state.first_starts or state.reused:
+    if state.recoveries or state.first_starts or state.outcomes:
         _forget(state, event.instance)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
@@ -50,7 +50,7 @@ def _forget(state: State, instance_id: str) -> None:
     """Drops what was noted about an instance until it settles."""
     state.recoveries.pop(instance_id, None)
     state.first_starts.pop(instance_id, None)
-    state.reused.pop(instance_id, None)
+    state.outcomes.pop(instance_id, None)
 
 
 def _resolve_branches(state: State, instance: Instance) -> None:

@@ -99,7 +99,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
             _examine(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)
-        elif (state.reused and _take_over(decision)) or (state.halting and halt(decision)):
+        elif (state.outcomes and _take_over(decision)) or (state.halting and halt(decision)):
             continue
         elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return
@@ -110,7 +110,7 @@ def _take_over(decision: Decision) -> bool:
     instance = next_outcome(decision.state)
     if instance is None:
         return False
-    payload = decision.state.reused.get(instance.id)
+    payload = decision.state.outcomes.get(instance.id)
     if payload is None:
         return True  # it is on the agenda again
     if instance.status is Status.RUNNING:
@@ -158,7 +158,7 @@ def _examine(decision: Decision, instance: Instance) -> None:
         ruling = verdict(instance)
         if ruling is not Verdict.RUN:
             _decide_pending(decision, instance, ruling)
-        elif decision.state.reused and instance.id in decision.state.reused:
+        elif decision.state.outcomes and instance.id in decision.state.outcomes:
             return  # its outcome is applied in the order of the former run
         elif not decision.state.halting or _may_start(decision, instance):
             begin(decision, instance)
@@ -175,7 +175,7 @@ def _decide_pending(decision: Decision, instance: Instance, ruling: Verdict) -> 
         case Verdict.WAIT:
             return
         case Verdict.RUN_SUBSTITUTED:
-            if instance.id not in decision.state.reused and _may_start(decision, instance):
+            if instance.id not in decision.state.outcomes and _may_start(decision, instance):
                 begin(decision, instance, substituted=True)
         case Verdict.SKIP_NOT_TAKEN:
             decision.emit(EventType.NODE_SKIPPED, instance, {"reason": "branch_not_taken"})
@@ -253,7 +253,7 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
     cut_off = list(state.running.values())
     decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
     for instance in cut_off:
-        if instance.id in state.reused:
+        if instance.id in state.outcomes:
             work(decision, instance)
         elif instance.node.delivery == "at_most_once":
             failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")

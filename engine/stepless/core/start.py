@@ -34,11 +34,11 @@ def begin(decision: Decision, instance: Instance, *, substituted: bool = False) 
     is too long, or while the run is held."""
     state, node = decision.state, instance.node
     effect = node.kind.nature is Nature.EFFECT and node.enabled
-    if state.held is not None or (effect and not decision.admits(instance) and instance.id not in state.reused):
+    if state.held is not None or (effect and not decision.admits(instance) and instance.id not in state.outcomes):
         facts = _facts(instance, {}, substituted=substituted)
         decision.emit(EventType.NODE_QUEUED, instance, facts or _NOTHING)
         return
-    permits = decision.permits if effect and state.graph.limited and instance.id not in state.reused else None
+    permits = decision.permits if effect and state.graph.limited and instance.id not in state.outcomes else None
     if permits is not None and not _permitted(decision, instance, permits, substituted=substituted):
         return
     if instance.index:
@@ -114,7 +114,7 @@ def work(decision: Decision, instance: Instance) -> None:
     if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
         fail(decision, instance, processing(*conflict))
         return
-    if decision.state.reused and apply_outcome(decision, instance):
+    if decision.state.outcomes and apply_outcome(decision, instance):
         return
     inputs = merged_inputs(decision.state, instance)
     if not node.enabled:

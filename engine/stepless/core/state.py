@@ -218,7 +218,8 @@ class State:
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "ended", "sequence", "steps", "failures", "agenda", "ready", "running",
-        "waiting", "backing_off", "children", "reused", "late", "tokens", "calls", "limited", "paced",
+        "waiting", "backing_off", "children", "reused", "kept", "outcomes",
+        "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
@@ -243,8 +244,10 @@ class State:
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is active
         self.limited: dict[str, dict[str, Instance]] = {}  # queued for a limit: by its cell, in the order of waiting
         self.paced: dict[str, Instance] = {}  # queued until an instant that was reserved for them under a rate
-        # outcomes in the run that this one repeats, in the order in which they settled there, until they are applied
-        self.reused: OrderedDict[str, Payload] = OrderedDict()
+        self.reused: Mapping[str, Payload] = {}  # outcomes that it takes over from the run that it repeats; see `kept`
+        self.kept: Mapping[str, JSON] = {}
+        # those that are still to be applied, in the order in which they settled in the former run
+        self.outcomes: OrderedDict[str, Payload] = OrderedDict()
         self.late: dict[str, dict[str, Payload]] = {}  # those of turns that have not begun, by the suffix of their instances
         self.tokens: Mapping[str, str] = {}  # that instances keep from a former run
         self.calls: Mapping[str, str] = {}  # the child runs that calls repeat; see `kept`
@@ -271,7 +274,8 @@ class State:
     def take_over(self, data: Mapping[str, Any]) -> None:
         """Takes what the first event of a run has of a former run: outcomes, tokens and calls."""
         kept = data.get("kept", {})
-        self.reused, self.tokens, self.calls = outcomes_of(data), kept.get("tokens", {}), kept.get("calls", {})
+        self.reused, self.kept, self.outcomes = data.get("reused", {}), kept, outcomes_of(data)
+        self.tokens, self.calls = kept.get("tokens", {}), kept.get("calls", {})
 
     def find(self, instance_id: str) -> Instance | None:
         """The instance with this id if its scope is live; created on first access."""

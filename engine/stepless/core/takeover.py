@@ -21,16 +21,16 @@ def next_outcome(state: State) -> Instance | None:
     there is none, or while the run is held or starts nothing new."""
     if state.halting or state.ending or state.held is not None:
         return None
-    while state.reused:
-        name = next(iter(state.reused))
+    while state.outcomes:
+        name = next(iter(state.outcomes))
         instance = state.find(name)
         if instance is not None and instance.status in (Status.PENDING, Status.QUEUED, Status.RUNNING):
-            if "reason" not in state.reused[name]:
+            if "reason" not in state.outcomes[name]:
                 return instance
-            del state.reused[name]  # its join has not begun: it is needed
+            del state.outcomes[name]  # its join has not begun: it is needed
             state.agenda.append(instance)
             return instance
-        payload = state.reused.pop(name)
+        payload = state.outcomes.pop(name)
         if not state.is_over(name):
             state.late.setdefault(suffix_of(name), {})[name] = payload
     return None
@@ -39,7 +39,7 @@ def next_outcome(state: State) -> Instance | None:
 def apply_outcome(decision: Decision, instance: Instance) -> bool:
     """Settles a started instance with its outcome in the former run. False if it has none."""
     state = decision.state
-    payload = state.reused.get(instance.id)
+    payload = state.outcomes.get(instance.id)
     if payload is None or "reason" in payload:
         return False
     decision.spent += TAKEOVER_STEPS

@@ -43,7 +43,7 @@ def next_turn(state: State, instance: Instance, event: Event) -> None:
     turns.live[index] = scope
     turns.started = index + 1
     if state.late:
-        state.reused.update(state.late.pop(scope.suffix, {}))
+        state.outcomes.update(state.late.pop(scope.suffix, {}))
     enter(state, scope)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.kept import by_event
 from stepless.core.limits.queue import PACED, restore_limited
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
@@ -40,7 +39,7 @@ from stepless.model.packing import dump, pack, unpack
 _OLDEST = 1
 _STATUSES = list(Status)
 _PLAIN = ("inputs", "meta", "sequence", "steps", "failures", "ending", "ending_error", "halting", "response", "started_ms",
-          "ended_ms", "paused_since_ms", "paused_ms", "continued", "held", "holds")  # fmt: skip
+          "ended_ms", "paused_since_ms", "paused_ms", "continued", "reused", "held", "holds")  # fmt: skip
 _FIELDS = ("taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle", "value", "error", "reason",
            "arrived", "answer", "last_sequence", "settled_sequence", "since_ms", "substituted", "deltas", "streamed")  # fmt: skip
 _DEFAULTS = (0, 0, 0, -1, 0, -1, 0, None, None, None, "", None, None, 0, 0, 0, False, 0, 0)
@@ -50,12 +49,11 @@ def encode_state(state: State) -> bytes:
     """Encodes the state. Its time is linear in the state's size."""
     views = _Views(state)
     root = _encode_scope(state.root, views)
-    reused, kept = by_event({**_late(state), **state.reused}, state.tokens, state.calls)
     document = {
         "format": FORMATS.snapshot.writes,
         "version": state.graph.version,
         "status": state.status,
-        "run": {**{name: getattr(state, name) for name in _PLAIN}, "reused": reused},
+        "run": {name: getattr(state, name) for name in _PLAIN},
         "sweeps": [join.id for join in state.sweeps if _has_losers(join)],
         "root": root,
         "views": views.rows,
@@ -63,14 +61,9 @@ def encode_state(state: State) -> bytes:
         "cut_off": [state.idle_hops, state.recoveries],
         "first_starts": state.first_starts,
     }
-    if kept:
-        document["kept"] = kept
+    if state.kept:
+        document["kept"] = state.kept
     return pack(dump(document))
-
-
-def _late(state: State) -> Mapping[str, Any]:
-    """The outcomes of a former run inside turns that have not begun."""
-    return {name: payload for outcomes in state.late.values() for name, payload in outcomes.items()}
 
 
 def _has_losers(join: Instance) -> bool:
@@ -169,7 +162,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     state = State(graph, run_id)
     for name, value in document["run"].items():
         setattr(state, name, value)
-    state.take_over({"reused": state.reused, "kept": document.get("kept", {})})
+    if state.reused or "kept" in document:  # those that were applied are found to have settled
+        state.take_over({"reused": state.reused, "kept": document.get("kept", {})})
     state.status = RunStatus(document["status"])
     state.ended = state.status in RUN_TERMINAL
     state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields

@@ -109,7 +109,7 @@ def _former_child(world: World, repeats: str) -> RunHead | None:
         message = f"the child run {former.run_id} was erased, so it cannot be run again from what failed"
         raise NodeFailure("config", "run_erased", message, retryable=False, mend="rerun the run from the start")
     cancel(world, former.run_id)
-    raise StoreUnavailable(f"the former child run {former.run_id} is still ending", code="child_not_ended", run_id=former.run_id)
+    raise StoreUnavailable(f"the former child run {former.run_id} is still ending", code="run_not_ended", run_id=former.run_id)
 
 
 def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:

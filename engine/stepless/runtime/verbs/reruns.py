@@ -135,7 +135,7 @@ def taken_over(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JS
     count = len(reused) + (len(others) if isinstance(others, list) else 0)
     if count > MAX_TAKEN_OVER:
         message = f"{count:,} outcomes would be taken over; {MAX_TAKEN_OVER:,} is the limit"
-        raise LimitExceeded(message, code="too_much_taken_over")
+        raise LimitExceeded(message)
     return reused, kept
 
 
