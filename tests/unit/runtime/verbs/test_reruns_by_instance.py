@@ -196,6 +196,38 @@ def test_a_child_run_is_rerun_from_what_failed_in_it(engine: Local) -> None:
     assert json.loads(child.head.meta)["rerun"] == {"of": former, "from": FAILED}
 
 
+def test_a_child_run_that_was_cancelled_with_its_parent_goes_on_in_the_rerun(engine: Local) -> None:
+    ask = {"type": "approval", "after": "one", "with": {"message": "Go on?"}}
+    engine.service.publish({"id": "child", "nodes": {"one": pays(), "ask": ask, "two": pays(after="ask.approved")}})
+    engine.service.publish({"id": "parent", "nodes": {"call": {"type": "workflow", "with": {"workflow": "child"}}}})
+    parent = engine.service.start("parent", {}).run_id
+    child = child_id(f"{parent}:call")
+    for run_id, reason in ((parent, "start"), (child, "start"), (parent, "child")):
+        asyncio.run(engine.runner.run(Message(run_id, reason), Budget(60_000)))
+    engine.service.cancel(parent)
+    asyncio.run(engine.runner.run(Message(parent, "signal"), Budget(60_000)))  # the child run has not taken its cancel yet
+    assert (engine.service.run(parent).status, engine.service.run(child).status) == ("cancelled", "paused")
+    again = engine.service.rerun(parent, node=FAILED).run_id
+
+    async def served() -> None:
+        serving = asyncio.create_task(engine.host.serve())
+        changed = asyncio.Event()
+        engine.host.on_ending = lambda _: changed.set()
+        async with asyncio.timeout(20):
+            while not (pauses := engine.service.run(again).pauses) or engine.service.run(again).status != "paused":
+                await changed.wait()
+                changed.clear()
+        assert pauses[0].reason == "subrun"
+        await engine.host.stop()
+        await serving
+
+    asyncio.run(served())
+    assert names() == ["one"]
+    assert engine.service.run(child).status == "cancelled"
+    (asked,) = engine.service.run(child_id(f"{again}:call")).pauses
+    assert asked.reason == "human_input"
+
+
 def test_an_answered_question_is_not_asked_again(engine: Local) -> None:
     document = {"id": "asked", "nodes": {
         "ask": {"type": "approval", "with": {"message": "Go on?"}}, "pay": pays(after="ask.approved"),
