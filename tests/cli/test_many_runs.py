@@ -114,6 +114,24 @@ def test_a_rerun_of_many_leaves_alone_what_was_rerun_already(say: Say, hello: st
     assert "usage" in say("runs", "rerun", first, "--again")[2]
 
 
+def test_a_failed_run_is_rerun_from_what_failed_and_another_from_the_start(say: Say, hello: str, write: Any) -> None:
+    say("publish", write("failing", FAILING))
+    say("publish", hello)
+    failed = json.loads(say("start", "failing", "--go", "--json")[1])["run_id"]
+    completed = json.loads(say("start", "hello", "--go", "--json")[1])["run_id"]
+
+    def begins_at(*words: str) -> Any:
+        new = json.loads(say("runs", "rerun", *words, "--json")[1])["run_id"]
+        return json.loads(say("runs", "show", new, "--json")[1])["rerun"]["from"]
+
+    assert [begins_at(failed), begins_at(completed)] == ["failed", None]
+    assert [begins_at(failed, "--from-start"), begins_at(failed, "--from", "boom")] == [None, "boom"]
+    assert ", from what failed" in say("runs", "rerun", failed)[1]
+    assert ", from what failed" in say("runs", "rerun", "--workflow", "failing", "--status", "failed", "--again", "--yes")[1]
+    assert "nothing_failed" in say("runs", "rerun", completed, "--from", "failed")[2]
+    assert "usage" in say("runs", "rerun", failed, "--from", "boom", "--from-start")[2]
+
+
 def test_questions_of_many_runs_are_answered(say: Say, asking: str) -> None:
     say("publish", asking)
     for _ in range(2):

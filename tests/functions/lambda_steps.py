@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from threading import Event
 
+from stepless.model.work import NodeFailure
 from stepless.nodes.function import function
 
 
@@ -36,4 +37,14 @@ def stop_once(name: str) -> str:
     _note(name)
     if first:
         os.kill(os.getpid(), signal.SIGSTOP)
+    return name
+
+
+@function("steps.fail_once")
+def fail_once(name: str) -> str:
+    """Fails the first time that it is called."""
+    first = name not in Path(os.environ["EFFECTS"]).read_text().split()
+    _note(name)
+    if first:
+        raise NodeFailure("http_error", "down", "the service is down", retryable=False)
     return name

@@ -25,10 +25,8 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     instance.answer = None
     state.children.pop(event.instance, None)
     state.idle_hops = 0
-    if state.recoveries:
-        state.recoveries.pop(event.instance, None)
-    if state.first_starts:
-        state.first_starts.pop(event.instance, None)
+    if state.recoveries or state.first_starts or state.outcomes:
+        _forget(state, event.instance)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
             del live[event.instance]
@@ -46,6 +44,13 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     scope.unsettled -= 1
     if scope.unsettled == 0 and scope.owner is not None:
         _turn_ended(state, scope, event)
+
+
+def _forget(state: State, instance_id: str) -> None:
+    """Drops what was noted about an instance until it settles."""
+    state.recoveries.pop(instance_id, None)
+    state.first_starts.pop(instance_id, None)
+    state.outcomes.pop(instance_id, None)
 
 
 def _resolve_branches(state: State, instance: Instance) -> None:

@@ -41,6 +41,7 @@ from stepless.core.pauses import answer_pause, child_changed, complete_resumed, 
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, end_for_permit, wait, work
 from stepless.core.state import Instance, RunStatus, State, Status, is_effect, scopes
+from stepless.core.takeover import apply_failure, next_outcome
 from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
 from stepless.model.kind import Nature
 
@@ -98,10 +99,27 @@ def _advance(decision: Decision, steps: int | None) -> None:
             _examine(decision, agenda.popleft())
             if state.halting and decision.last_starts is None:
                 decision.last_starts = frozenset(agenda)
-        elif state.halting and halt(decision):
+        elif (state.outcomes and _take_over(decision)) or (state.halting and halt(decision)):
             continue
         elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return
+
+
+def _take_over(decision: Decision) -> bool:
+    """Applies the next outcome of the former run. False if there is none."""
+    instance = next_outcome(decision.state)
+    if instance is None:
+        return False
+    payload = decision.state.outcomes.get(instance.id)
+    if payload is None:
+        return True  # it is on the agenda again
+    if instance.status is Status.RUNNING:
+        work(decision, instance)
+    elif "error" in payload and not payload["started"]:
+        apply_failure(decision, instance, payload)
+    else:
+        begin(decision, instance, substituted=bool(payload.get("substituted")))
+    return True
 
 
 def _start_queued(decision: Decision) -> bool:
@@ -140,6 +158,8 @@ def _examine(decision: Decision, instance: Instance) -> None:
         ruling = verdict(instance)
         if ruling is not Verdict.RUN:
             _decide_pending(decision, instance, ruling)
+        elif decision.state.outcomes and instance.id in decision.state.outcomes:
+            return  # its outcome is applied in the order of the former run
         elif not decision.state.halting or _may_start(decision, instance):
             begin(decision, instance)
     elif instance.status is Status.RUNNING:
@@ -155,7 +175,7 @@ def _decide_pending(decision: Decision, instance: Instance, ruling: Verdict) -> 
         case Verdict.WAIT:
             return
         case Verdict.RUN_SUBSTITUTED:
-            if _may_start(decision, instance):
+            if instance.id not in decision.state.outcomes and _may_start(decision, instance):
                 begin(decision, instance, substituted=True)
         case Verdict.SKIP_NOT_TAKEN:
             decision.emit(EventType.NODE_SKIPPED, instance, {"reason": "branch_not_taken"})
@@ -189,6 +209,8 @@ def _begin(decision: Decision, fact: Begin) -> None:
             data["meta"] = dict(fact.meta)
         if fact.reused:
             data["reused"] = dict(fact.reused)
+        if fact.kept:
+            data["kept"] = dict(fact.kept)
         decision.emit_run(EventType.RUN_STARTED, data)
         for hold in fact.holds:
             hold_changed(decision, hold)
@@ -231,7 +253,9 @@ def _recovered(decision: Decision, fact: Recovered) -> None:
     cut_off = list(state.running.values())
     decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
     for instance in cut_off:
-        if instance.node.delivery == "at_most_once":
+        if instance.id in state.outcomes:
+            work(decision, instance)
+        elif instance.node.delivery == "at_most_once":
             failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
             attempt_failed(decision, instance, failure, 1.0)
         elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):

@@ -27,7 +27,8 @@ Render: TypeAlias = Callable[[Node, Mapping[str, JSON]], Mapping[str, JSON]]
 class Dispatch:
     """An order to run one attempt after the decision is committed. Immutable. `params` are rendered and include secrets: never
     log them. `render` renders the parameters of one of the node's tools for the arguments of a call. `nulls` are the references
-    in `params` that are null."""
+    in `params` that are null. `token` is the token that the instance keeps from a former run, and `repeats` names the child run
+    that it repeats, as `State.calls` does; empty for others."""
 
     instance: Instance
     id: str
@@ -36,6 +37,8 @@ class Dispatch:
     inputs: Mapping[str, JSON]
     render: Render | None = None
     nulls: tuple[str, ...] = ()
+    token: str = ""
+    repeats: str = ""
 
 
 class Decision:
@@ -153,7 +156,7 @@ class Decision:
 
 
 _OWN_WORDS = frozenset({"status", "reason", "handle", "mode", "exits", "class", "cause", "node", "at", "phase", "instances",
-                        "run", "from", "level", "reused", "cell"})  # fmt: skip
+                        "run", "from", "level", "reused", "kept", "cell"})  # fmt: skip
 _OWN_OBJECTS = frozenset({"error", "details", "response", "variables", "usage", "meta"})  # their keys are not the user's
 _GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response"})  # whose numbers are not the engine's
 

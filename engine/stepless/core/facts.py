@@ -14,15 +14,16 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Begin(NamedTuple):
-    """The run's first fact. `meta` is attached by the caller: trigger, tags, parent. `reused` maps node ids of the document to
-    their result in an earlier run (the payload of `node.completed`): these nodes complete with it instead of running.
-    `holds` were requested before the run began, so that it begins held.
+    """The run's first fact. `meta` is attached by the caller: trigger, tags, parent. `reused` maps instances to their result in
+    an earlier run (the payload of `node.completed`): these complete with it instead of running. `kept` is what else is taken
+    over from that run, in the form of `core/kept.py`. `holds` were requested before the run began, so that it begins held.
     """
 
     inputs: JSON = None
     meta: Mapping[str, JSON] = _NOTHING
     reused: Mapping[str, Mapping[str, JSON]] = _NOTHING
     holds: tuple[HoldChanged, ...] = ()
+    kept: Mapping[str, JSON] = _NOTHING
 
 
 class Completed(NamedTuple):

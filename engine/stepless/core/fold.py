@@ -16,13 +16,10 @@ from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
-from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import fold_queued, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
-from stepless.core.reading import DECIDED, Merging, Reading
+from stepless.core.reading import Merging
 from stepless.core.state import (
-    OUTSIDE,
-    Cell,
     Instance,
     RunStatus,
     Scope,
@@ -34,11 +31,10 @@ from stepless.core.state import (
     is_child_at_work,
     scopes,
 )
-from stepless.core.turns import collection, exit_cells, output
+from stepless.core.turns import begin_turns, exit_cells, next_turn, output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
-from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.steps import TOO_MUCH
 from stepless.model.work import added
@@ -80,7 +76,8 @@ def _ignore_of_run(state: State, event: Event) -> None:
 def _run_started(state: State, event: Event) -> None:
     state.status = RunStatus.RUNNING
     state.inputs = event.data.get("inputs")
-    state.reused = event.data.get("reused", {})
+    if "reused" in event.data or "kept" in event.data:
+        state.take_over(event.data)
     state.meta = event.data.get("meta", {})
     state.started_ms = event.at_ms
     state.root.started_ms = event.at_ms
@@ -314,6 +311,9 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     state.failures += 1
     if "usage" in event.data:
         _spend(state, event)
+    if variables := event.data.get("variables"):  # of a container that failed in the run that this one repeats
+        instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
+        instance.scope.wrote = True
     if (turns := instance.turns) is not None and (container := instance.node.container) and container.keeps_writes:
         _leave_container(state, instance, turns, event)
     note_failure(instance.scope, instance)
@@ -341,36 +341,6 @@ def _cancelled(state: State, instance: Instance, event: Event) -> None:
     settled(state, instance, event)
 
 
-# -- containers -------------------------------------------------------------------------------------------------------
-
-
-def _loop_started(state: State, instance: Instance, event: Event) -> None:
-    inputs: Mapping[str, JSON] = {}
-    container = instance.node.container
-    items = None
-    if container is not None and container.mode == "items":
-        inputs = merged_inputs(state, instance)
-        reading = Reading(state, instance, inputs, event.at_ms)
-        reading.left = DECIDED
-        items = collection(container, reading)
-        items = items[: event.data["total"]]
-    inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
-    instance.turns = Turns(items, event.data.get("total"), inherited)
-    state.agenda.append(instance)
-
-
-def _loop_next(state: State, instance: Instance, event: Event) -> None:
-    turns, container = instance.turns, instance.node.container
-    if turns is None or container is None:
-        raise EngineBug("a turn of a node that is not a container", place=event.instance)
-    index = event.data["index"]
-    item = turns.items[index] if turns.items is not None else None
-    scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
-    turns.live[index] = scope
-    turns.started = index + 1
-    enter(state, scope)
-
-
 _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
     EventType.RUN_STARTED: _run_started,
     EventType.RUN_STATUS_CHANGED: _run_status,
@@ -393,7 +363,7 @@ NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
     EventType.NODE_COMPLETED: _completed,
     EventType.NODE_SKIPPED: _skipped,
     EventType.NODE_CANCELLED: _cancelled,
-    EventType.LOOP_STARTED: _loop_started,
-    EventType.LOOP_NEXT: _loop_next,
+    EventType.LOOP_STARTED: begin_turns,
+    EventType.LOOP_NEXT: next_turn,
     **dict.fromkeys(NODE_FAILURES, _failed),
 }

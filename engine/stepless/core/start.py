@@ -13,7 +13,8 @@ from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs, with_defaults
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
-from stepless.core.state import Instance
+from stepless.core.state import Instance, State
+from stepless.core.takeover import apply_outcome
 from stepless.core.variables import VariableConflict, incoming_cells
 from stepless.errors import ExpressionError, SteplessError
 from stepless.model.graph import Node
@@ -33,11 +34,11 @@ def begin(decision: Decision, instance: Instance, *, substituted: bool = False) 
     is too long, or while the run is held."""
     state, node = decision.state, instance.node
     effect = node.kind.nature is Nature.EFFECT and node.enabled
-    if state.held is not None or (effect and not decision.admits(instance) and instance.id not in state.reused):
+    if state.held is not None or (effect and not decision.admits(instance) and instance.id not in state.outcomes):
         facts = _facts(instance, {}, substituted=substituted)
         decision.emit(EventType.NODE_QUEUED, instance, facts or _NOTHING)
         return
-    permits = decision.permits if effect and state.graph.limited and instance.id not in state.reused else None
+    permits = decision.permits if effect and state.graph.limited and instance.id not in state.outcomes else None
     if permits is not None and not _permitted(decision, instance, permits, substituted=substituted):
         return
     if instance.index:
@@ -113,8 +114,7 @@ def work(decision: Decision, instance: Instance) -> None:
     if decision.start_failures and (conflict := decision.start_failures.pop(instance, None)) is not None:
         fail(decision, instance, processing(*conflict))
         return
-    if decision.state.reused and (reused := decision.state.reused.get(instance.id)) is not None:
-        decision.emit(EventType.NODE_COMPLETED, instance, {**reused, "reused": True})
+    if decision.state.outcomes and apply_outcome(decision, instance):
         return
     inputs = merged_inputs(decision.state, instance)
     if not node.enabled:
@@ -125,7 +125,7 @@ def work(decision: Decision, instance: Instance) -> None:
         return
     if node.kind.nature is Nature.EFFECT and node.config.template.constant and not node.tools and node.container is None:
         params = node.config.template.value  # without references there is nothing to read
-        decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs))
+        decision.dispatches.append(_dispatch(decision.state, instance, params, inputs))
         return
     reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env)
     if node.entry_contract is not None and _unfit(decision, reading, node.entry_contract):
@@ -138,7 +138,7 @@ def work(decision: Decision, instance: Instance) -> None:
         nature = node.kind.nature
         if nature is Nature.EFFECT:
             render = _tool_renderer(decision, instance) if node.tools else None
-            decision.dispatches.append(Dispatch(instance, instance.id, instance.attempt, params, inputs, render, reading.nulls))
+            decision.dispatches.append(_dispatch(decision.state, instance, params, inputs, render, reading.nulls))
         elif nature is Nature.PAUSE:
             _suspend(decision, instance, reading)
         else:
@@ -153,6 +153,16 @@ def work(decision: Decision, instance: Instance) -> None:
         fail(decision, instance, processing(error.code, with_nulls(str(error), reading.nulls)))
     finally:
         decision.spent += reading.spent
+
+
+def _dispatch(
+    state: State, instance: Instance, params: Mapping[str, JSON], inputs: Mapping[str, JSON], render: Render | None = None,
+    nulls: tuple[str, ...] = (),
+) -> Dispatch:  # fmt: skip
+    dispatch = Dispatch(instance, instance.id, instance.attempt, params, inputs, render, nulls)
+    if state.tokens or state.calls:
+        dispatch.token, dispatch.repeats = state.tokens.get(instance.id, ""), state.calls.get(instance.id, "")
+    return dispatch
 
 
 def _tool_renderer(decision: Decision, instance: Instance) -> Render:

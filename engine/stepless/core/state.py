@@ -8,11 +8,12 @@ when it is first accessed; a node without an instance has no record.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from stepless.core.kept import Payload, outcomes_of
 from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
@@ -217,7 +218,8 @@ class State:
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "ended", "sequence", "steps", "failures", "agenda", "ready", "running",
-        "waiting", "backing_off", "children", "reused", "limited", "paced",
+        "waiting", "backing_off", "children", "reused", "kept", "outcomes",
+        "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
     )  # fmt: skip
@@ -242,7 +244,13 @@ class State:
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is active
         self.limited: dict[str, dict[str, Instance]] = {}  # queued for a limit: by its cell, in the order of waiting
         self.paced: dict[str, Instance] = {}  # queued until an instant that was reserved for them under a rate
-        self.reused: Mapping[str, Mapping[str, JSON]] = {}  # results of nodes in the run that this one repeats
+        self.reused: Mapping[str, Payload] = {}  # outcomes that it takes over from the run that it repeats; see `kept`
+        self.kept: Mapping[str, JSON] = {}
+        # those that are still to be applied, in the order in which they settled in the former run
+        self.outcomes: OrderedDict[str, Payload] = OrderedDict()
+        self.late: dict[str, dict[str, Payload]] = {}  # those of turns that have not begun, by the suffix of their instances
+        self.tokens: Mapping[str, str] = {}  # that instances keep from a former run
+        self.calls: Mapping[str, str] = {}  # the child runs that calls repeat; see `kept`
         self.timers: list[Timer] = []  # a heap
         self.sweeps: list[Instance] = []  # joins whose losers are still to be ended
         self.ending = ""  # why everything unsettled is being cancelled: run_cancelled, run_timed_out, run_failed
@@ -262,6 +270,12 @@ class State:
         self.holds = 0  # how often it was held or released so far
         self.usage: Mapping[str, int] | None = {}  # of all attempts; None after a snapshot of an earlier release without it
         self.notes: list[tuple[str, Instance, str]] = []  # warnings of the last folds that are not yet logged
+
+    def take_over(self, data: Mapping[str, Any]) -> None:
+        """Takes what the first event of a run has of a former run: outcomes, tokens and calls."""
+        kept = data.get("kept", {})
+        self.reused, self.kept, self.outcomes = data.get("reused", {}), kept, outcomes_of(data)
+        self.tokens, self.calls = kept.get("tokens", {}), kept.get("calls", {})
 
     def find(self, instance_id: str) -> Instance | None:
         """The instance with this id if its scope is live; created on first access."""

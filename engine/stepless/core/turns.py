@@ -1,15 +1,50 @@
-"""Computes a container's items, and the results and variables of its turns (docs/semantics.md#containers). `fold` uses it, so it
-is deterministic."""
+"""Begins the turns of containers, and computes their items, results and variables (docs/semantics.md#containers). `fold` uses it,
+so it is deterministic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.reading import Reading
-from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status, Turns
+from stepless.core.clocks import enter
+from stepless.core.events import Event
+from stepless.core.inputs import merged_inputs
+from stepless.core.reading import DECIDED, Reading
+from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, State, Status, Turns
 from stepless.core.variables import Custom, outgoing_cells, settle
+from stepless.errors import EngineBug
 from stepless.model.graph import Container, Join, OnError
 from stepless.model.json import JSON
+
+
+def begin_turns(state: State, instance: Instance, event: Event) -> None:
+    """Folds `loop.started`: the container has its items, and none of its turns has begun."""
+    inputs: Mapping[str, JSON] = {}
+    container = instance.node.container
+    items = None
+    if container is not None and container.mode == "items":
+        inputs = merged_inputs(state, instance)
+        reading = Reading(state, instance, inputs, event.at_ms)
+        reading.left = DECIDED
+        items = collection(container, reading)
+        items = items[: event.data["total"]]
+    inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
+    instance.turns = Turns(items, event.data.get("total"), inherited)
+    state.agenda.append(instance)
+
+
+def next_turn(state: State, instance: Instance, event: Event) -> None:
+    """Folds `loop.next`: a turn begins."""
+    turns, container = instance.turns, instance.node.container
+    if turns is None or container is None:
+        raise EngineBug("a turn of a node that is not a container", place=event.instance)
+    index = event.data["index"]
+    item = turns.items[index] if turns.items is not None else None
+    scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
+    turns.live[index] = scope
+    turns.started = index + 1
+    if state.late:
+        state.outcomes.update(state.late.pop(scope.suffix, {}))
+    enter(state, scope)
 
 
 class NotACollection(Exception):

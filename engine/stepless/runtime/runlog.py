@@ -27,7 +27,8 @@ from stepless.model.graph import Graph
 from stepless.model.packing import PACK_BYTES, pack
 from stepless.ports import Batch, Blobs, Store
 
-_SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "reused"})
+_TAKEN_OVER = frozenset({"reused", "kept"})  # from another run, where each value passed the limit
+_SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "reused", "kept"})
 
 
 class RunLog:
@@ -205,7 +206,7 @@ class RunLog:
             if name in _SPILLED and isinstance(value, str | list | dict) and may_be_large(value, inline // 6):
                 text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
                 data = text.encode("utf-8", "surrogatepass")
-                if len(data) > MAX_RESULT_BYTES and not summary:
+                if len(data) > MAX_RESULT_BYTES and not summary and name not in _TAKEN_OVER:
                     raise LimitExceeded(f"{name} takes {len(data):,} bytes", place=event.instance or self.run_id)
                 if len(data) > inline:
                     spilled[name] = [self._blobs.put(data, self.run_id), text[:PREVIEW_CHARACTERS]]

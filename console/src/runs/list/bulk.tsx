@@ -7,13 +7,15 @@ import { Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { explained } from "../../wire/api.ts";
 import { carryOut, survey, type Action, type Progress, type Scope, type Survey } from "./changing.ts";
+import { isUnsuccessful } from "../../wire/statuses.ts";
 
 const VERBS: Readonly<Record<Action, readonly [verb: string, done: string, said: string]>> = {
-  rerun: ["Rerun", "started again", "Each starts a new run of the same version with the same inputs. The old runs do not change."],
+  rerun: ["Rerun", "started again", "Each starts a new run of the same version. The old runs do not change."],
   cancel: ["Cancel", "cancelled", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again."],
   hold: ["Hold", "held", "Nothing new starts in them until they are released. Attempts in progress finish."],
   release: ["Release", "released", "They continue where they are."],
 };
+const BEGINNINGS = ["failed", null] as const; // from what failed, from the start
 const MAX_LISTED = 500;
 
 export function Bulk({ action, scope, said, onClose }: { readonly action: Action; readonly scope: Scope; readonly said: string; readonly onClose: () => void }): ReactElement {
@@ -24,6 +26,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
   const [attempt, setAttempt] = useState(0);
   const [reason, setReason] = useState("");
   const [again, setAgain] = useState(false);
+  const [whole, setWhole] = useState<boolean | null>(null); // whether reruns begin at the start; null: as the runs suggest
   const [progress, setProgress] = useState<Progress | null>(null);
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   useEffect(() => {
@@ -33,10 +36,11 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
   }, [action, scope, attempt]);
   useEffect(() => () => { stop.current = true; }, []);
   const [verb, done, effect] = VERBS[action];
+  const fromStart = startsWhole(whole, found);
   const begin = (of: Scope, until: string | null, withThem: boolean): void => {
     stop.current = false;
     setProgress({ results: [], done: 0, refused: 0, leftOut: 0, left: [], running: true, error: null });
-    void carryOut({ action, scope: of, until, reason: reason.trim(), again: withThem }, setProgress, () => stop.current);
+    void carryOut({ action, scope: of, until, reason: reason.trim(), again: withThem, from: BEGINNINGS[Number(fromStart)] ?? null }, setProgress, () => stop.current);
   };
   const go = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -50,6 +54,7 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
         <p className="quiet">{said}</p>
         {error === null ? null : <Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />}
         {progress === null ? <Counted found={found} verb={verb} effect={effect} chosen={"ids" in scope} failed={error !== null} again={again} onAgain={setAgain} /> : <Done progress={progress} total={found?.matched ?? 0} more={found?.more ?? false} done={done} />}
+        <From asked={progress === null && action === "rerun"} start={fromStart} onStart={setWhole} />
         {progress === null ? (
           <label className="ask-reason"><span className="label">Reason (required), kept in the log of each run and in the audit log</span>
             <textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} />
@@ -63,6 +68,20 @@ export function Bulk({ action, scope, said, onClose }: { readonly action: Action
         </div>
       </form>
     </dialog>
+  );
+}
+
+/** Whether the reruns begin at the start: unless a person has chosen, if none of the runs failed. */
+function startsWhole(chosen: boolean | null, found: Survey | null): boolean {
+  return chosen ?? !(found !== null && Object.keys(found.statuses).some(isUnsuccessful));
+}
+
+/** Where the reruns begin. */
+function From({ asked, start, onStart }: { readonly asked: boolean; readonly start: boolean; readonly onStart: (start: boolean) => void }): ReactElement | null {
+  if (!asked) return null;
+  return (
+    <label><span className="label">From</span>
+      <select className="field" value={start ? "" : "failed"} onChange={(event) => { onStart(event.target.value === ""); }}><option value="failed">what failed; runs that completed refuse</option><option value="">the start</option></select></label>
   );
 }
 

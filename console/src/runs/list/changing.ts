@@ -105,13 +105,14 @@ export interface Order {
   readonly until: string | null;
   readonly reason: string;
   readonly again: boolean; // runs that were rerun already, too
+  readonly from: string | null; // where reruns begin; null: at the start
 }
 
 /** Carries it out. `say` gets the state after each page; `stopped` ends it between two pages. */
-export async function carryOut({ action, scope, until, reason, again }: Order, say: (progress: Progress) => void, stopped: () => boolean): Promise<void> {
+export async function carryOut({ action, scope, until, reason, again, from }: Order, say: (progress: Progress) => void, stopped: () => boolean): Promise<void> {
   const results: Result[] = [];
   const left: string[] = [];
-  const asked = action === "rerun" ? { reason, again } : { reason };
+  const asked = action === "rerun" ? { reason, again, ...(from === null ? {} : { from }) } : { reason };
   let [refused, leftOut] = [0, 0];
   const tell = (running: boolean, error: unknown = null): void => { say({ results: [...results], done: results.length - refused, refused, leftOut, left: [...left], running, error }); };
   const note = (more: readonly Result[]): void => {

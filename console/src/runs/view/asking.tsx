@@ -7,6 +7,10 @@ import { explained, requestPlain, requestWritten } from "../../wire/api.ts";
 import { apart } from "./large.ts";
 import { jsonOf, textOf, valueFrom, valueOf } from "../../wire/exact.ts";
 
+/** As the beginning of a rerun: only what failed, was cancelled in flight or was never reached. A node with this id is `node:failed`. */
+export const FAILED = "failed";
+const named = (node: string): string => node === FAILED ? `node:${node}` : node;
+
 export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string };
 
 const SAID = {
@@ -15,8 +19,8 @@ const SAID = {
   release: ["Release this run?", "It continues where it is.", "Release the run"],
 } as const;
 
-export function Asking({ id, question, inputs, nodes, onDone }: {
-  readonly id: string; readonly question: Question; readonly inputs: Json; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
+export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
+  readonly id: string; readonly question: Question; readonly inputs: Json; readonly unsuccessful: boolean; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
 }): ReactElement {
   const box = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState("");
@@ -57,8 +61,9 @@ export function Asking({ id, question, inputs, nodes, onDone }: {
         {question.is === "rerun" ? (
           <>
             <label><span className="label">From</span>
-              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}><option value="">the start</option>{nodes.map((node) => <option key={node}>{node}</option>)}</select></label>
-            {from === "" ? null : <p className="hint">Entries take the inputs as they are now. Other completed nodes that do not come after {from} are reused with the outputs that they have.</p>}
+              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>what failed</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
+            {from === "" ? null : from === FAILED ? <p className="hint">Runs only what failed, was cancelled in flight or was never reached, also inside turns and child runs. Everything else is taken over.</p>
+              : <p className="hint">Entries take the inputs as they are now. What completed and does not come after {from} is taken over with the outputs that it has.</p>}
             {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
               : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
           </>

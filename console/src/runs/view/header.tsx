@@ -9,9 +9,11 @@ import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
 import { explained } from "../../wire/api.ts";
 import type { Question } from "./asking.tsx";
+import { FAILED } from "./asking.tsx";
 import { downloadHistory } from "./history.ts";
 import type { RunLook } from "./store.ts";
 import type { Overview, Pause } from "./types.ts";
+import { isUnsuccessful } from "../../wire/statuses.ts";
 
 const TICK_MS = 1_000;
 
@@ -51,7 +53,7 @@ function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonl
   return (
     <>
       {parent === null ? null : <span>child of {link(parent.run, `?${new URLSearchParams({ instance: parent.instance }).toString()}`, `, ${parent.instance}`)}</span>}
-      {rerun === null ? null : <span title={rerun.reason ?? undefined}>rerun of {link(rerun.of, "", "")}{rerun.from === null ? "" : ` from ${rerun.from}`}{rerun.by === null ? "" : ` by ${nameOf(rerun.by)}`}{" "}
+      {rerun === null ? null : <span title={rerun.reason ?? undefined}>rerun of {link(rerun.of, "", "")}{rerun.from === null ? "" : ` from ${rerun.from === FAILED ? "what failed" : rerun.from}`}{rerun.by === null ? "" : ` by ${nameOf(rerun.by)}`}{" "}
         <a href={hrefOf(`${runPath(id)}?tab=compare&with=${rerun.of}`)} onClick={follow(`${runPath(id)}?tab=compare&with=${rerun.of}`)}>compare</a></span>}
     </>
   );
@@ -106,7 +108,7 @@ function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readon
       {ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
       {ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
-      {head.draft === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: "" }); }}>Rerun…</button>
+      {head.draft === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: isUnsuccessful(head.status) ? FAILED : "" }); }}>Rerun…</button>
         : <a className="button small" href={hrefOf(draftPath(head.workflow))} onClick={follow(draftPath(head.workflow))}>Open the draft</a>}
       <CopyButton text={`stepless runs show ${id} --url ${location.origin}`} what="as a command">Copy as command</CopyButton>
       <button className="button small" type="button" disabled={said.startsWith("Reading")} onClick={download}>{said === "" ? "Download history" : said}</button>

@@ -9,7 +9,7 @@ import { inOwnZone } from "../../ui/words/instants.ts";
 import { isTyped } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
-import { Asking, type Question } from "./asking.tsx";
+import { FAILED, Asking, type Question } from "./asking.tsx";
 import { pathOf } from "./counts.ts";
 import { Events, type EventFilter } from "./events.tsx";
 import { RunGraph } from "./graph/graph.tsx";
@@ -21,6 +21,7 @@ import { isGone, RunStore, type RunLook } from "./store.ts";
 import { STATUSES, Timeline } from "./timeline/timeline.tsx";
 import { RunValue } from "./value.tsx";
 import { nextBegun } from "./graph/walking.ts";
+import { isUnsuccessful } from "../../wire/statuses.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
 
@@ -44,9 +45,9 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
       <Bar at="runs" />
       <main className="run">
         <Header id={id} look={look} head={look.head} onAsk={setQuestion} />
-        <Views id={id} look={look} store={store} onRerun={(from) => { setQuestion({ is: "rerun", from }); }} />
+        <Views id={id} look={look} store={store} onRerun={(from) => { setQuestion({ is: "rerun", from: from === FAILED ? `node:${from}` : from }); }} />
       </main>
-      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} onDone={(changed) => { setQuestion(null); if (changed) store.again(); }} />}
+      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} unsuccessful={isUnsuccessful(look.head.status)} onDone={(changed) => { setQuestion(null); if (changed) store.again(); }} />}
     </div>
   );
 }

@@ -172,7 +172,7 @@ class ParentOut(TypedDict):
     instance: str
 
 
-# What a rerun repeats: the run, from which node on (null: from the start), who asked for it and why.
+# What a rerun repeats: the run, where it begins (`failed`, a node or an instance; null: at the start), who asked for it and why.
 RerunOut = TypedDict("RerunOut", {"of": str, "from": str | None, "by": str | None, "reason": str | None})
 
 

@@ -118,9 +118,11 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
         tags=_TAGS,
     )
     async def rerun_run(run_id: str, request: Request) -> Response:
-        """Starts a new run of the same version, with new `inputs` if they are given. With `from` it begins at that node and
-        reuses the results of the other branches. The old run does not change. Needs the role `admin` where a start does: for
-        `inputs` at a node that is not an entry, and for a run that began at such a node. A run is rerun as often as it is asked
+        """Starts a new run of the same version, with new `inputs` if they are given. With `from: failed` it runs only what
+        failed, was cancelled in flight or was never reached; with a node or an instance, like `pay@each[3]`, also that one and
+        what is downstream of it. All other outcomes are taken over. The old run does not change. Needs the role `admin` where a
+        start does: for `inputs` with a `from` that is not an entry, and for a run that began at such a node. A run is rerun as
+        often as it is asked
         for; with `again: false`, only if it was not rerun yet."""
         body = await read_model(request, RerunBody)
         edited = "inputs" in body.model_fields_set

@@ -127,7 +127,9 @@ def _runs_resume(command: argparse.ArgumentParser) -> None:
 
 def _runs_rerun(command: argparse.ArgumentParser) -> None:
     add_runs(command)
-    command.add_argument("--from", dest="node", metavar="NODE", help="start at this node; reuse the outputs before it")
+    text = "`failed` (what failed), a node, or an instance like pay@each[3]; reuse the rest"
+    command.add_argument("--from", dest="node", metavar="NODE", help=text)
+    command.add_argument("--from-start", action="store_true", help="run everything again, also if the run failed")
     _add_inputs(command, "other inputs: JSON, @file, or -")
     command.add_argument("--again", action="store_true", help="with a filter: include runs that were rerun already")
     add_waiting(command)
@@ -266,11 +268,17 @@ outputs. Needs the roles edit and run.
   stepless runs cancel --workflow refund --waiting answer --dry-run
   stepless runs cancel --workflow refund --status paused --yes
 """, _runs_cancel, exits=_MANY),
-    Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from the start or a node", """\
+    Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from what failed", """\
+  stepless runs rerun run_1a2b3c
   stepless runs rerun run_1a2b3c --from pay
+  stepless runs rerun run_1a2b3c --from 'pay@each[3]'
+  stepless runs rerun run_1a2b3c --from-start
   stepless runs rerun run_1a2b3c -i '{"amount": 40}' --wait
   stepless runs rerun --workflow refund --status failed --from pay
 
+A run that failed, timed out or was cancelled is rerun from what failed: all other outcomes are
+taken over, also in turns and child runs. Any other run, and one with other inputs, is rerun from
+the start.
 With a filter, runs that were rerun already are refused, unless that rerun was cancelled. --again
 includes them.
 """, _runs_rerun, exits=_MANY),

@@ -26,6 +26,7 @@ from stepless.model.json import JSON
 from stepless.runtime.verbs.inspecting import OpenPause
 
 _COMPLETED: Final = "completed"
+_FAILED: Final = "failed"  # as the beginning of a rerun
 
 
 def start(arguments: argparse.Namespace) -> int:
@@ -61,25 +62,49 @@ def rerun(arguments: argparse.Namespace) -> int:
         return _rerun_many(arguments)
     if arguments.again:
         raise InvalidRequest("--again is for a filter", code="usage", mend="leave it out: one run is rerun as often as you ask")
-    body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
-    if arguments.inputs is not None:
-        body["inputs"] = read_inputs(arguments.inputs)
+    body = _rerun_body(arguments)
     with opened(arguments) as gateway:
-        started = gateway.ask("POST", "runs", arguments.run, "rerun", body=body)
-        begun = f", from {arguments.node}" if arguments.node else ""
+        started, begun = _rerun(gateway, arguments.run, body, chosen=_chooses(arguments))
         line = f"{started['run_id']}  started, a rerun of {arguments.run}{begun}"
         return follow_up(gateway, arguments, started["run_id"], line, started)
 
 
 def _rerun_many(arguments: argparse.Namespace) -> int:
-    body: dict[str, JSON] = {"again": arguments.again} | ({} if arguments.node is None else {"from": arguments.node})
-    if arguments.inputs is not None:
-        body["inputs"] = read_inputs(arguments.inputs)
+    body = {"again": arguments.again, **_rerun_body(arguments)}
 
     def change(gateway: Gateway, run_id: str) -> str:
-        return f"started again as {gateway.ask('POST', 'runs', run_id, 'rerun', body=body)['run_id']}"
+        started, begun = _rerun(gateway, run_id, body, chosen=_chooses(arguments))
+        return f"started again as {started['run_id']}{begun}"
 
     return change_many(arguments, "rerun", change)
+
+
+def _rerun_body(arguments: argparse.Namespace) -> dict[str, JSON]:
+    if arguments.node is not None and arguments.from_start:
+        raise InvalidRequest("--from and --from-start exclude each other", code="usage", mend="leave one of them out")
+    body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
+    if arguments.inputs is not None:
+        body["inputs"] = read_inputs(arguments.inputs)
+    return body
+
+
+def _chooses(arguments: argparse.Namespace) -> bool:
+    """Whether the command says where the rerun begins. Other inputs are for all nodes: such a rerun begins at the start."""
+    return arguments.node is not None or arguments.from_start or arguments.inputs is not None
+
+
+def _rerun(gateway: Gateway, run_id: str, body: Mapping[str, JSON], *, chosen: bool) -> tuple[Any, str]:
+    """Starts the rerun. Unless the caller has `chosen` where: from what failed if the run failed, else from the start. Returns
+    the answer, and where the rerun begins, as text."""
+    if not chosen:
+        try:
+            return gateway.ask("POST", "runs", run_id, "rerun", body={**body, "from": _FAILED}), ", from what failed"
+        except InvalidRequest as error:
+            if error.code not in ("nothing_failed", "run_not_ended"):
+                raise
+    begun = body.get("from")
+    said = "" if begun is None else ", from what failed" if begun == _FAILED else f", from {begun}"
+    return gateway.ask("POST", "runs", run_id, "rerun", body=dict(body)), said
 
 
 def cancel(arguments: argparse.Namespace) -> int:

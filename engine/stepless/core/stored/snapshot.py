@@ -61,6 +61,8 @@ def encode_state(state: State) -> bytes:
         "cut_off": [state.idle_hops, state.recoveries],
         "first_starts": state.first_starts,
     }
+    if state.kept:
+        document["kept"] = state.kept
     return pack(dump(document))
 
 
@@ -160,6 +162,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     state = State(graph, run_id)
     for name, value in document["run"].items():
         setattr(state, name, value)
+    if state.reused or "kept" in document:  # those that were applied are found to have settled
+        state.take_over({"reused": state.reused, "kept": document.get("kept", {})})
     state.status = RunStatus(document["status"])
     state.ended = state.status in RUN_TERMINAL
     state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields

@@ -18,14 +18,16 @@ _RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE
 def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: Iterable[Fact]) -> list[Fact]:
     """The facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
     recorded = {name: value for name, value in meta.items() if name in _RECORDED}
-    reused, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, [])
+    reused, kept, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, {}, [])
     looked = inbox.holds_first([*signals, *erased])
     holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
     inputs = json.loads(head.inputs.decode("utf-8", "surrogatepass"))
-    return [Begin(inputs, recorded, reused, holds), *looked[len(holds) :]]
+    return [Begin(inputs, recorded, reused, holds, kept), *looked[len(holds) :]]
 
 
-def _reused(world: World, head: RunHead, meta: Mapping[str, JSON]) -> tuple[Mapping[str, Mapping[str, JSON]], list[Fact]]:
+def _reused(
+    world: World, head: RunHead, meta: Mapping[str, JSON]
+) -> tuple[Mapping[str, Mapping[str, JSON]], Mapping[str, JSON], list[Fact]]:
     from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
 
     if "rerun" in meta:

@@ -19,7 +19,7 @@ from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
 from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
-from stepless.errors import SteplessError, TransientError
+from stepless.errors import SteplessError, StoreUnavailable, TransientError
 from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
@@ -28,12 +28,14 @@ from stepless.model.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
-from stepless.ports import ERASED, Call, Message
+from stepless.ports import ERASED, Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
+from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.session.execute import REPEATS
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
@@ -84,13 +86,33 @@ async def _start(world: World, call: Call, target: str, depth: int) -> str:
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
     run_id = child_id(call.token)
     meta: dict[str, JSON] = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
+    repeats = call.facts.get(REPEATS)
+    if repeats is not None and (former := _former_child(world, str(repeats))) is not None:
+        from stepless.runtime.verbs.reruns import FAILED, former_meta, former_version  # imported late: few runs are reruns
+
+        version, inputs, meta = former_version(world, former), former.inputs, {**former_meta(former, FAILED, {}), **meta}
+        if world.store.get_run(run_id) is None:
+            note_rerun(world, former.run_id, run_id)
     if call.trace is not None:
         meta[TRACE] = call.trace.stored(attempt_span_id(call.run_id, call.instance, call.attempt))
-    numbered = world.versions.graph(target, version.hash).numbered
+    numbered = world.versions.graph(version.workflow_id, version.hash).numbered
     if not numbered or world.store.get_run(run_id) is None:  # else an earlier attempt has created it, with its number
         await world.commits.make(partial(create_run, world, run_id, version, inputs, meta, numbered=numbered))
     world.queue.send(Message(run_id, "start"))
     return run_id
+
+
+def _former_child(world: World, repeats: str) -> RunHead | None:
+    """The child run that a call of a rerun repeats; None if the former call did not create one. A child run that is still ending
+    is awaited: raises `StoreUnavailable`, so that the call tries again. Raises `NodeFailure` (run_erased)."""
+    former = world.store.get_run(child_id(repeats) if ":" in repeats else repeats)
+    if former is None or former.status in inbox.ENDED:
+        return former
+    if former.status == ERASED:
+        message = f"the child run {former.run_id} was erased, so it cannot be run again from what failed"
+        raise NodeFailure("config", "run_erased", message, retryable=False, mend="rerun the run from the start")
+    cancel(world, former.run_id)
+    raise StoreUnavailable(f"the former child run {former.run_id} is still ending", code="run_not_ended", run_id=former.run_id)
 
 
 def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:

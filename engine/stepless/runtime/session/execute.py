@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import random
 from threading import get_ident
-from typing import Any
+from typing import Any, Final
 
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
@@ -25,6 +25,7 @@ from stepless.runtime.session.moderation import Gate
 from stepless.runtime.session.tooling import SMALL, check_size, tools_of
 from stepless.runtime.world import World
 
+REPEATS: Final = "repeats"  # of what kinds may know: the child run that a call repeats, as `State.calls` names it
 _FAMILIES = {"timeout": "timeout", "config": "processing", "moderation": "policy"}
 Report = Callable[[AttemptFact], None]
 _NOTHING: Mapping[str, int] = {}
@@ -157,13 +158,13 @@ class Executor:
             dispatch.params,
             node.config.literals,
             dispatch.inputs,
-            f"{self._run_id}:{instance}",
+            dispatch.token or f"{self._run_id}:{instance}",
             now_ms + node.timeout_ms,
             now_ms,
             reporter.log,
             reporter.delta,
             reporter.heartbeat,
-            self._facts,
+            self._facts if not dispatch.repeats else {**self._facts, REPEATS: dispatch.repeats},
             self._http,
         )
         if dispatch.render is not None:

@@ -30,6 +30,7 @@ from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key
+from stepless.runtime.verbs.retrying import retried
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 
@@ -88,7 +89,8 @@ def receive(world: World, request: HookRequest, run_id: str | None = None) -> Ho
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, schema_violated 422, and as
     `request_bodies.decoded` does), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run
-    uses up a signature, a refusal does not. The same bytes return that run again.
+    uses up a signature, a refusal does not. The same bytes return that run again, or its rerun if it ended without success
+    (`retried`).
     """
     graph, node = _listener(world, request)
     if len(request.body) > MAX_REQUEST_BYTES:
@@ -113,7 +115,8 @@ def receive(world: World, request: HookRequest, run_id: str | None = None) -> Ho
         world, graph.workflow_id, payload, entry=[node.id], anywhere=True, meta=meta, key=key, same=same,
         signature=caller.signature, run_id=run_id,
     )  # fmt: skip
-    return Hooked(started, node.config.literals.get("response") == "wait")
+    life_ms = caller.signature.life_ms if caller.signature is not None else IDEMPOTENCY_KEY_LIFE_MS
+    return Hooked(retried(world, started, life_ms), node.config.literals.get("response") == "wait")
 
 
 def methods_of(world: World, path: str) -> Sequence[str]:

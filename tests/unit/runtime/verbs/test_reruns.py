@@ -106,7 +106,7 @@ def test_a_rerun_keeps_the_version_that_the_old_run_had(engine: Local) -> None:
     ("name", "error", "code"),
     [
         ("inner", InvalidRequest, "inside_container"),
-        ("inner@many[0]", InvalidRequest, "inside_container"),
+        ("inner@many[0]", Conflict, "predecessor_never_ran"),
         ("ghost", NotFound, "unknown_node"),
         ("last", Conflict, "predecessor_never_ran"),
     ],

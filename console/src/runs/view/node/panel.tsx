@@ -34,7 +34,7 @@ export function Panel(props: PanelProps): ReactElement {
           <p className="quiet">{[block?.type ?? "", ...saidOf(summary)].filter(Boolean).join(" · ")}</p>
         </div>
         <span className="head-gap" />
-        {path.includes("@") || look.head?.draft !== null ? null : <button className="button small" type="button" onClick={() => { onRerun(path); }}>Rerun from here…</button>}
+        {look.head?.draft !== null || (path.includes("@") && instance === "") ? null : <button className="button small" type="button" onClick={() => { onRerun(instance === "" ? path : instance); }}>Rerun from here…</button>}
         <button className="tool" type="button" aria-label="Close" title="Close (Esc)" onClick={onClose}><Icon mark="close" /></button>
       </header>
       <div className="panel-body">
