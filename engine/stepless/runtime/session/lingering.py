@@ -80,9 +80,14 @@ class Lingering:
     def _since(self) -> float:
         return min(since for attempts in self._codes.values() for since in attempts.values())
 
+    @property
+    def left_ms(self) -> float:
+        """How long the code may still go on before some of it has lingered for `most_ms`."""
+        return self.most_ms - (asyncio.get_running_loop().time() - self._since()) * 1000 if self else self.most_ms
+
     def overdue(self) -> bool:
         """Whether some code has lingered for `most_ms`."""
-        return bool(self) and asyncio.get_running_loop().time() >= self._since() + self.most_ms / 1000
+        return self.left_ms <= 0
 
     def names(self) -> Sequence[str]:
         """The nodes and runs whose code lingers, for people."""

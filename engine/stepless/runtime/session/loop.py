@@ -97,9 +97,8 @@ class Session:
         self._exports = SessionExports(world, head, lease)
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
-        self._permitted = False  # whether permits have arrived since the last decision
+        self._permitted = self._returned = False  # whether permits, or the return of lingering code, have come since then
         self._released = False  # whether the lease was released together with the last commit
-        self._returned = False  # whether lingering code has returned since the last decision
         self.only_lingers = False  # whether the session stays for lingering code alone
         self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
         if self._limiter is not None:

@@ -57,7 +57,9 @@ def sync() -> Iterator[Sync]:
 
 async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(WAIT_S):
-        while not holds():
+        while True:
+            if holds():
+                return
             await asyncio.sleep(0)
 
 
