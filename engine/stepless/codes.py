@@ -298,6 +298,9 @@ REQUESTS: Final[Table] = {
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("another process wrote to this run's log", "No action: the run continues there."),
+    "code_not_returned": Code(
+        "the code of an attempt goes on long after its end", "Give its work a timeout of its own, so that it returns."
+    ),
     "collector_unavailable": Code(
         "a collector of telemetry refused it for now, or cannot be reached",
         "No action: the engine sends it again. If it lasts, check the endpoint.",

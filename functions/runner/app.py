@@ -20,8 +20,8 @@ with paused_collector():
 @traced
 @LOG.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Returns the records that SQS must deliver again; the others are done. Ends the process instead if code of an attempt has not
-    returned: Lambda would freeze it, and it would go on in an invocation of another run (docs/decisions/0018-lingering-code.md)."""
+    """Returns the records that SQS must deliver again; the others are done. Ends the process instead if code of an attempt has
+    not returned: Lambda would freeze it, and it would go on in a later invocation (docs/decisions/0018-lingering-code.md)."""
     failed, done, records = [], [], event["Records"]
     for record, end in zip(records, LOOP.run(serve(records, context.get_remaining_time_in_millis())), strict=True):
         if isinstance(end, BaseException):
@@ -37,12 +37,12 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 async def serve(records: list[dict[str, Any]], remaining_ms: int) -> list[Any]:
-    """Serves all records concurrently, and waits for the code of attempts that have ended. Returns for each record how its session
-    ended, or the error that stopped it."""
+    """Serves all records concurrently, and waits for the code of attempts that have ended. Returns for each record how its
+    session ended, or the error that stopped it."""
     asyncio.get_running_loop().set_default_executor(THREADS)
     budget = Budget(remaining_ms, hard=True).start()
     ends = await asyncio.gather(*(work(record["body"], remaining_ms) for record in records), return_exceptions=True)
-    if RUNNER.lingering:
+    if RUNNER.lingering and not any(isinstance(end, BaseException) for end in ends):  # else its lease may end soon
         await RUNNER.lingering.wait(min(budget.leaving_ms, RUNNER.lingering.left_ms))
     return ends
 

@@ -175,7 +175,7 @@ def test_an_invocation_waits_for_code_that_goes_on_and_then_retries(stack: Stack
 
 @pytest.mark.parametrize("retries", [True, False], ids=["retries", "ends"])
 def test_nothing_of_an_attempt_runs_in_another_invocation(stack: Stack, api: Ask, retries: bool) -> None:
-    """The function hands over, deletes its message and ends its process before the code returns; the next process does the rest."""
+    """The function hands over, deletes its messages and ends its process before the code returns; the next does the rest."""
     (stack.folder / "effects").touch()
     name = f"stuck{retries:d}"
     top = {} if retries else {"timeout": "1s"}

@@ -17,7 +17,7 @@ from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.inputs import merged_inputs
-from stepless.core.limits.queue import fold_queued, unqueue
+from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import DECIDED, Merging, Reading
 from stepless.core.state import (
@@ -139,7 +139,7 @@ def _run_recovered(state: State, event: Event) -> None:
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    if state.ready or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
+    if is_ready(state) or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
         state.idle_hops += 1
 
 

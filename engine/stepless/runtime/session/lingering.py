@@ -75,23 +75,28 @@ class Lingering:
         if self.overdue():
             self.on_overdue()
         elif self._codes:
-            self._alarm = loop.call_at(self._since() + self.most_ms / 1000, self._check, loop)
+            self._alarm = loop.call_at(self._until(), self._check, loop)
 
-    def _since(self) -> float:
-        return min(since for attempts in self._codes.values() for since in attempts.values())
+    def _until(self) -> float:
+        """The instant of the loop's clock at which some code becomes overdue."""
+        return min(since for attempts in self._codes.values() for since in attempts.values()) + self.most_ms / 1000
 
     @property
     def left_ms(self) -> float:
         """How long the code may still go on before some of it has lingered for `most_ms`."""
-        return self.most_ms - (asyncio.get_running_loop().time() - self._since()) * 1000 if self else self.most_ms
+        return max(0.0, (self._until() - asyncio.get_running_loop().time()) * 1000) if self else self.most_ms
 
     def overdue(self) -> bool:
         """Whether some code has lingered for `most_ms`."""
-        return self.left_ms <= 0
+        return bool(self) and asyncio.get_running_loop().time() >= self._until()
+
+    def codes(self) -> Sequence[tuple[str, str]]:
+        """The runs and instances whose code lingers."""
+        return [(run_id, instance) for run_id, instance in self._codes if self.lingers(run_id, instance)]
 
     def names(self) -> Sequence[str]:
-        """The nodes and runs whose code lingers, for people."""
-        return [f"{instance} of {run_id}" for run_id, instance in self._codes if instance in self.of(run_id)]
+        """The same, for people."""
+        return [f"{instance} of {run_id}" for run_id, instance in self.codes()]
 
     def of(self, run_id: str) -> LingeringOfRun:
         return LingeringOfRun(self, run_id)

@@ -30,7 +30,7 @@ class Runner:
     def __init__(self, world: World) -> None:
         self._world = world
         self.sessions: dict[str, Session] = {}
-        self.lingering = Lingering()
+        self.lingering = Lingering(world.linger_ms)
         self.lingering.on_return = self._code_returned
         self.lingering.alone = lambda: all(session.only_lingers for session in self.sessions.values())
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None

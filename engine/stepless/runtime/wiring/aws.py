@@ -77,8 +77,8 @@ class Cloud:
         return gateway(setting("STEPLESS_AUTH"), os.environ.get)
 
     def end_process(self, done: Sequence[str]) -> NoReturn:
-        """Ends the process at once, with what runs in its threads. Lambda reports the invocation as failed (`Runtime.ExitError`) and
-        starts another process for the next one. `done` are the receipt handles of the messages that must not be delivered again."""
+        """Ends the process at once, with what runs in its threads. Lambda reports the invocation as failed (`Runtime.ExitError`)
+        and starts another process for the next one. `done` are the receipt handles of messages not to be delivered again."""
         try:
             self.queue.delete(done)
         except SteplessError:
