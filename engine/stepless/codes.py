@@ -155,6 +155,10 @@ NODES: Final[Table] = {
         "See the violation; list `contract_violated` to retry.",
     ),
     "protocol_error": Code("the server's response is not valid HTTP", "Fix the server."),
+    "rate_limit": Code(
+        "the service asks for a retry after more than a day (and more than `max_backoff_ms`)",
+        "Try again later, or raise `max_backoff_ms`.",
+    ),
     "response_schema_violation": Code("the model's answer violates `response_schema`", "List `contract_violated` to ask again."),
     "response_too_large": Code("the response is larger than a run may keep", "Request less data."),
     "result_not_json": Code("the function returned a value that is not JSON", "See the path inside the result."),

@@ -49,6 +49,7 @@ DEFAULT_MAX_ITERATIONS: Final = 1_000
 MAX_ITERATIONS: Final = 1_000_000
 DEFAULT_WINDOW: Final = 20  # branches of a parallel at once
 MAX_RETRY_ATTEMPTS: Final = 100
+MAX_RETRY_AFTER_MS: Final = 24 * 3_600_000  # of a delay that a service asks for; `max_backoff_ms` if that is longer
 MAX_SHOWN_PATH: Final = 100  # instances of one path: with full paths, a trace would grow with the square of a chain's length
 MAX_CAUSES: Final = 100  # errors that one upstream failure lists
 MAX_CAUSES_CHARACTERS: Final = 40_000  # of their messages, together: one batch of the log holds them all

@@ -108,7 +108,7 @@ def failure_of(error: boto.ClientError) -> NodeFailure:
         return NodeFailure("timeout", "timeout", message)
     if code in _BROKE or status >= 500:
         return NodeFailure("provider_error", "model_unavailable", message)
-    return NodeFailure("http_error", "model_request_refused", message, retryable=False,
+    return NodeFailure("http_error", "model_request_refused", message,
                        mend="check the model's id, the region, access to the model and the role's permission")
 
 

@@ -116,7 +116,7 @@ def _failure(error: Exception, what: str) -> NodeFailure:
             return NodeFailure("rate_limit", f"aws_{xform_name(code)}", message)
         if code in FAILED or status >= 500:
             return NodeFailure("provider_error", f"aws_{xform_name(code)}", message)
-        return NodeFailure("http_error", f"aws_{xform_name(code)}", message, retryable=False)
+        return NodeFailure("http_error", f"aws_{xform_name(code)}", message)
     message = f"{what}: {error}"[:MAX_ERROR_CHARACTERS]
     if isinstance(error, boto.ReadTimeoutError | boto.ConnectTimeoutError):
         return NodeFailure("timeout", "timeout", message)
