@@ -84,7 +84,7 @@ class Attempts:
             return False
         del self.live[attempt.dispatch.id]
         if attempt.calls is not None and attempt.calls.number:  # a tool's, which has timed out
-            self._lingering.add(self._run_id, attempt, self._loop)
+            self._lingering.add(self._run_id, attempt.dispatch.id, attempt, self._loop)
         return True
 
     def drop(self, instance: str) -> None:
@@ -92,7 +92,7 @@ class Attempts:
         attempt = self.live.pop(instance, None)
         if attempt is not None and attempt.task is not None:
             attempt.task.cancel()
-            self._lingering.add(self._run_id, attempt, self._loop)
+            self._lingering.add(self._run_id, attempt.dispatch.id, attempt, self._loop)
 
     def close(self) -> None:
         """Drops all attempts."""

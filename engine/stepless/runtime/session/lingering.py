@@ -9,12 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from stepless.limits import LINGER_MS
 
-if TYPE_CHECKING:
-    from stepless.runtime.session.attempts import Attempt
+
+class Attempt(Protocol):
+    """An attempt that has ended (`attempts.Attempt`)."""
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether nothing of its code runs any more."""
+        ...
+
+    def when_returned(self, then: Callable[[], None]) -> None:
+        """Calls `then` once all its code has returned."""
+        ...
 
 
 class Lingering:
@@ -35,9 +45,9 @@ class Lingering:
     def __bool__(self) -> bool:
         return any(not attempt.has_returned for attempts in self._codes.values() for attempt in attempts)
 
-    def add(self, run_id: str, attempt: Attempt, loop: asyncio.AbstractEventLoop) -> None:
+    def add(self, run_id: str, instance: str, attempt: Attempt, loop: asyncio.AbstractEventLoop) -> None:
         """Takes an attempt that has ended, until its code has returned."""
-        key = (run_id, attempt.dispatch.id)
+        key = (run_id, instance)
         self._codes.setdefault(key, {})[attempt] = loop.time()
         self._numbers[run_id] += 1
         attempt.when_returned(lambda: self._remove(key, attempt))

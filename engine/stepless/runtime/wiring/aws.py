@@ -5,13 +5,11 @@ Reads the environment variables that template.yaml sets. Sends no request before
 
 from __future__ import annotations
 
-import logging
 import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
@@ -24,7 +22,7 @@ from stepless.adapters.aws.snapstart import reseed_after_restore
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
-from stepless.errors import ConfigError, SteplessError, StoreUnusable
+from stepless.errors import ConfigError, StoreUnusable
 from stepless.nodes import KIND_CODE, KINDS
 from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.access.invitations import Invitations
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from stepless.runtime.service import Service
     from stepless.runtime.session.runner import Runner
 
-_log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[dict[str, Any], Any], dict[str, Any]]
 """What Lambda calls: takes an event and the invocation's context, returns an answer."""
@@ -75,17 +72,6 @@ class Cloud:
         from stepless.runtime.access.gateways import gateway  # only the API function needs it
 
         return gateway(setting("STEPLESS_AUTH"), os.environ.get)
-
-    def end_process(self, done: Sequence[str]) -> NoReturn:
-        """Ends the process at once, with what runs in its threads. Lambda reports the invocation as failed (`Runtime.ExitError`)
-        and starts another process for the next one. `done` are the receipt handles of messages not to be delivered again."""
-        try:
-            self.queue.delete(done)
-        except SteplessError:
-            _log.warning("messages that are done are delivered again", exc_info=True)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(1)
 
     @property
     def api_keys(self) -> Sequence[str]:
