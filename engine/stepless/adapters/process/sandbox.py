@@ -72,7 +72,7 @@ async def _bounded(process: Process) -> bytes:
 
 
 async def _kill_and_reap(process: Process) -> None:
-    """Kills the process and its children, and closes its pipes. A child may outlive the process: it then holds the output open."""
+    """Kills the process and its children, and closes its pipes. A child that outlives the process holds its output open."""
     assert process.stdout is not None
     if process.returncode is None or not process.stdout.at_eof():
         with suppress(ProcessLookupError):
