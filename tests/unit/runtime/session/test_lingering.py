@@ -24,6 +24,7 @@ Node = Callable[..., dict[str, Any]]
 WAIT_S = 20.0
 TWICE = {"attempts": 2, "backoff_ms": 0}
 ONE = {"max": 1}
+SHORT_MS = 400  # a timeout that the first call misses and the second one keeps, on a busy machine too
 
 
 class Sync:
@@ -88,7 +89,7 @@ def test_a_retry_begins_when_the_thread_of_the_former_attempt_has_returned(
     machine: Any, node: Node, sync: Sync, limit: dict[str, Any]
 ) -> None:
     machine.behaviours["a"] = sync
-    run_id = machine.start({"a": node(timeout_ms=10, retry=TWICE, **limit)})
+    run_id = machine.start({"a": node(timeout_ms=SHORT_MS, retry=TWICE, **limit)})
 
     async def play() -> None:
         session = begin(machine, run_id)
@@ -105,7 +106,8 @@ def test_a_retry_begins_when_the_thread_of_the_former_attempt_has_returned(
 def test_other_branches_go_on_while_the_code_of_one_lingers(machine: Any, node: Node, sync: Sync) -> None:
     """Also when the soft budget of the invocation is used up: such a session cannot hand over."""
     machine.behaviours["a"] = sync
-    run_id = machine.start({"a": node(timeout_ms=10, retry=TWICE), "b": node("go"), "c": node("b"), "go": {"type": "manual"}})
+    stuck = node(timeout_ms=SHORT_MS, retry=TWICE)
+    run_id = machine.start({"a": stuck, "b": node("go"), "c": node("b"), "go": {"type": "manual"}})
 
     async def play() -> None:
         session = begin(machine, run_id, Budget(0))
@@ -201,7 +203,7 @@ def test_a_cancel_of_prompt_code_writes_the_header_once_more_at_most(machine: An
 
 def test_a_session_that_stops_lets_its_lease_lapse_and_the_next_process_goes_on(machine: Any, node: Node, sync: Sync) -> None:
     machine.behaviours["a"] = sync
-    run_id = machine.start({"a": node(timeout_ms=10, retry=TWICE, concurrency=ONE)})
+    run_id = machine.start({"a": node(timeout_ms=SHORT_MS, retry=TWICE, concurrency=ONE)})
 
     async def play() -> None:
         session = begin(machine, run_id)
@@ -232,7 +234,7 @@ def test_a_session_that_stops_leaves_after_those_without_lingering_code(machine:
         return "done"
 
     machine.behaviours |= {"a": sync, "b": held}
-    lingering = machine.start({"a": node(timeout_ms=10, retry=TWICE)})
+    lingering = machine.start({"a": node(timeout_ms=SHORT_MS, retry=TWICE)})
     other = machine.start({"b": node(), "c": node("b")})
 
     async def play() -> None:
@@ -256,7 +258,7 @@ def test_an_invocation_that_is_used_up_leaves_the_code_to_the_end_of_its_process
 ) -> None:
     now = 0.0
     machine.behaviours["a"] = sync
-    run_id = machine.start({"a": node(timeout_ms=10, retry=TWICE if not ends else {"attempts": 1}, concurrency=ONE)})
+    run_id = machine.start({"a": node(timeout_ms=SHORT_MS, retry=TWICE if not ends else {"attempts": 1}, concurrency=ONE)})
 
     async def play() -> None:
         nonlocal now
@@ -282,7 +284,7 @@ def test_the_process_hears_of_code_that_is_overdue(machine: Any, node: Node, syn
     machine.runner.lingering.most_ms = 1
     machine.runner.lingering.on_overdue = heard.set
     machine.behaviours["a"] = sync
-    run_id = machine.start({"a": node(timeout_ms=10, retry=TWICE)})
+    run_id = machine.start({"a": node(timeout_ms=SHORT_MS, retry=TWICE)})
 
     async def play() -> None:
         session = begin(machine, run_id)
