@@ -81,6 +81,22 @@ as its code (`KeyError`: `key_error`); a `TimeoutError` has the cause `timeout`.
 `NodeFailure(cause, code, message)` sets another cause. Arguments that do not fit are `config`, a result that is not JSON is
 `execution`.
 """,
+    "http": """\
+The cause of a failure by its status, and whether it is retried if `retry` allows more attempts:
+
+| status | cause | retried |
+|---|---|---|
+| 408, 504 | `timeout` | yes |
+| 425, 429; 403 and 503 with `Retry-After` | `rate_limit` | yes |
+| other 5xx | `provider_error` | yes |
+| any other that `expect_status` does not list | `http_error` | if `retry_on` lists `http_error` |
+
+With `retry_statuses` the statuses that it lists are retried, and no others; those of the last row then have the cause
+`provider_error`. `retry_on` must list the cause.
+
+`Retry-After` is kept, in seconds or as a date, when it is longer than the back-off. If it is longer than a day and than
+`max_backoff_ms`, the node fails at once with the code `rate_limit`.
+""",
     "llm": """\
 Providers are configured in the environment: `STEPLESS_OPENAI_KEY`, and `STEPLESS_OPENAI_URL` for another server with the
 same API, its version included (`https://api.openai.com/v1`: requests go to that address plus `/chat/completions`);

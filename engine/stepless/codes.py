@@ -36,8 +36,7 @@ FINDINGS: Final[Table] = {
     "exactly_one": Code("exactly one of several fields must be given", "Keep one of them."),
     "expression_error": Code("an expression failed during evaluation", "Check the position and the value in the message."),
     "expression_forbidden": Code(
-        "the expression uses syntax or a function that the language does not have",
-        "See the list of operators and functions.",
+        "the expression uses syntax or a function that the language does not have", "See the list of operators and functions."
     ),
     "expression_syntax": Code("the expression has a syntax error", "Fix it at the given position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
@@ -111,8 +110,7 @@ NODES: Final[Table] = {
     "code_timeout": Code("the code did not finish in time", "Raise `timeout_ms`, or do less work."),
     "connection_failed": Code("the host could not be reached", "Check the host; `retry_on` can list this cause."),
     "crashed": Code(
-        "the process ended during every attempt of the node",
-        "Check the runner's log: did it run out of memory, or time out?",
+        "the process ended during every attempt of the node", "Check the runner's log: did it run out of memory, or time out?"
     ),
     "input_contract_violation": Code("the merged input violates `input_contract`", "See the violation; the node did not run."),
     "invalid_arguments": Code("the arguments do not match the function's signature", "Fix the argument in the message."),
@@ -129,15 +127,13 @@ NODES: Final[Table] = {
     "model_declined": Code("the model or a guardrail declined to answer", "See its message; change the request."),
     "model_missing": Code("no model is named", "Set `model`, or configure a default."),
     "model_rate_limited": Code(
-        "the model provider limits the request rate",
-        "`retry_on` can list this cause; the retry waits for `retry_after_ms`.",
+        "the model provider limits the request rate", "`retry_on` can list this cause; the retry waits for `retry_after_ms`."
     ),
     "model_request_refused": Code("the model provider rejected the request", "Check key, model and parameters."),
     "model_unavailable": Code("the model provider failed or is unreachable", "`retry_on` can list this cause."),
     "moderation_flagged": Code("moderation flagged the input or the output", "See the reason."),
     "moderation_unavailable": Code(
-        "no moderator was available, so the node was blocked",
-        "Configure a moderator, or allow unmoderated content.",
+        "no moderator was available, so the node was blocked", "Configure a moderator, or allow unmoderated content."
     ),
     "not_a_collection": Code("`items` is neither a list nor an object", "Check what the reference reads."),
     "no_progress": Code(
@@ -149,12 +145,13 @@ NODES: Final[Table] = {
     "notice_without_means": Code("this installation cannot send notices (in the history)", "Check its configuration."),
     "notice_without_sender": Code("mail notices have no sender address (in the history)", "Set STEPLESS_NOTIFY_FROM."),
     "outcome_unknown": Code(
-        "an attempt was interrupted and may or may not have taken effect",
-        "Check its effect, then rerun from the node.",
+        "an attempt was interrupted and may or may not have taken effect", "Check its effect, then rerun from the node."
     ),
     "output_contract_violation": Code(
-        "the output violates `output_contract`", "See the violation; list `contract_violated` to retry."),
+        "the output violates `output_contract`", "See the violation; list `contract_violated` to retry."
+    ),
     "protocol_error": Code("the server's response is not valid HTTP", "Fix the server."),
+    "rate_limit": Code("the service asks for a retry after more than a day", "Try again later, or raise `max_backoff_ms`."),
     "response_schema_violation": Code("the model's answer violates `response_schema`", "List `contract_violated` to ask again."),
     "response_too_large": Code("the response is larger than a run may keep", "Request less data."),
     "result_not_json": Code("the function returned a value that is not JSON", "See the path inside the result."),
@@ -302,6 +299,9 @@ REQUESTS: Final[Table] = {
 
 ENGINE: Final[Table] = {
     "append_conflict": Code("another process wrote to this run's log", "No action: the run continues there."),
+    "code_not_returned": Code(
+        "the code of an attempt goes on long after its end", "Give its work a timeout of its own, so that it returns."
+    ),
     "collector_unavailable": Code(
         "a collector of telemetry refused it for now, or cannot be reached",
         "No action: the engine sends it again. If it lasts, check the endpoint.",

@@ -188,6 +188,12 @@ class CollectorUnavailable(TransientError):
     code = "collector_unavailable"
 
 
+class CodeNotReturned(SteplessError):
+    """The code of an attempt goes on long after the attempt has ended. Only the end of its process ends it."""
+
+    code = "code_not_returned"
+
+
 class Fenced(SteplessError):
     """Another writer owns this run: discard the state in memory, write nothing, and load the run again if asked to."""
 

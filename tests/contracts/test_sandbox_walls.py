@@ -47,6 +47,22 @@ def test_code_that_nobody_waits_for_any_more_is_ended() -> None:
     assert asyncio.run(go()) == set()
 
 
+def test_a_child_that_outlives_its_process_is_killed_with_the_attempt(tmp_path: Path) -> None:
+    script, note = tmp_path / "forks.py", tmp_path / "note"
+    script.write_text(f"""
+import os, time
+if os.fork():
+    os._exit(0)
+with open({str(note)!r}, "w") as file:
+    file.write("begun")
+time.sleep(6)
+with open({str(note)!r}, "w") as file:
+    file.write("ended")
+""")
+    assert failing(ProcessSandbox(script=script), "", timeout_ms=1_500).code == "code_timeout"
+    assert note.read_text() == "begun"
+
+
 def test_an_endless_answer_is_cut_off() -> None:
     code = "import sys\ndef main(args):\n  while True: sys.modules['os'].write(1, b'x' * 9999)"
     assert failing(ProcessSandbox(), code).code == "code_output_too_large"

@@ -14,13 +14,15 @@ from random import Random, getstate, seed, setstate
 from typing import Any
 
 from callers import SECRET, Reported
+from coding import Coding
 from drafted import drafted
 from erased import Erasures
 from exported import Deliveries
 from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
-from virtual_time import Actor, Schedule, passing
+from virtual_time import Actor, Schedule
+from weathers import ENDS, draw_cloud_weather, with_lingering
 from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
 from workflows import Scenario, draw_scenario
 
@@ -74,6 +76,7 @@ class Parts:
     ]
     rests: Callable[[World, Message], object] = rest
     runner: type[Runner] = Runner
+    ends_itself: bool = True  # whether a process ends itself when code in it does not return
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
     cancels: float = 0.15  # how often the operator cancels the run
@@ -114,7 +117,10 @@ class Episode:
         self.random = Random(f"stepless {number}")
         weather = parts.weather(self.random)
         self.schedule = Schedule()
+        if parts.weather in (draw_weather, draw_cloud_weather):
+            weather = with_lingering(weather, Random(f"lingering {number}"))
         self.chance = Chance(self.schedule, Random(f"chance {number}"), weather)
+        self.coding = Coding(self.chance, strict=bool(weather.lingers) and set(weather.faults) <= set(ENDS))
         fenced = weather.skew_ms * 2 <= LEASE_MARGIN_MS
         self.journal = Journal(self.schedule, exact=not (weather.skew_ms or weather.back_ms), fenced=fenced)
         self.erasures = parts.erasures(self)
@@ -178,7 +184,7 @@ class Episode:
             raise Violation(f"a pinned node is not called: {call.instance} of {call.run_id}")
         entries = self.scenario.script.get(call.node, QUICK)
         ((what, options),) = entries[min(call.attempt, len(entries)) - 1].items()
-        await passing(options["ms"])
+        await self.coding.work(call, options["ms"])
         if what == "fail":
             raise NodeFailure(options["cause"], options["cause"], "", retry_after_ms=options.get("retry_after_ms"))
         return Result(options.get("value", call.node), options.get("handle", "source"))
@@ -243,7 +249,7 @@ class Episode:
 
     def _worker(self) -> Worker:
         """A process with free capacity, or else a new one."""
-        free = [worker for worker in self.workers if not worker.actor.over and worker.busy < self.window]
+        free = [worker for worker in self.workers if worker.takes_work and worker.busy < self.window]
         if free and (len(free) > 1 or self.chance.random.random() < 0.8):
             return self.chance.random.choice(free)
         worker = Worker(self, f"runner {len(self.workers)}")
@@ -324,7 +330,7 @@ class Episode:
                 script[event.instance] = [{"ok": {"value": event.data["answer"]}}]
             elif event.type is EventType.NODE_FAILED and event.data["error"]["code"].startswith("child_"):
                 script[event.instance] = [{"fail": {"cause": "child_failed", "code": event.data["error"]["code"]}}]
-            elif event.type is EventType.NODE_FAILED and event.data["error"]["code"] == "crashed":
+            elif event.type is EventType.NODE_FAILED and _has_crashed(event):
                 self._check_crash(story.events, event)
                 script[event.instance] = [{"fail": {"cause": "crashed", "code": "crashed"}}]
         head = self.ground.created[run_id]
@@ -340,13 +346,17 @@ class Episode:
                 f"(is, should be) {differing}"
             )
 
-
     @staticmethod
     def _check_crash(events: Sequence[Event], crash: Event) -> None:
         recovered = [event for event in events if event.type is EventType.RUN_RECOVERED and event.sequence < crash.sequence]
         times = sum(crash.instance in event.data["instances"] for event in recovered)
         if times <= MAX_RECOVERIES:
             raise Violation(f"an instance crashes after more than {MAX_RECOVERIES} recoveries: {crash.instance} after {times}")
+
+
+def _has_crashed(event: Event) -> bool:
+    """Whether an instance was cut off too often; a node `fail` passes the error of another on."""
+    return event.data["error"]["code"] == "crashed" and not event.data["error"].get("causes")
 
 
 def _is_of_its_own(event: Event) -> bool:

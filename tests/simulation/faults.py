@@ -45,6 +45,9 @@ class Weather:
     lag: float = 0.0  # an index, or a read that is not consistent, is behind the table
     partial: float = 0.0  # a batch is done in part
     missing: float = 0.0  # an object is missing for a while
+    # Code of attempts that goes on after their end:
+    hangs: float = 0.0  # an attempt takes longer than its timeout
+    lingers: float = 0.0  # code does not return when it is cancelled, for a while or for ever
 
 
 def draw_weather(random: Random) -> Weather:

@@ -85,7 +85,7 @@ class Journal:
         self.holds: list[Held] = []
         self.erased: set[str] = set()  # runs whose header says so, or is removed
 
-    def _refuse(self, reason: str) -> None:
+    def refuse(self, reason: str) -> None:
         """Ends the episode, even when the engine catches the exception."""
         violation = Violation(reason)
         self.schedule.failure = self.schedule.failure or violation
@@ -98,26 +98,26 @@ class Journal:
         story = self.runs[run_id]
         if emptied:
             if batch.data or batch.first not in story.written:
-                self._refuse(f"an erasure empties batches, and makes none: {batch} of {run_id}")
+                self.refuse(f"an erasure empties batches, and makes none: {batch} of {run_id}")
             return
         if len(batch.data) > MAX_BATCH_BYTES:
-            self._refuse(f"bounds: a batch of {len(batch.data)} bytes")
+            self.refuse(f"bounds: a batch of {len(batch.data)} bytes")
         if story.events and story.events[-1].type in RUN_ENDS:
-            self._refuse(f"a finished run never changes: batch {batch.first} after the end of {run_id}")
+            self.refuse(f"a finished run never changes: batch {batch.first} after the end of {run_id}")
         if batch.first != len(story.events) + 1:
-            self._refuse(f"no gap and no fork: batch {batch.first} after event {len(story.events)} of {run_id}")
+            self.refuse(f"no gap and no fork: batch {batch.first} after event {len(story.events)} of {run_id}")
         story.written[batch.first] = batch
         for event in decode_batch(batch.data, batch.first):
             story.events.append(event)
             story.committed_ms[event.sequence] = self.schedule.now_ms
             for name, (key, _) in event.data.get("blobs", {}).items():
                 if not self.keeps(key):
-                    self._refuse(f"an object is there before the batch that names it: {name} of {event.instance}")
+                    self.refuse(f"an object is there before the batch that names it: {name} of {event.instance}")
             if event.type is EventType.NODE_STARTED:
                 story.starts.add((event.instance, event.data.get("attempt", 1)))
             elif event.type in NODE_ENDS:
                 if event.instance in story.ends:
-                    self._refuse(f"a completed instance never runs again: {event.instance} ended twice")
+                    self.refuse(f"a completed instance never runs again: {event.instance} ended twice")
                 story.ends[event.instance] = event.type
 
     def acknowledged(self, run_id: str, batch: Batch) -> None:
@@ -125,22 +125,22 @@ class Journal:
         story = self.runs[run_id]
         story.acknowledged.append(batch)
         if story.written.get(batch.first) != batch:
-            self._refuse(f"acknowledged is durable: the batch {batch.first} of {run_id} was acknowledged and is not there")
+            self.refuse(f"acknowledged is durable: the batch {batch.first} of {run_id} was acknowledged and is not there")
 
     def taken(self, run_id: str, left: Sequence[str]) -> None:
         """Records that a process was informed that signals are marked as taken; `left` are those that are not."""
         if left:
-            self._refuse(f"acknowledged is durable: {len(left)} signals of {run_id} are said to be marked as taken and are not")
+            self.refuse(f"acknowledged is durable: {len(left)} signals of {run_id} are said to be marked as taken and are not")
 
     def runs_now(self, call: Call) -> None:
         """Records that an attempt begins to have effects."""
         story, attempt = self.runs[call.run_id], (call.instance, call.attempt)
         if attempt not in story.starts:
-            self._refuse(f"no effect before its commit: {attempt} of {call.run_id} runs and its start is not in the log")
+            self.refuse(f"no effect before its commit: {attempt} of {call.run_id} runs and its start is not in the log")
         if call.instance in story.ends and self.fenced:
-            self._refuse(f"a completed instance never runs again: {attempt} of {call.run_id} runs after its end")
+            self.refuse(f"a completed instance never runs again: {attempt} of {call.run_id} runs after its end")
         if story.tokens.setdefault(call.instance, call.token) != call.token:
-            self._refuse(f"{call.instance} runs with two idempotency tokens")
+            self.refuse(f"{call.instance} runs with two idempotency tokens")
         story.ran[attempt] += 1
 
     # -- afterwards -------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Worlds in which runs wait for limits per key, and the check of every attempt that begins: no limit is exceeded at any moment.
 
 Only attempts under a live lease count against concurrency: a process that is frozen for longer than its lease cannot be stopped.
+Where code goes on after the end of its attempt (`coding`), and no process freezes, all code counts that runs.
 """
 
 from __future__ import annotations
@@ -141,15 +142,16 @@ class LimitedEpisode(Episode):
         limited, slots, runs = self.limited, 0, set()
         for (run_id, _, _), (epoch, other, weight) in self.under.live.items():
             head = self.truth.get_run(run_id)
-            if other == key and head and head.epoch == epoch and head.owner is not None and head.lease_until_ms > self.world_ms():
+            leased = head and head.epoch == epoch and head.owner is not None and head.lease_until_ms > self.world_ms()
+            if other == key and (leased or self.coding.strict):
                 slots += weight
                 runs.add(run_id)
         self.under.most["slots"] = max(self.under.most["slots"], slots)
         self.under.most["runs"] = max(self.under.most["runs"], len(runs))
         if limited.slots is not None and slots > limited.slots:
-            raise Violation(f"at most {limited.slots} slots are in use: {slots} with the key {key}")
+            self.journal.refuse(f"at most {limited.slots} slots are in use: {slots} with the key {key}")
         if limited.run_slots is not None and len(runs) > limited.run_slots:
-            raise Violation(f"at most {limited.run_slots} runs are at work: {len(runs)} with the key {key}")
+            self.journal.refuse(f"at most {limited.run_slots} runs are at work: {len(runs)} with the key {key}")
 
     def _judge(self) -> None:
         super()._judge()

@@ -15,6 +15,7 @@ from mutants_cloud import CLOUD_MUTANTS
 from mutants_erased import ERASE_MUTANTS
 from mutants_exports import EXPORT_MUTANTS
 from mutants_file import FILE_MUTANTS
+from mutants_lingering import LINGERING_MUTANTS
 from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
 
 from stepless.adapters.memory.store import MemoryStore
@@ -36,7 +37,7 @@ from stepless.runtime.session.signals import Signals
 def _runner(session: type[Session]) -> type[Runner]:
     class WithSession(Runner):
         def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-            return session(self._world, head, lease, budget)
+            return session(self._world, head, lease, budget, self.lingering)
 
     return WithSession
 
@@ -200,7 +201,7 @@ class DropsBusyHints(Runner):
     """A hint that finds a live lease is dropped."""
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return ForgetsTheLastLook(self._world, head, lease, budget)
+        return ForgetsTheLastLook(self._world, head, lease, budget, self.lingering)
 
     def _requeue(self, message: Message) -> InvocationEnd:
         return InvocationEnd.BUSY
@@ -283,9 +284,9 @@ class LosesTheHold(Signals):
 class ForgetsToEnd(Session):
     """The header does not record the end."""
 
-    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> None:
-        if not self._state.ended:
-            await super()._leave(due_ms, hand_over=hand_over)
+    async def _end(self) -> InvocationEnd:
+        self._released = True
+        return await super()._end()
 
 
 class FastClock(SkewedClock):
@@ -326,6 +327,7 @@ MUTANTS: Mapping[str, Parts] = {
     "no sweeps": Parts(sweeps=False, weather=lossy),
     **CLOUD_MUTANTS,
     **FILE_MUTANTS,
+    **LINGERING_MUTANTS,
     **EXPORT_MUTANTS,
     **ERASE_MUTANTS,
 }

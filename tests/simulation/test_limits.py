@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 from embedded import OnFile
-from episode import Parts
+from episode import Failed, Parts
 from faults import draw_weather
 from grounds import OnCloud
 from limited import Limited, LimitedEpisode, Span
+from mutants_lingering import FREES_SLOTS_AT_THE_END
 from sweeps import at_most
-from weathers import calm, deadly, draw_cloud_weather, frozen, lossy, slow, storm
+from weathers import calm, deadly, draw_cloud_weather, frozen, lingering, lossy, slow, storm
 
 pytestmark = pytest.mark.long
 
@@ -43,6 +44,18 @@ def test_no_limit_is_exceeded_on_the_adapters_of_aws() -> None:
 def test_no_limit_is_exceeded_in_files(weather: object) -> None:
     for number in range(4):
         LimitedEpisode(number, Parts(OnFile, weather=weather)).go()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("ground", "seeds"), [(Parts(), 30), (Parts(OnCloud), 4), (Parts(OnFile), 4)])
+def test_no_limit_is_exceeded_by_code_that_goes_on_after_the_end_of_its_attempt(ground: Parts, seeds: int) -> None:
+    for number in range(seeds):
+        LimitedEpisode(number, replace(ground, weather=lingering)).go()
+
+
+def test_a_slot_that_is_given_back_before_its_code_has_returned_is_found() -> None:
+    with pytest.raises(Failed, match="at most"):
+        for number in range(60):
+            LimitedEpisode(number, FREES_SLOTS_AT_THE_END).go()
 
 
 FOUND = {

@@ -16,7 +16,7 @@ from grounds import OnCloud
 from mutants_cloud import CLOUD_WEATHERS, partial, repeated, robbed
 from mutants_file import cramped
 from sweeps import at_most
-from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lossy, slow, storm
+from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lingering, lossy, slow, storm
 from workflows import SHAPES
 
 from stepless.core.events import RUN_ENDS
@@ -73,6 +73,14 @@ def test_every_invariant_holds_in_the_weathers_that_planted_bugs_are_looked_for_
 def test_every_invariant_holds_on_the_adapters_of_aws(first: int) -> None:
     for number in range(first, first + CHUNK):
         Episode(number, Parts(OnCloud, weather=draw_cloud_weather)).go()
+
+
+@pytest.mark.parametrize(("parts", "seeds"), [(Parts(), 30), (Parts(OnCloud), 8), (Parts(OnFile), 8)], ids=GROUNDS)
+def test_the_code_of_one_instance_runs_once_at_a_time_although_it_goes_on_after_its_end(parts: Parts, seeds: int) -> None:
+    """And none goes on in another invocation. Processes whose code does not return end themselves."""
+    episodes = [Episode(number, replace(parts, weather=lingering)).go() for number in range(seeds)]
+    story = "\n".join(line for episode in episodes for line in episode.chance.story)
+    assert "goes on for" in story and "ends itself" in story
 
 
 @pytest.mark.parametrize("weather", CLOUD_WEATHERS, ids=lambda weather: weather.__name__)

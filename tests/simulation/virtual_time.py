@@ -146,7 +146,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def __init__(self, actor: Actor) -> None:
         super().__init__()
-        self._actor = actor
+        self.actor = self._actor = actor
         self._selector = self
         self._clock_resolution = 1e-6
         self.set_exception_handler(lambda loop, facts: None)  # tasks that died with their process

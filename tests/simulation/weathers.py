@@ -45,6 +45,25 @@ def lossy(random: Random) -> Weather:
     return Weather(until_ms=120_000, latency=0.8, lost=0.5)
 
 
+ENDS = ("crash after", "crash before")
+
+
+def lingering(random: Random) -> Weather:
+    """Attempts hang, and their code goes on when they have ended. Processes die now and then."""
+    return Weather(
+        until_ms=200_000, rate=random.choice([0, 0.02]), faults=ENDS, latency=0.3, lost=random.choice([0, 0.3]), hangs=0.3,
+        lingers=0.7,
+    )  # fmt: skip
+
+
+def with_lingering(weather: Weather, random: Random) -> Weather:
+    """The same weather, in a fifth of the worlds with code that goes on. There only a death takes a process its lease."""
+    if random.random() >= 0.2:
+        return weather
+    hangs, lingers = random.choice([0.05, 0.3]), random.choice([0.3, 1])
+    return replace(weather, faults=ENDS, hangs=hangs, lingers=lingers, skew_ms=0, back_ms=0)
+
+
 def draw_cloud_weather(random: Random) -> Weather:
     """The usual rates, per request, of which there are more; and the faults of a cloud."""
     weather = draw_weather(random)

@@ -91,7 +91,27 @@ class Worker:
         self.line = Line(self.actor, episode.chance)
         world = episode.world(self.actor)
         self.runner = episode.parts.runner(world)
+        self.runner.lingering.on_overdue = self._overdue
+        self._stopping = False
         self._waiting: list[Sequence[Parcel]] = []
+
+    @property
+    def takes_work(self) -> bool:
+        return not self.actor.over and not self._stopping
+
+    def _overdue(self) -> None:
+        """Code does not return: a process without a hard budget lets its sessions hand over, and then ends itself."""
+        if self.episode.hard_budget or not self.episode.parts.ends_itself:
+            return
+        self._stopping = True
+        for session in list(self.runner.sessions.values()):
+            session.stop()
+        if not self.busy:
+            self._end()
+
+    def _end(self) -> None:
+        self.episode.chance.record(self.actor.name, f"ends itself: {', '.join(self.runner.lingering.names())}")
+        raise Crash
 
     def _live(self, actor: Actor) -> None:
         self.loop = VirtualLoop(actor)
@@ -124,9 +144,16 @@ class Worker:
         raise Crash
 
     async def _invoke(self, parcels: Sequence[Parcel]) -> None:
-        """Processes all messages concurrently. Failed messages are delivered again."""
+        """Processes all messages concurrently. Failed messages are delivered again. A process whose code does not return ends
+        itself, on the cloud in the same invocation."""
+        episode, loop, lingering = self.episode, asyncio.get_running_loop(), self.runner.lingering
+        budget = Budget(episode.budget_ms, hard=True, clock=loop.time).start()
+        if episode.hard_budget and self.busy == 1:
+            episode.coding.check_idle(self.actor)
         try:
             ends = await asyncio.gather(*map(self._work, parcels))
+            if episode.hard_budget and lingering and not any(ends):
+                await lingering.wait(min(budget.leaving_ms, lingering.left_ms))
             done = self.episode.parts.acknowledged(parcels, ends)
             if done:
                 self.line.call("acknowledge", lambda: [parcel.acknowledge() for parcel in done])
@@ -134,8 +161,12 @@ class Worker:
             self.episode.chance.record(self.actor.name, f"cannot acknowledge: {error.message}")
             for parcel in parcels:
                 parcel.back_after(1_000)
+        except Violation as error:
+            episode.schedule.failure = episode.schedule.failure or error
         finally:
             self.busy -= 1
+        if episode.parts.ends_itself and ((episode.hard_budget and lingering) or (self._stopping and not self.busy)):
+            self._end()
 
     async def _work(self, parcel: Parcel) -> BaseException | None:
         """Executes a run. Returns None, or the reason why its message is delivered again."""

@@ -46,9 +46,12 @@ class KindMethods(Nodes):
 
     def http(
         self, id: str, *, url: Value, method: Value = UNSET, headers: Value = UNSET, query: Value = UNSET, body: Value = UNSET,
-        expect_status: Value = UNSET, **options: Unpack[CallOptions],
+        expect_status: Value = UNSET, retry_statuses: Value = UNSET, **options: Unpack[CallOptions],
     ) -> Step:  # fmt: skip
-        params = given(url=url, method=method, headers=headers, query=query, body=body, expect_status=expect_status)
+        params = given(
+            url=url, method=method, headers=headers, query=query, body=body, expect_status=expect_status,
+            retry_statuses=retry_statuses,
+        )  # fmt: skip
         return self._add(id, "http", params, options)
 
     def lambda_(

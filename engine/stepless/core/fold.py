@@ -16,7 +16,7 @@ from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_run, enter
 from stepless.core.consequences import settled
 from stepless.core.events import NODE_FAILURES, Event, EventType
-from stepless.core.limits.queue import fold_queued, unqueue
+from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
 from stepless.core.state import (
@@ -136,7 +136,7 @@ def _run_recovered(state: State, event: Event) -> None:
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    if state.ready or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
+    if is_ready(state) or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
         state.idle_hops += 1
 
 

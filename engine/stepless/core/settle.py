@@ -9,6 +9,7 @@ from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.state import Instance, is_effect
+from stepless.limits import MAX_RETRY_AFTER_MS
 from stepless.model.declaration.policies import Retry
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
@@ -56,14 +57,19 @@ def complete(
 def attempt_failed(
     decision: Decision, instance: Instance, failure: Failure, chance: float, usage: Mapping[str, int] = _NOTHING
 ) -> None:
-    """Schedules another attempt after a back-off if one is left and `retry_on` lists the cause; otherwise fails the instance.
-    Records the usage of the failed attempt."""
+    """Schedules another attempt after a back-off if one is left and `retry_on` lists the cause; otherwise fails the instance,
+    also if the service asks for a longer delay than is allowed. Records the usage of the failed attempt."""
     retry, attempt = instance.node.retry, instance.attempt
     if attempt >= retry.attempts or failure.cause not in retry.retry_on or not is_effect(instance) or decision.state.halting:
         fail(decision, instance, failure, usage)
         return
     delay_ms = backoff_ms(retry, attempt, chance)
-    if failure.cause == "rate_limit" and failure.retry_after_ms is not None:
+    if failure.retry_after_ms is not None:
+        longest_ms = max(retry.max_backoff_ms, MAX_RETRY_AFTER_MS)
+        if failure.retry_after_ms > longest_ms:
+            message = f"it asks for a retry after {failure.retry_after_ms:,} ms, and the longest delay is {longest_ms:,} ms"
+            fail(decision, instance, failure._replace(code="rate_limit", message=f"{message}: {failure.message}"), usage)
+            return
         delay_ms = max(delay_ms, failure.retry_after_ms)
     data: dict[str, JSON] = {
         "attempt": attempt,

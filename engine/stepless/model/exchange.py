@@ -16,7 +16,8 @@ def successful(status: int) -> bool:
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """`query` is added to the URL; a list repeats its parameter. `timeout_ms` covers the whole exchange, redirects included.
-    `expects` returns whether a status is a success: by default 2xx."""
+    `expects` returns whether a status is a success: by default 2xx. `retries` returns whether an unexpected status may be
+    retried; None if its cause alone decides."""
 
     method: str
     url: str
@@ -25,6 +26,7 @@ class HttpRequest:
     content: bytes | None = None
     timeout_ms: int = 30_000
     expects: Callable[[int], bool] = successful
+    retries: Callable[[int], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Http(Protocol):
         """Sends a request to a public address, or one that STEPLESS_HTTP_ALLOW names. Follows redirects, checking each address
         again; to another origin it omits headers that may hold keys. Never retries: the node does.
 
-        Raises `NodeFailure`: timeout; rate_limit for 429, and for 503 with Retry-After; provider_error for other 5xx, failed
-        connections and malformed answers; http_error for other unexpected statuses and for too many redirects; execution for a
-        body above MAX_RESULT_BYTES; config for addresses that are not allowed and requests that cannot be sent.
+        Raises `NodeFailure`: timeout; rate_limit for 425 and 429, and for 403 and 503 with Retry-After; provider_error for other
+        5xx, failed connections and malformed answers; http_error for other unexpected statuses and for too many redirects;
+        execution for a body above MAX_RESULT_BYTES; config for addresses that are not allowed and requests that cannot be sent.
         """
         ...
 

@@ -78,7 +78,7 @@ class Models(Protocol):
         arrives.
 
         Raises `NodeFailure`: timeout; rate_limit, with `retry_after_ms` when the provider gives it; provider_error when the
-        provider is unreachable or failed; http_error (not retryable) when it rejects the request; moderation when the model or a
+        provider is unreachable or failed; http_error when it rejects the request; moderation when the model or a
         guardrail declines to answer; config for an unknown provider or model.
         """
         ...
@@ -102,7 +102,7 @@ class Aws(Protocol):
         """Makes one call and never retries it. Where the operation takes an idempotency token, sends one derived from `token`.
 
         Raises `NodeFailure`: rate_limit for throttling; timeout; provider_error when the service failed or is unreachable;
-        http_error (not retryable, `aws_<code>`) when it rejects the call; config for invalid parameters or credentials.
+        http_error (`aws_<code>`) when it rejects the call; config for invalid parameters or credentials.
         """
         ...
 

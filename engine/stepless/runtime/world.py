@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.state import Instance, State, Wait
+from stepless.limits import LINGER_MS
 from stepless.model.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
@@ -50,7 +51,8 @@ class World:
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
     starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
-    `OpenStore.drafts`. `fresh` are headers of runs that this process has just created (`headers.head_of`)."""
+    `OpenStore.drafts`. `linger_ms` is how long the code of an attempt may go on after its end. `fresh` are headers of runs that
+    this process has just created (`headers.head_of`)."""
 
     store: Store
     queue: Queue
@@ -76,4 +78,5 @@ class World:
     traces: bool = False
     near: bool = False
     drafts: Drafts | None = None
+    linger_ms: int = LINGER_MS
     fresh: dict[str, RunHead] = field(default_factory=dict)

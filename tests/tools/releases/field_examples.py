@@ -209,6 +209,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "http.with": {
         "method": Example("POST"), "url": Example("https://example.org"), "headers": Example({"A": "b"}),
         "query": Example({"q": 1}), "body": Example({"n": 1}, {"method": "POST"}), "expect_status": Example([404]),
+        "retry_statuses": Example([409]),
     },
     "lambda.with": {
         "function": Example("g"), "payload": Example({"n": 1}), "mode": Example("callback"),

@@ -8,6 +8,8 @@ from stepless.core.facts import Failed, Failure, Tick
 from stepless.core.settle import backoff_ms
 from stepless.model.declaration.policies import Retry
 
+DAY_MS = 24 * 3_600_000
+
 
 def retry(backoff: int = 500, most: int = 8_000, attempts: int = 9) -> Retry:
     return Retry(attempts=attempts, backoff_ms=backoff, max_backoff_ms=most, retry_on=("timeout",))
@@ -34,14 +36,29 @@ def test_no_backoff_means_at_once(play, node) -> None:  # type: ignore[no-untype
 
 
 @pytest.mark.parametrize(("cause", "asked_ms", "delay_ms"), [
-    ("rate_limit", 9_000, 9_000), ("rate_limit", 10, 500), ("timeout", 9_000, 500),
+    ("rate_limit", 9_000, 9_000), ("rate_limit", 10, 500), ("timeout", 9_000, 9_000), ("rate_limit", DAY_MS, DAY_MS),
 ])  # fmt: skip
-def test_only_a_rate_limit_may_ask_for_more(play, node, cause: str, asked_ms: int, delay_ms: int) -> None:  # type: ignore[no-untyped-def]
+def test_a_failure_may_ask_for_a_longer_delay(play, node, cause: str, asked_ms: int, delay_ms: int) -> None:  # type: ignore[no-untyped-def]
     run = play({"a": node(retry={"attempts": 2, "backoff_ms": 500})})
     run.begin()
     decision = run.decide(Failed("a", 1, Failure(cause, retry_after_ms=asked_ms)), at=5_000)
     assert decision.events[-1].data["delay_ms"] == delay_ms
     assert decision.events[-1].data["resume_at"] == 5_000 + delay_ms
+
+
+@pytest.mark.parametrize(("max_backoff_ms", "asked_ms", "status"), [
+    (8_000, DAY_MS + 1, "failed"), (2 * DAY_MS, 2 * DAY_MS, "waiting"), (2 * DAY_MS, 2 * DAY_MS + 1, "failed"),
+])  # fmt: skip
+def test_a_delay_of_more_than_a_day_or_the_longest_back_off_fails_the_node(  # type: ignore[no-untyped-def]
+    play, node, max_backoff_ms: int, asked_ms: int, status: str
+) -> None:
+    run = play({"a": node(retry={"attempts": 2, "max_backoff_ms": max_backoff_ms})})
+    run.begin()
+    run.decide(Failed("a", 1, Failure("rate_limit", "http_429", "too many", retry_after_ms=asked_ms)))
+    assert run.status("a") == status
+    if status == "failed":
+        error = run.state.get("a").error
+        assert error["code"] == "rate_limit" and error["message"].endswith(": too many")
 
 
 def test_the_drawn_chance_is_recorded_by_its_delay(play, node) -> None:  # type: ignore[no-untyped-def]

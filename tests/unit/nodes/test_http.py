@@ -184,8 +184,12 @@ def test_a_request_that_changes_something_carries_the_token(
     (500, {}, "provider_error", "http_500", True, None),
     (408, {}, "timeout", "http_408", True, None),
     (504, {}, "timeout", "http_504", True, None),
-    (404, {}, "http_error", "http_404", False, None),
-    (304, {}, "http_error", "http_304", False, None),
+    (425, {}, "rate_limit", "http_425", True, None),
+    (403, {"Retry-After": "2"}, "rate_limit", "http_403", True, 2_000),
+    (403, {}, "http_error", "http_403", True, None),
+    (409, {"Retry-After": "2"}, "http_error", "http_409", True, 2_000),
+    (404, {}, "http_error", "http_404", True, None),
+    (304, {}, "http_error", "http_304", True, None),
 ])
 def test_an_unexpected_status_fails_with_its_cause(
     status: int, headers: Any, cause: str, code: str, retryable: bool, retry_after_ms: int | None, server: Server, failing: Any,
@@ -201,10 +205,28 @@ def test_an_unexpected_status_fails_with_its_cause(
 @pytest.mark.parametrize(("text", "wait_ms"), [
     ("0", 0), (" 12 ", 12_000), ("9" * 40, 366 * 86_400_000), ("Thu, 01 Jan 1970 00:01:10 GMT", 60_000),
     ("Thu, 01 Jan 1970 00:00:01 GMT", 0),
+    ("1.5", 1_500), ("0.0001", 1), ("2.", None), ("1e3", None), ("Thu, 01 Jan 1970 00:01:10 -0000", 60_000), ("١", None),
     ("soon", None), ("-5", None), ("", None), (None, None), ("Thu, 99 Jan 1970 00:00:00 GMT", None),
 ])
 def test_retry_after_is_seconds_or_a_date(text: str | None, wait_ms: int | None) -> None:
     assert parse_retry_after(text, now_ms=10_000) == wait_ms
+
+
+@pytest.mark.parametrize(("listed", "status", "cause", "retryable"), [
+    ([409, 423], 409, "provider_error", True),
+    ([409, 423], 503, "provider_error", False),
+    ([409, 423], 429, "rate_limit", False),
+    ("5xx", 502, "provider_error", True),
+    ("5xx", 504, "timeout", True),
+    (202, 202, "provider_error", True),
+    ([], 500, "provider_error", False),
+])
+def test_the_statuses_that_are_retried_may_be_listed(
+    listed: Any, status: int, cause: str, retryable: bool, server: Server, failing: Any
+) -> None:
+    server.answers["/x"] = status, {}, b""
+    failed = failing({"url": f"{server.url}/x", "retry_statuses": listed})
+    assert (failed.cause, failed.retryable, failed.code) == (cause, retryable, f"http_{status}")
 
 
 @pytest.mark.parametrize(("expected", "status", "accepted"), [

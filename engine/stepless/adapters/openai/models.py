@@ -144,7 +144,7 @@ def failure_of(response: httpx.Response, body: bytes) -> NodeFailure:
         return NodeFailure("provider_error", "model_unavailable", f"the provider failed ({status}): {text}")
     mend = "check the key and the account" if status in (401, 403, 429) else "check the model's name and the parameters"
     return NodeFailure("http_error", "model_request_refused", f"the provider refuses the request ({status}): {text}",
-                       retryable=False, mend=mend)
+                       mend=mend)
 
 
 def retry_after_ms(headers: httpx.Headers) -> int | None:

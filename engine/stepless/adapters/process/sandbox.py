@@ -72,11 +72,11 @@ async def _bounded(process: Process) -> bytes:
 
 
 async def _kill_and_reap(process: Process) -> None:
-    """Kills the process and its children, and closes its pipes."""
-    if process.returncode is None:
+    """Kills the process and its children, and closes its pipes. A child that outlives the process holds its output open."""
+    assert process.stdout is not None
+    if process.returncode is None or not process.stdout.at_eof():
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    assert process.stdout is not None
     while await process.stdout.read(_PIECE_BYTES):
         continue
     await process.wait()

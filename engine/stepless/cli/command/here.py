@@ -98,6 +98,8 @@ Subfolders are read too. Python files that import stepless are loaded.
 Saving a workflow publishes it; saving a Python file reloads it and publishes its workflows.
 STEPLESS_API_KEY sets the API key; without it, one is generated and stored with the runs.
 --events-url URL sends the events of runs to a URL, signed with STEPLESS_EVENTS_SECRET.
+The server restarts itself when code goes on for more than a minute after the end of its
+attempt. STEPLESS_LINGER sets another time, like 5m.
 """, _dev,
 )  # fmt: skip
 

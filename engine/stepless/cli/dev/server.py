@@ -20,6 +20,7 @@ from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
 from stepless.cli.dev.modules import Modules
+from stepless.cli.dev.restarting import end_now, handed_listener, kept_listener, start_again
 from stepless.cli.dev.run_lines import RunLines, announcement, console_address
 from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.collector import resting_collector, serving_collector
@@ -33,6 +34,7 @@ from stepless.runtime.wiring.equipment import retention_ms
 from stepless.runtime.wiring.exporting import EVENTS_URL
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.stores import scheme_of, shown
+from stepless.thread_calls import CountedPool
 
 API_KEY = "STEPLESS_API_KEY"
 CORS_ORIGINS = "STEPLESS_CORS_ORIGINS"  # space-separated: origins whose pages may call the API from a browser
@@ -44,7 +46,9 @@ def dev(arguments: argparse.Namespace) -> int:
     if not folder.is_dir():
         mend = "give the folder that has your workflows"
         raise InvalidRequest("there is no such folder", code="folder_not_found", place=arguments.folder, mend=mend)
-    listener = listen(arguments.host, arguments.port)
+    handed = handed_listener()
+    listener = listen(arguments.host, arguments.port) if handed is None else with_protocol(handed)
+    arguments.open = arguments.open and handed is None  # the browser is open already
     try:
         sys.dont_write_bytecode = True  # bytecode compares times in seconds: it would hide a second save within one second
         modules = Modules(folder, arguments.modules)
@@ -85,8 +89,12 @@ def listen(host: str, port: int) -> socket.socket:
         mend = "stop the process that uses this port, or use --port 0 for a free one"
         message = f"the server cannot listen on this address: {error.strerror}"
         raise InvalidRequest(message, code="port_taken", place=f"{host}:{port}", mend=mend) from error
-    # asyncio sets TCP_NODELAY only on sockets whose protocol is TCP; accepted sockets inherit it
-    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
+    return with_protocol(made)
+
+
+def with_protocol(made: socket.socket) -> socket.socket:
+    """The same socket, with its protocol: asyncio sets TCP_NODELAY only on sockets whose protocol is TCP."""
+    return socket.socket(made.family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
 
 
 # -- serving ----------------------------------------------------------------------------------------------------------
@@ -110,28 +118,39 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
         _announce(url, key, codes, folder, built, arguments)
 
     server = Server(app, announce)
-    stop = _stop_signal()
+    stop, overdue, kept = _stop_signal(), asyncio.Event(), kept_listener(listener)
+    asyncio.get_running_loop().set_default_executor(CountedPool())
+    built.host.on_overdue = overdue.set
     lines = RunLines(built.service, url)
     built.runner.on_opened, built.runner.on_left = lines.opened, lines.left
     runner = asyncio.create_task(built.host.serve())
     web = asyncio.create_task(server.serve([listener]))
     stopping = asyncio.create_task(stop.wait())
+    restarting = asyncio.create_task(overdue.wait())
     watching = asyncio.create_task(_watch(folder))
     sweeping = asyncio.create_task(app.state.rooms.sweep())
     try:
-        await asyncio.wait({runner, web, stopping, watching}, return_when=asyncio.FIRST_COMPLETED)
-        drained = await _close(built, server, web)
+        await asyncio.wait({runner, web, stopping, watching, restarting}, return_when=asyncio.FIRST_COMPLETED)
+        restarts = restarting.done() and not stop.is_set()
+        drained = await _close(built, server, web, restarts=restarts)
         await app.state.rooms.close()
         lines.flush()
     finally:
         stopping.cancel()
+        restarting.cancel()
         watching.cancel()
         sweeping.cancel()
     await runner
     await web
     if not watching.cancelled() and watching.done():
         watching.result()  # the task never ends without an error: this raises it
+    if restarts and not stop.is_set():
+        built.close()
+        start_again(kept)
     sys.stderr.write("Stopped.\n" if drained else "Stopped. Interrupted nodes run again after the next start.\n")
+    if built.runner.lingering:
+        built.close()
+        end_now(0 if stop.is_set() else 1)
     return 0 if stop.is_set() else 1
 
 
@@ -162,9 +181,12 @@ async def _watch(folder: Folder) -> None:
         folder.apply(await loop.run_in_executor(None, folder.scan))
 
 
-async def _close(built: Local, server: Server, web: asyncio.Task[None]) -> bool:
+async def _close(built: Local, server: Server, web: asyncio.Task[None], *, restarts: bool) -> bool:
     """Stops accepting requests and lets runs drain; returns whether they did in time."""
-    sys.stderr.write("\nStopping after the running nodes end. Press Ctrl-C again to stop at once.\n")
+    if restarts:
+        sys.stderr.write("\nRestarting, to end code that goes on long after the end of its attempt. The other runs hand over.\n")
+    else:
+        sys.stderr.write("\nStopping after the running nodes end. Press Ctrl-C again to stop at once.\n")
     server.leave()
     drained = await built.host.stop()
     await asyncio.wait({web})

@@ -40,6 +40,13 @@ def restore_limited(state: State, instance: Instance, wait: Wait) -> None:
         state.limited.setdefault(str(wait.details["cell"]), {})[instance.id] = instance
 
 
+def is_ready(state: State) -> bool:
+    """Whether an instance waits for a free slot of the process. Only `decide` takes instances that have begun, or now wait for a
+    limit, out of `ready`; a state that was folded from the log still has them there."""
+    queued = (instance.wait for instance in state.ready if instance.status is Status.QUEUED)
+    return any(wait is None or "cell" not in wait.details for wait in queued)
+
+
 def unqueue(state: State, instance: Instance) -> None:
     """Removes an instance from those that wait for a limit, if it is among them."""
     wait = instance.wait

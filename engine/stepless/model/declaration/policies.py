@@ -82,7 +82,8 @@ class Retry(NamedTuple):
     """The delay before the second attempt. It doubles with each further attempt, up to `max_backoff_ms`. The actual delay is
     random, between half of that and all of it."""
     max_backoff_ms: Milliseconds = 8_000
-    """The maximum delay, unless the provider requested a longer one with a `rate_limit`."""
+    """The maximum delay, unless the service asks for a longer one (`Retry-After`). That is kept if it is at most a day, or this
+    maximum; otherwise the node fails with the code `rate_limit`."""
     retry_on: Causes = RETRIED
     """The causes of failure that are retried. Any other failure is final."""
 

@@ -65,10 +65,10 @@ async def _exchange(http: httpx.AsyncClient, given: HttpRequest, remaining_s: fl
             if given.expects(response.status_code):
                 return HttpAnswer(response.status_code, headers_of(response), await _whole_body(response, what))
             if response.next_request is None:
-                raise failure_of(response, await _beginning(response), what, now_ms)
+                raise failure_of(response, await _beginning(response), what, now_ms, given.retries)
         request = _next_hop(request, response.next_request, given)
     raise NodeFailure("http_error", "too_many_redirects", f"{what} was redirected more than {MAX_REDIRECTS} times",
-                      retryable=False, mend="use the URL that the redirects lead to")
+                      mend="use the URL that the redirects lead to")
 
 
 def _next_hop(request: httpx.Request, following: httpx.Request, given: HttpRequest) -> httpx.Request:

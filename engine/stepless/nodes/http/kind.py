@@ -16,12 +16,13 @@ KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out 
 
 async def run(call: Call) -> Result:
     """Sends the request and returns {status, headers, body}. Raises `NodeFailure` as `Http.send` does, and config for invalid
-    parameters. The expected statuses are `expect_status`. Where tracing is on, the request carries the attempt's trace context,
-    unless the author sets `traceparent`."""
+    parameters. The expected statuses are `expect_status`; `retry_statuses` are those that may be retried. Where tracing is on,
+    the request carries the attempt's trace context, unless the author sets `traceparent`."""
     params = params_of(HttpParams, call)
     prepared = prepare(params, call.token)
     timeout_ms = max(call.deadline_ms - call.started_ms, 0)
     headers = prepared.headers if TRACEPARENT in prepared.headers else {**call.trace_headers, **prepared.headers}
     return Result(output_of(await call.http.send(HttpRequest(
         params.method, params.url, headers, prepared.query, prepared.content, timeout_ms, params.expects,
+        None if params.retry_statuses is None else params.retries,
     ))))

@@ -65,10 +65,20 @@ class HttpParams(Params):
     """Text is sent as it is, any other value as JSON."""
     expect_status: Status | Annotated[list[Status], Field(min_length=1, max_length=50)] = "2xx"
     """Statuses that are not failures: numbers, or classes such as `2xx`."""
+    retry_statuses: Status | Annotated[list[Status], Field(max_length=50)] | None = None
+    """Statuses that are retried, in place of those in the table below: numbers, or classes such as `5xx`. They are failures even
+    if `expect_status` lists them. Other failures by their status are final."""
 
     def expects(self, status: int) -> bool:
-        wanted = self.expect_status if isinstance(self.expect_status, list) else [self.expect_status]
-        return any(status == one or f"{status // 100}xx" == one for one in wanted)
+        return _is_one_of(status, self.expect_status) and not self.retries(status)
+
+    def retries(self, status: int) -> bool:
+        """Whether `retry_statuses` lists a status."""
+        return self.retry_statuses is not None and _is_one_of(status, self.retry_statuses)
+
+
+def _is_one_of(status: int, listed: Status | list[Status]) -> bool:
+    return any(status == one or f"{status // 100}xx" == one for one in (listed if isinstance(listed, list) else [listed]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from base64 import b64encode
+from collections.abc import Callable
+from datetime import UTC
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -101,30 +104,49 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def failure_of(response: httpx.Response, body: bytes, what: str, now_ms: int) -> NodeFailure:
-    """An unexpected status as a failure. `what` names the request."""
+def failure_of(
+    response: httpx.Response, body: bytes, what: str, now_ms: int, retries: Callable[[int], bool] | None = None
+) -> NodeFailure:
+    """An unexpected status as a failure. `what` names the request. With `retries`, the statuses for which it returns False are
+    final, and the others have a cause that is retried by default."""
     status = response.status_code
     sent_ms = _date_ms(response.headers.get("date", "")) or now_ms  # the server computed Retry-After with its own clock
     retry_after_ms = parse_retry_after(response.headers.get("retry-after"), sent_ms)
     shown = " ".join(body.decode("utf-8", "replace").split())[:PREVIEW_CHARACTERS]
     message = f"{what} answered {status} {response.reason_phrase}".rstrip() + (f": {shown}" if shown else "")
-    cause = _CAUSES.get(status, "provider_error" if status >= 500 else "http_error")
-    if status == 503 and retry_after_ms is not None:
-        cause = "rate_limit"
-    return NodeFailure(cause, f"http_{status}", message, retry_after_ms=retry_after_ms, retryable=cause != "http_error")
+    cause = cause_of(status, asks_to_wait=retry_after_ms is not None)
+    retryable = retries is None or retries(status)
+    if retries is not None and retryable and cause == "http_error":
+        cause = "provider_error"
+    return NodeFailure(cause, f"http_{status}", message, retry_after_ms=retry_after_ms, retryable=retryable)
 
 
-_CAUSES: Final = {408: "timeout", 429: "rate_limit", 504: "timeout"}
+_CAUSES: Final = {408: "timeout", 425: "rate_limit", 429: "rate_limit", 504: "timeout"}
+_LIMITING: Final = frozenset({403, 503})  # with Retry-After, these say that there were too many requests
+
+
+def cause_of(status: int, *, asks_to_wait: bool) -> str:
+    """The cause of the failure with this status (docs/reference.md#http). `asks_to_wait`: the answer has a `Retry-After`."""
+    if asks_to_wait and status in _LIMITING:
+        return "rate_limit"
+    return _CAUSES.get(status, "provider_error" if status >= 500 else "http_error")
+
+
+_SECONDS: Final = re.compile(r"([0-9]+)(?:\.([0-9]+))?")
+_LONGEST_DIGITS: Final = 12  # no delay has more seconds
 
 
 def parse_retry_after(text: str | None, now_ms: int) -> int | None:
-    """Milliseconds to wait, from seconds or an HTTP date; None for any other text. Never negative, never above
-    MAX_DURATION_MS."""
+    """Milliseconds to wait, from seconds (a fraction is rounded up) or an HTTP date; None for any other text. Never negative,
+    never above MAX_DURATION_MS."""
     if text is None:
         return None
     text = text.strip()
-    if text.isascii() and text.isdigit():
-        wait_ms = int(text[:12]) * 1_000
+    if seconds := _SECONDS.fullmatch(text):
+        if len(seconds[1]) > _LONGEST_DIGITS:
+            return MAX_DURATION_MS
+        fraction = (seconds[2] or "")[:_LONGEST_DIGITS].ljust(3, "0")
+        wait_ms = int(seconds[1]) * 1_000 + int(fraction[:3]) + (1 if fraction[3:].strip("0") else 0)
     elif (until_ms := _date_ms(text)) is not None:
         wait_ms = until_ms - now_ms
     else:
@@ -134,6 +156,7 @@ def parse_retry_after(text: str | None, now_ms: int) -> int | None:
 
 def _date_ms(text: str) -> int | None:
     try:
-        return int(parsedate_to_datetime(text).timestamp()) * 1_000
+        date = parsedate_to_datetime(text)
+        return int((date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()) * 1_000
     except (ValueError, TypeError, OverflowError):
         return None

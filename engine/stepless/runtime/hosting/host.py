@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientError
+from stepless.errors import CodeNotReturned, EngineBug, LogUnreadable, SteplessError, TransientError
 from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Clock, Firing, Inbound, Message
 from stepless.runtime.hosting.sweep import sweep
@@ -18,6 +18,7 @@ from stepless.runtime.triggers.firing import Schedules
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
+_END_IT = "give its work a timeout of its own, so that it returns; another process continues the run when this one has ended"
 
 
 class Host:
@@ -42,7 +43,9 @@ class Host:
         self.schedules: Schedules | None = None  # for a process that serves all workflows
         self.faults: dict[str, SteplessError] = {}  # why runs could not continue, by run id
         self.on_ending: Callable[[str], None] = lambda run_id: None  # of an invocation
+        self.on_overdue: Callable[[], None] = lambda: None  # of code that goes on after the end of its attempt
         runner.on_unreadable = self._unreadable
+        runner.lingering.on_overdue = self._overdue
         queue.listen(self.wake)
         self.serves: Callable[[str], bool] = lambda run_id: True  # hints for other runs are dropped; the next sweep finds them
 
@@ -121,6 +124,15 @@ class Host:
     def _unreadable(self, run_id: str, error: LogUnreadable) -> None:
         _log.error("run %s rests: %s", run_id, error)
         self.faults[run_id] = error
+
+    def _overdue(self) -> None:
+        """Reports that code has not returned long after the end of its attempt. Its runs continue only when it has returned, or
+        in another process."""
+        for run_id, instance in self._runner.lingering.codes():
+            error = CodeNotReturned(f"the code of {instance} goes on after the end of its attempt", place=run_id, mend=_END_IT)
+            _log.error("run %s is held up: %s", run_id, error)
+            self.faults[run_id] = error
+        self.on_overdue()
 
     async def _sleep(self) -> None:
         clock, pace = self._world.clock, self._pace

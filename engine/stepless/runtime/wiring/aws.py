@@ -49,6 +49,7 @@ class Cloud:
 
     world: World
     meter: EmfMeter
+    queue: SqsQueue
 
     @cached_property
     def runner(self) -> Runner:
@@ -139,7 +140,7 @@ def aws() -> Cloud:
         runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
     invitations = Invitations(sign, os.environ.get(BASE_URL, ""))
-    return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter)
+    return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter, queue)
 
 
 class LazyCalendar:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from stepless.errors import ConfigError
-from stepless.model.durations import parse_retention_ms
+from stepless.limits import LINGER_MS
+from stepless.model.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models
 from stepless.runtime.access.invitations import Invitations
@@ -23,6 +24,7 @@ from stepless.runtime.world import World
 MODERATOR: Final = "STEPLESS_MODERATOR"  # the name of the registered function that moderates
 NOTIFY_FROM: Final = "STEPLESS_NOTIFY_FROM"  # the sender address of mail to people
 BASE_URL: Final = "STEPLESS_BASE_URL"  # the start of every link that is sent to people
+LINGER: Final = "STEPLESS_LINGER"  # how long the code of an attempt may go on after its end, like 60s
 RETENTION: Final = "STEPLESS_RETENTION"  # how long runs are kept after their end, like 90d
 
 
@@ -55,9 +57,18 @@ def equipped(
         notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
         retention_ms=retention_ms(setting(RETENTION)),
         traces=is_traced(setting),
+        linger_ms=linger_ms(setting(LINGER)),
     )
     relay = LazyRelay(complete, setting, aws, invitations, setting(NOTIFY_FROM))
     return with_children(replace(complete, relay=relay))
+
+
+def linger_ms(text: str | None) -> int:
+    """The setting LINGER in milliseconds; LINGER_MS for an empty text. Raises `ConfigError` (invalid_duration)."""
+    try:
+        return parse_duration_ms(text.strip()) if text and text.strip() else LINGER_MS
+    except ValueError as error:
+        raise ConfigError(str(error), code="invalid_duration", place=LINGER, mend="write it like 60s") from error
 
 
 def retention_ms(text: str | None, *, place: str = RETENTION) -> int | None:

@@ -71,8 +71,8 @@ def test_an_unknown_action_is_told_the_nearest(calls: BotoOperations) -> None:
 
 
 @pytest.mark.parametrize(("service", "action", "params", "cause", "code", "retryable"), [
-    ("sqs", "GetQueueUrl", {"QueueName": "none"}, "http_error", "aws_aws_simple_queue_service_non_existent_queue", False),
-    ("dynamodb", "DeleteTable", {"TableName": "none"}, "http_error", "aws_resource_not_found_exception", False),
+    ("sqs", "GetQueueUrl", {"QueueName": "none"}, "http_error", "aws_aws_simple_queue_service_non_existent_queue", True),
+    ("dynamodb", "DeleteTable", {"TableName": "none"}, "http_error", "aws_resource_not_found_exception", True),
     ("dynamodb", "GetItem", {"TableName": "t"}, "config", "invalid_config", False),
     ("sqs", "NoSuchThing", {}, "config", "unknown_operation", False),
     ("s3", "PutObject", {"Bucket": "bucket", "Key": "k", "Body": {"base64": "?"}}, "config", "invalid_config", False),

@@ -20,6 +20,19 @@ def test_a_message_arrives_as_it_was_sent(aws: Service) -> None:
     assert decode_message(received["Body"]) == Message("run_ü", "continue", 3)
 
 
+def test_messages_that_are_done_are_deleted(aws: Service) -> None:
+    url = aws("sqs").create_queue(QueueName="done")["QueueUrl"]
+    queue = SqsQueue(aws("sqs"), url)
+    queue.send_all([Message(f"run_{number}", "start") for number in range(12)])
+    taken: list[str] = []
+    while len(taken) < 12:
+        found = aws("sqs").receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        taken += [message["ReceiptHandle"] for message in found]
+    queue.delete(taken)
+    counts = aws("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    assert (counts["ApproximateNumberOfMessages"], counts["ApproximateNumberOfMessagesNotVisible"]) == ("0", "0")
+
+
 def test_what_was_spent_travels_along() -> None:
     message = Message("r", "signal", spent=b"[3,2,0.5]")
     assert decode_message(encode_message(message)) == message
