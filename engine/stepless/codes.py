@@ -41,7 +41,9 @@ FINDINGS: Final[Table] = {
     ),
     "expression_syntax": Code("the expression has a syntax error", "Fix it at the given position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
-    "idle_setting": Code("a setting has no effect here (warning)", "Remove it, or add the setting that it needs."),
+    "idle_setting": Code(
+        "a setting has no effect here: no node of the kind obeys it, or another setting puts it out of force (a warning)",
+        "Remove it, or add the setting that it needs."),
     "invalid_pattern": Code("an event pattern uses an unsupported matcher", "Use one of the matchers in the message."),
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
     "invalid_value": Code("a field has a value of the wrong type or form", "Use a value of the expected form."),

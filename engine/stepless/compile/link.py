@@ -15,6 +15,7 @@ from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
 from stepless.errors import EngineBug, InvalidRequest
+from stepless.limits import DEFAULT_NODE_TIMEOUT_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, DocumentView, EdgeView, NodeView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
@@ -288,6 +289,7 @@ class _Policies(NamedTuple):
     default: JSON
     moderation: Moderation
     moderation_on_error: OnModerationError
+    leaves_by: str | None
 
 
 def _read(document: NodeView) -> _Policies:
@@ -305,6 +307,9 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
     branches = layout.branches[position]
     policies = _DEFAULTS if parsed.plain else _read(parsed.document)  # most nodes have none of their own
     label, wave, depth = parsed.raw.get("label"), layout.waves[position], layout.depths[position]
+    timeout_ms, whole, limit_ms = policies.timeout_ms, False, None
+    if not parsed.plain and kind.encloses and not parsed.idle:
+        timeout_ms, whole, limit_ms = _enclosing(parsed, policies)
     return _new(Node, (  # in the order of its fields: with their names it would take five times as long
         parsed.id, position, kind,
         parsed.id if label is None else label,
@@ -314,7 +319,7 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
         _handles(outgoing),
         parsed.exits or (),
         _link_join(policies.join, fields, len(branches)),
-        policies.retry, policies.timeout_ms, policies.delivery, policies.on_parent_failure, policies.default,
+        policies.retry, timeout_ms, policies.delivery, policies.on_parent_failure, policies.default,
         fields.input_contract, fields.output_contract, fields.answer_contract,
         policies.moderation, policies.moderation_on_error,
         _link_container(parsed, config, wave, depth) if parsed.inner else None,
@@ -326,7 +331,18 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
         fields.limits,
         fields.entry_contract,
         False,
+        whole,
+        limit_ms,
+        policies.leaves_by,
     ))
+
+
+def _enclosing(parsed: ParsedNode, policies: _Policies) -> tuple[int, bool, int | None]:
+    """Of an attempt that encloses other work: the time limit of its own work, which starts a child run, whether its policies apply
+    to all that it encloses, and the time limit of that. Without a `timeout_ms` of the author there is none."""
+    limit_ms = policies.timeout_ms if "timeout_ms" in parsed.raw else None
+    whole = limit_ms is not None or policies.retry.attempts > 1
+    return min(policies.timeout_ms, DEFAULT_NODE_TIMEOUT_MS), whole, limit_ms
 
 
 def _link_tools(layout: _Layout, parsed: ParsedNode) -> Mapping[str, Node]:

@@ -59,11 +59,11 @@ def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
     turns.failed += 1
     error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the turn failed"}
     if turns.error is None or scope.index < turns.error_index:
-        turns.error, turns.error_index = error, scope.index
+        turns.error, turns.error_index, turns.cause = error, scope.index, scope.cause
     if container.on_error is OnError.STOP:
         turns.stopped = True
     elif container.on_error is OnError.CONTINUE and container.keeps_results:
-        turns.results[scope.index] = {"error": dict(error), "index": scope.index}
+        turns.results[scope.index] = {"error": dict(error), "index": scope.index - turns.first}
     if container.max_consecutive_errors is not None and container.on_error is not OnError.STOP:
         _count_row(turns, container.max_consecutive_errors, scope.index)
 

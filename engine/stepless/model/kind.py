@@ -195,6 +195,13 @@ class Kind:
     is_tool: bool = False
     terminal: bool = False  # has no exits at all: respond, end
     container: ContainerSpec | None = None
+    calls_runs: bool = False  # its attempts wait for a child run
+
+    @property
+    def encloses(self) -> bool:
+        """Whether an attempt encloses other work: `retry` repeats all of it, and `timeout_ms`, which then has no default, limits
+        all of it."""
+        return self.calls_runs or self.nature is Nature.CONTAINER
 
 
 Kinds = Mapping[str, Kind]

@@ -69,6 +69,7 @@ Edges: TypeAlias = list[Mapping[str, JSON]]
 Parts: TypeAlias = list[Mapping[str, JSON]]
 Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
+Enabled: TypeAlias = bool  # true, false, or a mapping with the exit of a disabled node
 
 
 def _merge(name: str) -> Merge:
@@ -87,6 +88,10 @@ def _join(raw: Mapping[str, JSON]) -> JoinRule:
 def _targets(raw: JSON) -> tuple[str, ...]:
     given = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
     return tuple(text for text in given if isinstance(text, str))
+
+
+def _is_enabled(raw: JSON) -> bool:
+    return raw is True
 
 
 class ConditionView(View):
@@ -174,6 +179,14 @@ class NodeRateView(View):
     `${NAME}`."""
 
 
+class DisabledView(View):
+    """A node that is disabled, and has several exits."""
+
+    __slots__ = ()
+    exit: Word
+    """The exit by which it leaves, with its input as its output."""
+
+
 class NodeView(View):
     """The fields of every kind of node. The kind validates `with`."""
 
@@ -187,8 +200,9 @@ class NodeView(View):
     entry."""
     with_: Params = field(NOTHING, "with")
     """The kind's own parameters. A value may contain references."""
-    enabled: bool = True
-    """A disabled node completes with its input as its output."""
+    enabled: Enabled = field(True, read=_is_enabled)
+    """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by which
+    one it leaves."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
     """How often a failed node is tried again."""
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS
@@ -223,6 +237,13 @@ class NodeView(View):
     """How many attempts of this node may begin in a period, in all runs of the workflow. Further ones wait."""
     at: Lines | None = None
     """Its first and its last line in the source that the document was compiled from (`made_by`). No part of the content hash."""
+
+    @property
+    def leaves_by(self) -> str | None:
+        """The exit of a disabled node, where the author named it."""
+        enabled = self.raw.get("enabled")
+        name = enabled.get("exit") if isinstance(enabled, Mapping) else None
+        return name if isinstance(name, str) else None
 
 
 class BodyView(View):

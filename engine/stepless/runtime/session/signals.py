@@ -71,5 +71,5 @@ class Signals:
                 self.orphans.append(run)
         return facts
 
-    def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
+    def _outcome_of(self, run_id: str) -> inbox.ChildOutcome:
         return children.outcome(self._world, run_id)

@@ -11,7 +11,7 @@ from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.attached import Attached, decode_attached, encode_attached
 from stepless.model.draft_run import DraftRun
 from stepless.model.findings import Finding
-from stepless.model.graph import Graph, Node, placed_nodes
+from stepless.model.graph import Graph, Node, all_nodes, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.stored_document import encode_document
@@ -88,7 +88,9 @@ def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | No
     """The stored form of a document with this graph, for a test run if `draft_run` is given."""
     from stepless.compile import features_of  # imported late, like the checks
 
-    return encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None), draft_run)
+    limited = graph.limited or document.get("rate") is not None
+    enclosing = any(node.whole for node in all_nodes(graph.root))
+    return encode_document(document, features_of(document, limited=limited, enclosing=enclosing), draft_run)
 
 
 def _stored(

@@ -1,0 +1,104 @@
+"""Refuses policies of nodes that could have no effect: those of attempts on nodes without attempts, those of branches on entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
+from stepless.compile.suggest import did_you_mean, listed, nearest
+from stepless.model.findings import Finding, Severity, remove, use
+from stepless.model.kind import Kind, Nature
+
+_OF_ATTEMPTS: Final = ("retry", "timeout_ms", "delivery", "moderation", "moderation_on_error")
+_OF_ENCLOSING: Final = ("retry", "timeout_ms")
+_OF_BRANCHES: Final = ("join", "merge", "on_parent_failure", "default")
+_TIMEOUT: Final = "timeout"
+
+
+def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """Policies that no node of the kind obeys."""
+    for node in body.order:
+        kind = node.kind
+        if node.plain or kind is None or node.id in body.tools:
+            continue
+        for name in _OF_ATTEMPTS:
+            if name in node.raw and not _obeys(kind, name):
+                message = f"`{name}` has no effect: {_reason(kind, name)}"
+                yield Finding("idle_setting", f"{node.path}.{name}", message, _mend(kind, name), node.id, fix=remove(name))
+        if kind.nature is Nature.ENTRY:
+            for name in _OF_BRANCHES:
+                if name in node.raw:
+                    message = f"`{name}` has no effect: no edge leads to a {kind.name}"
+                    yield Finding("idle_setting", f"{node.path}.{name}", message, "Leave it out.", node.id, fix=remove(name))
+        if kind.name == "fail" and "output_contract" in node.raw:
+            message = f"`output_contract` has no effect: a {kind.name} has no output"
+            yield Finding("idle_setting", f"{node.path}.output_contract", message, "Leave it out.", node.id,
+                          fix=remove("output_contract"))
+        if kind.calls_runs and node.raw.get("moderation") in ("output", "both"):
+            message = "the output of a child run is not moderated here"
+            mend = "Use `moderation: input` here, and set `moderation` on the nodes of the other workflow."
+            yield Finding("idle_setting", f"{node.path}.moderation", message, mend, node.id)
+
+
+def _obeys(kind: Kind, name: str) -> bool:
+    return kind.nature is Nature.EFFECT or (kind.nature is Nature.CONTAINER and name in _OF_ENCLOSING)
+
+
+def _reason(kind: Kind, name: str) -> str:
+    if kind.nature is Nature.CONTAINER:
+        return f"a {kind.name} does nothing itself, its nodes do"
+    if kind.nature is Nature.PAUSE and name == "timeout_ms":
+        return f"it limits an attempt, and a {kind.name} waits without one"
+    return f"a node of the kind {kind.name} has no attempts"
+
+
+def _mend(kind: Kind, name: str) -> str:
+    if kind.nature is Nature.CONTAINER:
+        return f"Set `{name}` on the nodes of its body."
+    if kind.nature is Nature.PAUSE and name == "timeout_ms":
+        if _TIMEOUT in kind.params.model_fields:
+            return "Leave it out; `with.timeout` limits how long it waits, as in `timeout: 2d`."
+        return "Leave it out; its parameters say how long it waits."
+    if kind.nature is Nature.PAUSE and name == "retry" and _TIMEOUT in kind.params.model_fields:
+        return f"Leave it out; to ask again after its deadline, put the {kind.name} into a `loop`."
+    return "Leave it out, or set it on a node that calls something."
+
+
+def partial_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """Fields of a policy without effect because another field of the node puts them out of force."""
+    for node in body.order:
+        if not node.plain:
+            yield from _partial(node)
+
+
+def _partial(node: ParsedNode) -> Iterator[Finding]:
+    retry = node.raw.get("retry")
+    if isinstance(retry, dict) and node.document.retry.attempts == 1:
+        for name in ("backoff_ms", "max_backoff_ms", "retry_on"):
+            if name in retry:
+                yield _idle(node, f"retry.{name}", "`attempts` is 1, so nothing is retried", "Raise `attempts`, or leave it out.")
+    if "moderation_on_error" in node.raw and node.document.moderation == "off":
+        yield _idle(node, "moderation_on_error", "`moderation` is off", "Set `moderation`, or leave it out.")
+
+
+def _idle(node: ParsedNode, place: str, reason: str, mend: str) -> Finding:
+    name = place.rpartition(".")[2]
+    message = f"`{name}` has no effect: {reason}"
+    return Finding("idle_setting", f"{node.path}.{place}", message, mend, node.id, severity=Severity.WARNING, fix=remove(name))
+
+
+def disabled_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """A disabled node with several exits leaves by one that its author names."""
+    for node in body.order:
+        if "enabled" not in node.raw or node.exits is None or node.document.enabled:
+            continue
+        exits, chosen, path = node.exits, node.document.leaves_by, f"{node.path}.enabled"
+        if chosen is None and len(exits) > 1:
+            message = f"`{node.id}` has the exits {listed(exits)}; disabled, it must leave by one of them"
+            mend = f"Write `enabled: {{exit: {exits[0]}}}`, with the exit that you mean."
+            yield Finding("disabled_without_exit", path, message, mend, node.id)
+        elif chosen is not None and chosen not in exits:
+            message = f"`{node.id}` has no exit `{chosen}`; it has {listed(exits) or 'none'}"
+            mend = did_you_mean(chosen, exits, what="exits") or "Write `enabled: false`."
+            yield Finding("unknown_exit", f"{path}.exit", message, mend, node.id, fix=use(nearest(chosen, exits)))
