@@ -29,10 +29,10 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         if kind.nature is Nature.ENTRY:
             for name in _OF_BRANCHES:
                 if name in node.raw:
-                    message = f"`{name}` has no effect: no edge leads to a {kind.name}"
+                    message = f"`{name}` has no effect: no edge leads to a node of the kind {kind.name}"
                     yield Finding("idle_setting", f"{node.path}.{name}", message, "Leave it out.", node.id, fix=remove(name))
         if kind.name == "fail" and "output_contract" in node.raw:
-            message = f"`output_contract` has no effect: a {kind.name} has no output"
+            message = f"`output_contract` has no effect: a node of the kind {kind.name} has no output"
             yield Finding("idle_setting", f"{node.path}.output_contract", message, "Leave it out.", node.id,
                           fix=remove("output_contract"))
         if kind.calls_runs and node.raw.get("moderation") in ("output", "both"):
@@ -47,9 +47,9 @@ def _obeys(kind: Kind, name: str) -> bool:
 
 def _reason(kind: Kind, name: str) -> str:
     if kind.nature is Nature.CONTAINER:
-        return f"a {kind.name} does nothing itself, its nodes do"
+        return f"a node of the kind {kind.name} does nothing itself, the nodes of its body do"
     if kind.nature is Nature.PAUSE and name == "timeout_ms":
-        return f"it limits an attempt, and a {kind.name} waits without one"
+        return f"it limits an attempt, and a node of the kind {kind.name} waits without one"
     return f"a node of the kind {kind.name} has no attempts"
 
 
@@ -61,7 +61,7 @@ def _mend(kind: Kind, name: str) -> str:
             return "Leave it out; `with.timeout` limits how long it waits, as in `timeout: 2d`."
         return "Leave it out; its parameters say how long it waits."
     if kind.nature is Nature.PAUSE and name == "retry" and _TIMEOUT in kind.params.model_fields:
-        return f"Leave it out; to ask again after its deadline, put the {kind.name} into a `loop`."
+        return f"Leave it out; to ask again after its deadline, put the node into a `loop`."
     return "Leave it out, or set it on a node that calls something."
 
 
