@@ -196,6 +196,7 @@ class Kind:
     terminal: bool = False  # has no exits at all: respond, end
     container: ContainerSpec | None = None
     calls_runs: bool = False  # its attempts wait for a child run
+    always_fails: bool = False  # it has no output
 
     @property
     def encloses(self) -> bool:

@@ -1,4 +1,4 @@
-"""Refuses policies of nodes that could have no effect: those of attempts on nodes without attempts, those of branches on entries."""
+"""Refuses settings of nodes that could have no effect: those of attempts on nodes without attempts, those of branches on entries."""
 
 from __future__ import annotations
 
@@ -7,45 +7,37 @@ from typing import Final
 
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed, nearest
+from stepless.model.applicability import obeys
 from stepless.model.findings import Finding, Severity, remove, use
 from stepless.model.kind import Kind, Nature
 
-_OF_ATTEMPTS: Final = ("retry", "timeout_ms", "delivery", "moderation", "moderation_on_error")
-_OF_ENCLOSING: Final = ("retry", "timeout_ms")
+_CHECKED: Final = ("retry", "timeout_ms", "delivery", "moderation", "moderation_on_error", "join", "merge", "on_parent_failure",
+                   "default", "output_contract")  # the others have findings of their own
 _OF_BRANCHES: Final = ("join", "merge", "on_parent_failure", "default")
 _TIMEOUT: Final = "timeout"
 
 
 def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
-    """Policies that no node of the kind obeys."""
+    """Settings that no node of the kind obeys."""
     for node in body.order:
         kind = node.kind
         if node.plain or kind is None or node.id in body.tools:
             continue
-        for name in _OF_ATTEMPTS:
-            if name in node.raw and not _obeys(kind, name):
+        for name in _CHECKED:
+            if name in node.raw and not obeys(kind, name):
                 message = f"`{name}` has no effect: {_reason(kind, name)}"
                 yield Finding("idle_setting", f"{node.path}.{name}", message, _mend(kind, name), node.id, fix=remove(name))
-        if kind.nature is Nature.ENTRY:
-            for name in _OF_BRANCHES:
-                if name in node.raw:
-                    message = f"`{name}` has no effect: no edge leads to a node of the kind {kind.name}"
-                    yield Finding("idle_setting", f"{node.path}.{name}", message, "Leave it out.", node.id, fix=remove(name))
-        if kind.name == "fail" and "output_contract" in node.raw:
-            message = f"`output_contract` has no effect: a node of the kind {kind.name} has no output"
-            yield Finding("idle_setting", f"{node.path}.output_contract", message, "Leave it out.", node.id,
-                          fix=remove("output_contract"))
         if kind.calls_runs and node.raw.get("moderation") in ("output", "both"):
             message = "the output of a child run is not moderated here"
             mend = "Use `moderation: input` here, and set `moderation` on the nodes of the other workflow."
             yield Finding("idle_setting", f"{node.path}.moderation", message, mend, node.id)
 
 
-def _obeys(kind: Kind, name: str) -> bool:
-    return kind.nature is Nature.EFFECT or (kind.nature is Nature.CONTAINER and name in _OF_ENCLOSING)
-
-
 def _reason(kind: Kind, name: str) -> str:
+    if name in _OF_BRANCHES:
+        return f"no edge leads to a node of the kind {kind.name}"
+    if kind.always_fails and name == "output_contract":
+        return f"a node of the kind {kind.name} has no output"
     if kind.nature is Nature.CONTAINER:
         return f"a node of the kind {kind.name} does nothing itself, the nodes of its body do"
     if kind.nature is Nature.PAUSE and name == "timeout_ms":
@@ -54,14 +46,17 @@ def _reason(kind: Kind, name: str) -> str:
 
 
 def _mend(kind: Kind, name: str) -> str:
+    if name in _OF_BRANCHES or name == "output_contract":
+        return "Leave it out."
     if kind.nature is Nature.CONTAINER:
         return f"Set `{name}` on the nodes of its body."
+    has_deadline = kind.nature is Nature.PAUSE and _TIMEOUT in kind.params.model_fields
+    if has_deadline and name == "timeout_ms":
+        return "Leave it out; `with.timeout` limits how long it waits, as in `timeout: 2d`."
+    if has_deadline and name == "retry":
+        return "Leave it out; to ask again after its deadline, put the node into a `loop`."
     if kind.nature is Nature.PAUSE and name == "timeout_ms":
-        if _TIMEOUT in kind.params.model_fields:
-            return "Leave it out; `with.timeout` limits how long it waits, as in `timeout: 2d`."
         return "Leave it out; its parameters say how long it waits."
-    if kind.nature is Nature.PAUSE and name == "retry" and _TIMEOUT in kind.params.model_fields:
-        return f"Leave it out; to ask again after its deadline, put the node into a `loop`."
     return "Leave it out, or set it on a node that calls something."
 
 
