@@ -10,11 +10,11 @@ from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUn
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.attached import Attached, decode_attached, encode_attached
 from stepless.model.draft_run import DraftRun
-from stepless.model.findings import Finding
+from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph, Node, all_nodes, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.stored_document import encode_document
+from stepless.model.stored_document import CONTAINER_POLICIES, encode_document, read_stored
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.environment import unset_names
@@ -65,7 +65,7 @@ def publish(
     version = _stored(world, graph, data, now_ms, attached, expected)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    warnings = (*graph.warnings, *_unset_names(world, document))
+    warnings = (*graph.warnings, *_unset_names(world, document), *_idle_of_before(graph, version))
     return Published(version, warnings, new=former is None or former.number != version.number)
 
 
@@ -106,6 +106,16 @@ def _stored(
             attached = known.updated(attached)
         given["attached"] = encode_attached(attached)
     return world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph), **given)
+
+
+def _idle_of_before(graph: Graph, version: StoredVersion) -> tuple[Finding, ...]:
+    """A warning for each policy that the version does not obey, because an earlier release has stored it: the content is the same."""
+    whole = [(path, node.id) for path, node in placed_nodes(graph.root) if node.whole]
+    if not whole or CONTAINER_POLICIES in read_stored(version.document).features:
+        return ()
+    message = "this content was published when `retry` and `timeout_ms` had no effect on this node; that version stays as it is"
+    mend = "Change the document, its `description` for example, and publish it again."
+    return tuple([Finding("idle_setting", path, message, mend, node, severity=Severity.WARNING) for path, node in whole])
 
 
 def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
