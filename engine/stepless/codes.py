@@ -28,6 +28,8 @@ FINDINGS: Final[Table] = {
     "code_without_main": Code("the code of a `code` node does not define `main`", "Define `def main(args)`."),
     "contradiction": Code("two settings exclude each other", "Keep one of them."),
     "cycle": Code("the nodes form a cycle", "Use a loop, or remove one of the edges in the message."),
+    "disabled_without_exit": Code(
+        "a disabled node with several exits does not say by which one it leaves", "Write `enabled: {exit: name}`."),
     "document_refused": Code("the document has findings and was not published", "Fix every finding; all are listed."),
     "document_syntax": Code("the text is not valid YAML or JSON, or exceeds a limit", "Fix it at the given line and column."),
     "doubtful_reference": Code("a text looks like a misspelled reference to a node (warning)", "Check the suggested name."),
@@ -86,7 +88,8 @@ FINDINGS: Final[Table] = {
     "too_many_schedules": Code("the workflow has more schedules than allowed", "Combine schedules, or split the workflow."),
     "unknown_callable": Code("no function of that name is registered", "Check the suggested name, or load its module."),
     "unknown_cause": Code("`retry_on` lists an unknown cause of failure", "Use one of the causes in the message."),
-    "unknown_exit": Code("an edge leaves by an exit that its source does not have", "Use one of the exits in the message."),
+    "unknown_exit": Code(
+        "an edge or a disabled node leaves by an exit that the node does not have", "Use one of the exits in the message."),
     "unknown_field": Code("the field is unknown", "Check the suggested name."),
     "unknown_kind": Code("the node kind is unknown", "Check the suggested name."),
     "unknown_reference": Code("a reference to a name that does not exist", "Check the suggested name."),

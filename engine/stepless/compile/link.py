@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
+from stepless.compile.workflow_limits import rate_limit, slots
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import DEFAULT_NODE_TIMEOUT_MS
-from stepless.model.declaration.document import AfterView, ConcurrencyView, DocumentView, EdgeView, NodeView
+from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     Delivery,
@@ -39,8 +40,6 @@ from stepless.model.graph import (
     Node,
     OnError,
     Param,
-    RateLimit,
-    Slots,
     all_nodes,
 )
 from stepless.model.json import JSON, parse_path
@@ -79,11 +78,11 @@ def link(
         kinds=kinds,
         warnings=warnings,
         concurrency=document.concurrency if isinstance(document.concurrency, int) else None,
-        rate_limit=_rate_limit(document),
+        rate_limit=rate_limit(document),
         numbered=document.numbered,
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
-        slots=_slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
+        slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
     )
 
@@ -111,24 +110,6 @@ def _entry(root: ParsedBody, name: str) -> ParsedNode:
 def _places(body: ParsedBody) -> Set[int]:
     """The places of all nodes except those that are only tools."""
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
-
-
-def _rate_limit(document: DocumentView) -> RateLimit | None:
-    if (rate := document.rate) is not None:
-        from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
-
-        return RateLimit(rate.max, rate.per, of_inputs(rate.by) if rate.by is not None else ())
-    limit = document.rate_limit
-    if limit is None:
-        return None
-    return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
-
-
-def _slots(limit: ConcurrencyView) -> Slots:
-    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
-
-    weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
-    return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)
 
 
 # -- a body -----------------------------------------------------------------------------------------------------------
@@ -338,8 +319,8 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
 
 
 def _enclosing(parsed: ParsedNode, policies: _Policies) -> tuple[int, bool, int | None]:
-    """Of an attempt that encloses other work: the time limit of its own work, which starts a child run, whether its policies apply
-    to all that it encloses, and the time limit of that. Without a `timeout_ms` of the author there is none."""
+    """Of an attempt that encloses other work: the time limit of its own work, which starts a child run; whether its policies
+    apply to all that it encloses; and the time limit of that, none without a `timeout_ms` of the author."""
     limit_ms = policies.timeout_ms if "timeout_ms" in parsed.raw else None
     whole = limit_ms is not None or policies.retry.attempts > 1
     return min(policies.timeout_ms, DEFAULT_NODE_TIMEOUT_MS), whole, limit_ms

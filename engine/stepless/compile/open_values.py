@@ -17,8 +17,8 @@ _OF_VALIDATORS: Final = ("value_error", "assertion_error")
 
 
 def open_values(known: Known) -> IsOpen:
-    """A text with a reference fits every type. Its place does not: a field that is missing or unknown stays so, and an object or a
-    list keeps its type, whatever it contains. A validator in the code of an author may read the texts inside of one."""
+    """A text with a reference fits every type. Its place does not: a field that is missing or unknown stays so, and an object or
+    a list keeps its type, whatever it contains. A validator in the code of an author may read the texts inside of one."""
 
     def is_open(error: ErrorDetails) -> bool:
         if error["type"] in _OF_NAMES:

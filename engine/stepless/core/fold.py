@@ -15,7 +15,7 @@ from heapq import heappush
 from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_limit, arm_run, enter
 from stepless.core.consequences import settled
-from stepless.core.container_folds import VARIABLE_CONFLICT, end_attempt, enclosing_turn, leave_container, loop_next, loop_started
+from stepless.core.container_folds import VARIABLE_CONFLICT, enclosing_turn, end_attempt, leave_container, loop_next, loop_started
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.limits.queue import fold_queued, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
@@ -24,7 +24,6 @@ from stepless.core.state import (
     SUBRUN,
     Instance,
     RunStatus,
-    Scope,
     State,
     Status,
     Timer,
@@ -37,7 +36,6 @@ from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
-from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.steps import TOO_MUCH
 from stepless.model.work import added

@@ -63,7 +63,8 @@ Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something is due. `kind` is retry, timeout, wait, notice, join, run or pace. `stamp` identifies stale timers."""
+    """An instant at which something is due. `kind` is retry, timeout, wait, notice, join, run or pace. `stamp` identifies
+    stale timers."""
 
     at_ms: int
     stamp: int
@@ -131,7 +132,7 @@ class Instance:
         # what earlier attempts used up: of a container the turns that they started, of a caller of child runs the attempts whose
         # child run has ended. The next turn and the next child run get ids that no earlier one had.
         self.used = 0
-        self.cause = ""  # of its failure, as `retry_on` names it: of what failed inside, for a container and a caller of a child run
+        self.cause = ""  # of its failure, as `retry_on` names it: where it encloses other work, the cause of what failed inside
 
     @property
     def settled(self) -> bool:
@@ -192,7 +193,7 @@ class Scope:
 
 
 class Turns:
-    """The progress of one attempt of a container. Turns have the index of their scope, which no turn of an earlier attempt had."""
+    """The progress of one attempt of a container. Turns go by the index of their scope, which no earlier attempt has used."""
 
     __slots__ = ("items", "total", "first", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
                  "error_index", "cause", "broke", "stopped", "cells", "writes")  # fmt: skip

@@ -13,8 +13,8 @@ from stepless.model.json import JSON
 @dataclass(frozen=True, slots=True)
 class Signature:
     """The parameters that can be passed by name, in the callable's own order. With `takes_any`, others are accepted too.
-    `filled_in` is the parameter that the engine passes. `misfits` validates a value for one parameter, as a call would; errors that are open
-    are none."""
+    `filled_in` is the parameter that the engine passes. `misfits` validates a value for one parameter, as a call would, without
+    errors that are open."""
 
     parameters: tuple[str, ...]
     required: frozenset[str]

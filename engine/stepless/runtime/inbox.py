@@ -56,8 +56,8 @@ def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now
 
 
 def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int, *, first: bool = True) -> Signal:
-    """The status of a child run after `sequence` events. Each change of status is a separate signal, also of each child run that an
-    instance calls; `first` is false for those after the first."""
+    """The status of a child run after `sequence` events. Each change of status is a separate signal, also of each child run that
+    an instance calls; `first` is false for those after the first."""
     identity = f"{instance}#{sequence}" if first else f"{instance}#{run_id}#{sequence}"
     return _signal(CHILD, identity, {"instance": instance, "run": run_id, "status": status}, now_ms)
 

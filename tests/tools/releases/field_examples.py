@@ -136,7 +136,8 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "NodeDocument": {
         "type": Example("end"), "label": Example("L"), "after": [Example(["a"]), Example("a"), Example({"from": "a"})],
-        "with": Example({"call": "f.h"}, {"type": "function"}, {"call": "f.g"}), "enabled": [Example(False), Example({"exit": "source"})],
+        "with": Example({"call": "f.h"}, {"type": "function"}, {"call": "f.g"}),
+        "enabled": [Example(False), Example({"exit": "source"})],
         "retry": Example({"attempts": 2}, CALL), "timeout_ms": Example(5, CALL), "delivery": Example("at_most_once", CALL),
         "join": Example({"mode": "any"}), "merge": Example("array"), "on_parent_failure": Example("propagate"),
         "default": Example("d", {"on_parent_failure": "substitute_default"}), "input_contract": Example({"type": "object"}),

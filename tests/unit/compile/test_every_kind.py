@@ -1,5 +1,5 @@
-"""No kind accepts a setting of nodes and ignores it: for every kind and every field beside `with`, the document is refused, or a run
-goes another way because of the field."""
+"""No kind accepts a setting of nodes and ignores it: for every kind and every field beside `with`, the document is refused, or a
+run goes another way because of the field."""
 
 from __future__ import annotations
 

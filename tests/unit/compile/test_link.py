@@ -70,8 +70,10 @@ def test_settings_reach_the_node(link: Any) -> None:
 
 
 def test_a_time_limit_of_what_encloses_other_work_has_no_default(link: Any) -> None:
+    body = {"nodes": {"a": {"type": "join"}}}
+
     def loop(**policies: Any) -> Node:
-        return node(link({"l": {"type": "loop", "with": {"times": 1, "body": {"nodes": {"a": {"type": "join"}}}}, **policies}}), "l")
+        return node(link({"l": {"type": "loop", "with": {"times": 1, "body": body}, **policies}}), "l")
 
     assert (loop().whole, loop().limit_ms) == (False, None)
     assert (loop(retry={"attempts": 2}).whole, loop(retry={"attempts": 2}).limit_ms) == (True, None)

@@ -1,4 +1,4 @@
-"""Refuses settings of nodes that could have no effect: those of attempts on nodes without attempts, those of branches on entries."""
+"""Refuses settings of nodes without effect: those of attempts on nodes without attempts, those of branches on entries."""
 
 from __future__ import annotations
 

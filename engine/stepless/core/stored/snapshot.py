@@ -284,20 +284,24 @@ def _restore_instance(state: State, instance: Instance) -> None:
     elif status is Status.QUEUED:
         state.ready.append(instance)
     elif status is Status.WAITING and wait is not None:
-        backing_off = wait.reason == "retry_backoff"
-        (state.backing_off if backing_off else state.waiting)[instance.id] = instance
-        if is_child_at_work(wait):
-            state.children[instance.id] = instance
-        if wait.reason == SUBRUN:
-            arm_limit(state, instance)
-        if wait.due_ms is not None:
-            kind = "retry" if backing_off else "wait"
-            state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
-        if wait.notice_ms is not None:
-            state.timers.append(Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))
+        _restore_wait(state, instance, wait)
     elif status is Status.RUNNING:
         if instance.turns is not None or instance.answer is not None:
             state.agenda.append(instance)
             arm_limit(state, instance)
         elif is_effect(instance):
             state.running[instance.id] = instance
+
+
+def _restore_wait(state: State, instance: Instance, wait: Wait) -> None:
+    backing_off = wait.reason == "retry_backoff"
+    (state.backing_off if backing_off else state.waiting)[instance.id] = instance
+    if is_child_at_work(wait):
+        state.children[instance.id] = instance
+    if wait.reason == SUBRUN:
+        arm_limit(state, instance)
+    if wait.due_ms is not None:
+        kind = "retry" if backing_off else "wait"
+        state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
+    if wait.notice_ms is not None:
+        state.timers.append(Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))

@@ -201,8 +201,8 @@ class NodeView(View):
     with_: Params = field(NOTHING, "with")
     """The kind's own parameters. A value may contain references."""
     enabled: Enabled = field(True, read=_is_enabled)
-    """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by which
-    one it leaves."""
+    """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by
+    which one it leaves."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
     """How often a failed node is tried again."""
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS

@@ -1,8 +1,8 @@
 """Child runs: the code of the `workflow` kind, and the signals between a child and its parent (docs/semantics.md#pauses).
 
-The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. An attempt after
-the end of a child run calls another one, whose id is also derived from the number of the attempt. The child sends its parent a
-signal when it pauses, continues and ends.
+The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. An attempt
+after the end of a child run calls another one, whose id is also derived from the number of the attempt. The child sends its
+parent a signal when it pauses, continues and ends.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def outcome(world: World, run_id: str) -> ChildOutcome:
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
-    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end, or that
-    an attempt no longer waits for. The child may not exist: an attempt that timed out may or may not have created it. Of an
+    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end, or
+    that an attempt no longer waits for. The child may not exist: an attempt that timed out may or may not have created it. Of an
     instance with several attempts, all child runs that it can have called are meant; cancelling one that has ended changes
     nothing."""
     abandoning = [event for event in events if _abandons_child(event)]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from stepless.core.facts import Fact
 from stepless.core.state import State
-from stepless.model.json import JSON
 from stepless.ports import Signal
 from stepless.runtime import inbox
 from stepless.runtime.session import children

@@ -109,7 +109,7 @@ def _stored(
 
 
 def _idle_of_before(graph: Graph, version: StoredVersion) -> tuple[Finding, ...]:
-    """A warning for each policy that the version does not obey, because an earlier release has stored it: the content is the same."""
+    """A warning for each node whose policies the version does not obey, because an earlier release stored the same content."""
     whole = [(path, node.id) for path, node in placed_nodes(graph.root) if node.whole]
     if not whole or CONTAINER_POLICIES in read_stored(version.document).features:
         return ()
