@@ -28,8 +28,7 @@ FINDINGS: Final[Table] = {
     "code_without_main": Code("the code of a `code` node does not define `main`", "Define `def main(args)`."),
     "contradiction": Code("two settings exclude each other", "Keep one of them."),
     "cycle": Code("the nodes form a cycle", "Use a loop, or remove one of the edges in the message."),
-    "disabled_without_exit": Code(
-        "a disabled node with several exits does not say by which one it leaves", "Write `enabled: {exit: name}`."),
+    "disabled_without_exit": Code("a disabled node has several exits and names none", "Write `enabled: {exit: name}`."),
     "document_refused": Code("the document has findings and was not published", "Fix every finding; all are listed."),
     "document_syntax": Code("the text is not valid YAML or JSON, or exceeds a limit", "Fix it at the given line and column."),
     "doubtful_reference": Code("a text looks like a misspelled reference to a node (warning)", "Check the suggested name."),
@@ -43,14 +42,11 @@ FINDINGS: Final[Table] = {
     ),
     "expression_syntax": Code("the expression has a syntax error", "Fix it at the given position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
-    "idle_setting": Code(
-        "a setting has no effect here: no node of the kind obeys it, or another setting puts it out of force (a warning)",
-        "Remove it, or add the setting that it needs."),
+    "idle_setting": Code("a setting has no effect here (beside another setting: a warning)", "Remove it, or add what it needs."),
     "invalid_pattern": Code("an event pattern uses an unsupported matcher", "Use one of the matchers in the message."),
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
     "invalid_value": Code("a field has a value of the wrong type or form", "Use a value of the expected form."),
-    "kind_without_code": Code(
-        "this installation can simulate the kind but not run it", "Configure what the kind needs, or use another kind."),
+    "kind_without_code": Code("this installation simulates the kind but cannot run it", "Configure it, or use another kind."),
     "malformed_id": Code("an id contains characters that ids cannot have", "Use letters, digits, `_` and `-`."),
     "misplaced_inputs": Code("a node that is no entry has `inputs`", "Move it to the entry, or write `input_contract`."),
     "misplaced_limit": Code("a node without attempts has a `concurrency` or `rate`", "Set it on a node that calls something."),
@@ -88,8 +84,7 @@ FINDINGS: Final[Table] = {
     "too_many_schedules": Code("the workflow has more schedules than allowed", "Combine schedules, or split the workflow."),
     "unknown_callable": Code("no function of that name is registered", "Check the suggested name, or load its module."),
     "unknown_cause": Code("`retry_on` lists an unknown cause of failure", "Use one of the causes in the message."),
-    "unknown_exit": Code(
-        "an edge or a disabled node leaves by an exit that the node does not have", "Use one of the exits in the message."),
+    "unknown_exit": Code("an edge, or a disabled node, leaves by an exit that is not there", "Use one of those in the message."),
     "unknown_field": Code("the field is unknown", "Check the suggested name."),
     "unknown_kind": Code("the node kind is unknown", "Check the suggested name."),
     "unknown_reference": Code("a reference to a name that does not exist", "Check the suggested name."),
