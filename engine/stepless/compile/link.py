@@ -16,7 +16,7 @@ from stepless.compile.order import Links, longest_paths, reachable, topological_
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
 from stepless.compile.workflow_limits import rate_limit, slots
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.limits import DEFAULT_NODE_TIMEOUT_MS
+from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
@@ -323,7 +323,7 @@ def _enclosing(parsed: ParsedNode, policies: _Policies) -> tuple[int, bool, int 
     apply to all that it encloses; and the time limit of that, none without a `timeout_ms` of the author."""
     limit_ms = policies.timeout_ms if "timeout_ms" in parsed.raw else None
     whole = limit_ms is not None or policies.retry.attempts > 1
-    return min(policies.timeout_ms, DEFAULT_NODE_TIMEOUT_MS), whole, limit_ms
+    return min(policies.timeout_ms, MAX_CHILD_START_MS) if whole else policies.timeout_ms, whole, limit_ms
 
 
 def _link_tools(layout: _Layout, parsed: ParsedNode) -> Mapping[str, Node]:
