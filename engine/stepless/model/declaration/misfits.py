@@ -209,11 +209,16 @@ def _per_place(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfi
 def _of_forms(forms: Sequence[Sequence[_Found]], depth: int, raw: JSON) -> Iterator[Misfit]:
     meant = [form for form in forms if not all(_is_of_another_type(steps, error, depth) for steps, error in form)]
     if meant:
-        yield from _per_place(min(meant, key=len), depth + 1, raw)
+        yield from _per_place(min(meant, key=_distance), depth + 1, raw)
         return
     nouns = dict.fromkeys(NOUNS.get(error["type"], _TEXT) for form in forms for _, error in form)
     first = _misfit(*forms[0][0])
     yield first._replace(type=UNION if len(nouns) > 1 else first.type, wanted=tuple(nouns))
+
+
+def _distance(form: Sequence[_Found]) -> tuple[int, int]:
+    """How far a value is from a form: fields that are missing or unknown tell forms apart better than wrong values."""
+    return sum(error["type"] in _PLACED for _, error in form), len(form)
 
 
 def _is_of_another_type(steps: Sequence[_Step], error: ErrorDetails, depth: int) -> bool:
