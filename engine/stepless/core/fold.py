@@ -252,8 +252,7 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
         _spend(state, event)
     state.running.pop(event.instance, None)
     state.idle_hops = 0
-    if is_enclosing(instance):
-        _end_enclosing(state, instance, event)
+    _end_enclosed(state, instance, event)
     instance.status = Status.WAITING
     details = {"again": True} if event.data.get("again") else {}
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), details)
@@ -262,14 +261,16 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
     heappush(state.timers, Timer(resume_at_ms, event.sequence, "retry", event.instance))
 
 
-def _end_enclosing(state: State, instance: Instance, event: Event) -> None:
-    """Ends an attempt of a container, or one that waited for a child run, before the next attempt."""
+def _end_enclosed(state: State, instance: Instance, event: Event) -> None:
+    """Lets go of what an attempt enclosed, before the next one: the turns of a container, a child run that it waited for or that
+    has ended."""
     if instance.turns is not None:
         end_attempt(state, instance, event)
-        return
-    instance.used = instance.attempt
-    state.waiting.pop(event.instance, None)
-    state.children.pop(event.instance, None)
+    elif is_enclosing(instance) or (instance.answer is not None and instance.node.kind.calls_runs):
+        instance.used = instance.attempt
+        state.waiting.pop(event.instance, None)
+        state.children.pop(event.instance, None)
+    instance.answer = None
 
 
 def _completed(state: State, instance: Instance, event: Event) -> None:

@@ -289,6 +289,32 @@ def test_the_time_of_a_caller_covers_its_child_run(play: Make, node: Node) -> No
     assert run.types.count("node.timed_out c") == 1
 
 
+def test_after_a_child_run_whose_output_is_refused_another_one_starts(play: Make, node: Node) -> None:
+    retry = {"attempts": 2, "backoff_ms": 0, "retry_on": ["contract_violated"]}
+    run = play({"c": calling(retry, output_contract={"const": "good"})})
+    run.begin()
+    wait(run, "run_1")
+    run.decide(ChildChanged("c", "completed", "bad", run="run_1"))
+    assert (run.status("c"), run.state.get("c").used) == ("waiting", 1)
+    later(run, 1)
+    assert run.status("c") == "running"
+    checked(run)
+    wait(run, "run_2", 2)
+    run.decide(ChildChanged("c", "completed", "good", run="run_2"))
+    assert run.state.get("c").value == "good"
+
+
+def test_a_container_whose_output_is_refused_begins_again(play: Make, node: Node) -> None:
+    retry = {"attempts": 2, "backoff_ms": 0, "retry_on": ["contract_violated"]}
+    run = play({"l": loop(node, retry=retry, times=1, more={"output_contract": {"minItems": 2}})})
+    run.begin()
+    run.complete("w@l[0]")
+    assert [one.id for one in later(run, 1).dispatches] == ["w@l[1]"]
+    run.complete("w@l[1]")
+    assert (run.status("l"), run.state.get("l").error["code"]) == ("failed", "output_contract_violation")
+    checked(run)
+
+
 def test_an_attempt_that_starts_no_child_run_keeps_its_token(play: Make, node: Node) -> None:
     run = play({"c": calling(retry={"attempts": 2, "backoff_ms": 0})})
     run.begin()

@@ -140,8 +140,7 @@ def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]
         if event.type is EventType.NODE_RETRIED:
             yield str(event.data["run"])
             continue
-        attempts = node.retry.attempts if node.whole else 1
-        yield from (child_id(token_of(run_id, event.instance, ended)) for ended in range(attempts))
+        yield from (child_id(token_of(run_id, event.instance, ended)) for ended in range(node.retry.attempts))
 
 
 def _abandons_child(event: Event) -> bool:
