@@ -204,9 +204,10 @@ class NodeView(View):
     """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by
     which one it leaves."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
-    """How often a failed node is tried again."""
+    """How often a failed node is tried again. Only on nodes that call something, and on containers."""
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS
-    """The time limit of one attempt. Time spent waiting does not count."""
+    """The time limit of one attempt. Time spent waiting does not count. On a `loop`, a `parallel` or a `workflow` it limits
+    everything inside, with all waiting, and has no default."""
     delivery: Delivery = "at_least_once"
     """After a crash in the middle of an attempt: run it again with the same token (`at_least_once`), or fail with
     `outcome_unknown` (`at_most_once`)."""
