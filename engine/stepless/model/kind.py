@@ -138,6 +138,10 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
     return {}
 
 
+def never(written: Mapping[str, JSON]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What limits the turns of one container: how many at once and altogether, what a failed one means, and what is kept of them:
@@ -197,6 +201,7 @@ class Kind:
     container: ContainerSpec | None = None
     calls_runs: bool = False  # its attempts wait for a child run
     always_fails: bool = False  # it has no output
+    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
 
     @property
     def encloses(self) -> bool:

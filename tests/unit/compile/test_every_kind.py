@@ -132,7 +132,8 @@ def test_a_setting_is_refused_or_has_an_effect(kind: str, field: str) -> None:
 
 
 @pytest.mark.parametrize("moderation", ["output", "both"])
-def test_the_output_of_a_child_run_cannot_be_moderated_by_its_caller(moderation: str) -> None:
-    document = Scene(KINDS["workflow"]).document("moderation", moderation, {})
+@pytest.mark.parametrize(("kind", "beside"), [("workflow", {}), ("lambda", {"with": {"function": "f", "mode": "callback"}})])
+def test_an_output_that_no_attempt_puts_out_is_not_moderated(kind: str, beside: dict[str, Any], moderation: str) -> None:
+    document = Scene(KINDS[kind]).document("moderation", moderation, beside)
     (found,) = [finding for finding in check_document(document, KINDS) if finding.severity is Severity.ERROR]
     assert (found.code, found.path) == ("idle_setting", "nodes.k.moderation")

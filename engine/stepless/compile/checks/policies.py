@@ -27,10 +27,17 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             if name in node.raw and not obeys(kind, name):
                 message = f"`{name}` has no effect: {_reason(kind, name)}"
                 yield Finding("idle_setting", f"{node.path}.{name}", message, _mend(kind, name), node.id, fix=remove(name))
-        if kind.calls_runs and node.raw.get("moderation") in ("output", "both"):
-            message = "the output of a child run is not moderated here"
-            mend = "Use `moderation: input` here, and set `moderation` on the nodes of the other workflow."
+        if node.raw.get("moderation") in ("output", "both") and (whose := _output_of_another(node, kind)):
+            message = f"only the output of an attempt is moderated, and `{node.id}` puts out {whose}"
+            mend = "Use `moderation: input` here, and moderate the output where it is made."
             yield Finding("idle_setting", f"{node.path}.moderation", message, mend, node.id)
+
+
+def _output_of_another(node: ParsedNode, kind: Kind) -> str:
+    """Whose output a node puts out that does not end with its attempt; empty if its own."""
+    if kind.calls_runs:
+        return "that of a child run"
+    return "the answer to a callback" if kind.is_answered(node.document.with_) else ""
 
 
 def _reason(kind: Kind, name: str) -> str:

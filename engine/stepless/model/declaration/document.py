@@ -229,7 +229,8 @@ class NodeView(View):
     """Of an entry: JSON Schema (2020-12) of the run's inputs. The entry puts them out with the `default` of each property that is
     missing, and fails if they do not satisfy the schema."""
     moderation: Moderation = "off"
-    """Whether the moderator reviews the node's `input`, its `output`, or `both`."""
+    """Whether the moderator reviews the node's `input`, its `output`, or `both`. The output of a child run and the answer to a
+    callback are not reviewed here."""
     moderation_on_error: OnModerationError = "block"
     """If no moderator is available: `block` fails the node, `allow` lets the value pass."""
     concurrency: ConcurrencyView | None = field(None, read=ConcurrencyView)
