@@ -34,7 +34,7 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
 
 
 def _output_of_another(node: ParsedNode, kind: Kind) -> str:
-    """Whose output a node puts out that does not end with its attempt; empty if its own."""
+    """Names the output of something else that a node puts out after its attempt; empty for its own."""
     if kind.calls_runs:
         return "that of a child run"
     return "the answer to a callback" if kind.is_answered(node.document.with_) else ""
