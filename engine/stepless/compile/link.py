@@ -260,7 +260,7 @@ def _link_edge(written: AfterView | EdgeView, order: int, source: int, target: i
 class _Policies(NamedTuple):
     """What a node's policies say, read once."""
 
-    enabled: bool
+    works: bool
     merge: Merge
     join: JoinRule
     retry: Retry
@@ -294,7 +294,7 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
     return _new(Node, (  # in the order of its fields: with their names it would take five times as long
         parsed.id, position, kind,
         parsed.id if label is None else label,
-        policies.enabled, config, incoming, outgoing,
+        policies.works, config, incoming, outgoing,
         _link_params(layout, policies.merge, position, incoming),
         branches, layout.targets[position],
         _handles(outgoing),

@@ -93,7 +93,7 @@ def _idle(node: ParsedNode, place: str, reason: str, mend: str) -> Finding:
 def disabled_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A disabled node with several exits leaves by one that its author names."""
     for node in body.order:
-        if "enabled" not in node.raw or node.exits is None or node.document.enabled:
+        if "enabled" not in node.raw or node.exits is None or node.document.works:
             continue
         exits, chosen, path = node.exits, node.document.leaves_by, f"{node.path}.enabled"
         if chosen is None and len(exits) > 1:

@@ -69,7 +69,7 @@ Edges: TypeAlias = list[Mapping[str, JSON]]
 Parts: TypeAlias = list[Mapping[str, JSON]]
 Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
-Enabled: TypeAlias = bool  # true, false, or a mapping with the exit of a disabled node
+Enabled: TypeAlias = "bool | DisabledView"
 
 
 def _merge(name: str) -> Merge:
@@ -90,8 +90,8 @@ def _targets(raw: JSON) -> tuple[str, ...]:
     return tuple(text for text in given if isinstance(text, str))
 
 
-def _is_enabled(raw: JSON) -> bool:
-    return raw is True
+def _enabled(raw: JSON) -> Enabled:
+    return DisabledView(raw) if isinstance(raw, Mapping) else raw is True
 
 
 class ConditionView(View):
@@ -200,7 +200,7 @@ class NodeView(View):
     entry."""
     with_: Params = field(NOTHING, "with")
     """The kind's own parameters. A value may contain references."""
-    enabled: Enabled = field(True, read=_is_enabled)
+    enabled: Enabled = field(True, read=_enabled)
     """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by
     which one it leaves."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
@@ -241,11 +241,15 @@ class NodeView(View):
     """Its first and its last line in the source that the document was compiled from (`made_by`). No part of the content hash."""
 
     @property
+    def works(self) -> bool:
+        """Whether the node is enabled."""
+        return self.enabled is True
+
+    @property
     def leaves_by(self) -> str | None:
         """The exit of a disabled node, where the author named it."""
-        enabled = self.raw.get("enabled")
-        name = enabled.get("exit") if isinstance(enabled, Mapping) else None
-        return name if isinstance(name, str) else None
+        enabled = self.enabled
+        return enabled.exit if isinstance(enabled, DisabledView) else None
 
 
 class BodyView(View):
