@@ -45,6 +45,7 @@ MAX_BACKTRACKS: Final = 100_000  # of one `pattern` in a JSON Schema
 DEFAULT_MAX_STEPS: Final = 10_000
 MAX_STEPS: Final = 10_000_000
 DEFAULT_NODE_TIMEOUT_MS: Final = 60_000
+MAX_CHILD_START_MS: Final = 30_000  # for the start of a child run, where `timeout_ms` or `retry` is for all of the child run
 MAX_DURATION_MS: Final = 366 * 24 * 3_600_000  # a year: the longest wait, deadline or run timeout
 DEFAULT_MAX_ITERATIONS: Final = 1_000
 MAX_ITERATIONS: Final = 1_000_000

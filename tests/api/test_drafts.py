@@ -348,8 +348,11 @@ async def test_every_kind_says_what_an_editor_needs(door: Any) -> None:
     assert retried == ["timeout", "provider_error", "rate_limit"]
     assert all(set(kind["settings"]) <= set(settings) for kind in kinds.values())
     some = {"inputs", "retry", "join", "rate"}
-    offered = {name: set(kinds[name]["settings"]) & some for name in ("manual", "http", "condition")}
-    assert offered == {"manual": {"inputs"}, "http": {"retry", "join", "rate"}, "condition": {"retry", "join"}}
+    offered = {name: set(kinds[name]["settings"]) & some for name in ("manual", "http", "condition", "loop", "wait")}
+    assert offered == {
+        "manual": {"inputs"}, "http": {"retry", "join", "rate"}, "condition": {"join"},
+        "loop": {"retry", "join"}, "wait": {"join"},
+    }  # fmt: skip
     assert kinds["loop"]["parts"]["while"] == "expression" and kinds["condition"]["parts"] == {"cases": "cases"}
     assert (kinds["http"]["parts"]["url"], kinds["approval"]["parts"]["fields"]) == ("template", "literal")
     assert kinds["webhook"]["schema"]["$defs"]["Hmac"]["properties"]["tolerance_s"]["description"]

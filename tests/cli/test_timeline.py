@@ -108,3 +108,17 @@ def test_the_live_tree_is_never_taller_than_the_terminal(progress: Progress) -> 
     assert "Nested  completed" in lines[0]
     assert any("✗ inner [1]" in line and "broke" in line for line in lines)
     assert not any("✓ inner" in line for line in lines), "the turns of a container that is done are folded up"
+
+
+def test_the_turns_of_each_attempt_of_a_container_are_counted_anew() -> None:
+    body = {"nodes": {"w": {"type": "function", "with": {"call": "x.y"}}, "z": {**INNER, "after": "w"}}}
+    loop = {"type": "loop", "retry": {"attempts": 2, "backoff_ms": 100}, "with": {"times": 3, "body": body}}
+    done = simulate({"id": "again", "nodes": {"l": loop}}, script={"w@l[1]": {"fail": {"ms": 5, "cause": "timeout"}}})
+    assert done.status == "completed"
+    progress, seen = Progress(done.graph), []
+    for event in done.events:
+        progress.add([event])
+        if event["type"] == "loop.next":
+            seen.append(progress.row("l").summary)
+    assert seen == ["turn 1 of 3", "turn 2 of 3", "turn 1 of 3", "turn 2 of 3", "turn 3 of 3"]
+    assert progress.row("l").summary == "3 turns"

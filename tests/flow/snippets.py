@@ -48,6 +48,7 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("r = await score(**{'amount': 1.0})", "spread_arguments"),
     ("await score.with_(retry={'attempts': order.amount})(1.0)", "option_not_constant"),
     ("await score.with_(colour=1)(1.0)", "unknown_option"),
+    ("await sleep.with_(retry={'attempts': 2})('5s')", "unknown_option"),
     ("x = order.amuont", "no_such_field"),
     ("x = order['id']", "no_such_field"),
     ("x = order.lines[0].sukk", "no_such_field"),

@@ -17,7 +17,8 @@ from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Completed, Fact, Failed, Failure, Recovered
 from stepless.core.fold import fold
 from stepless.core.history.trace import Trace, body_of
-from stepless.core.outcomes import Former, target_of
+from stepless.core.outcomes import Former
+from stepless.core.rerun_targets import target_of
 from stepless.core.state import RunStatus, State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.limits import MAX_RECOVERIES

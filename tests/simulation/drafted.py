@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from stepless.compile import features_of
+from workflows import features
+
 from stepless.compile.stored import compile_stored
 from stepless.model.draft_run import DraftRun, Pin
 from stepless.model.stored_document import encode_document
@@ -34,8 +35,7 @@ class Drafted:
         self.document: dict[str, Any] = episode.scenario.document
         self.run_id = f"run_draft{episode.number}"
         self.pins = pins
-        features = features_of(self.document, limited=False)
-        self._data = encode_document(self.document, features, DraftRun(pins))
+        self._data = encode_document(self.document, features(self.document), DraftRun(pins))
         self._versions = episode.plain_versions
 
     def start(self, verbs: Service, inputs: Any) -> str:

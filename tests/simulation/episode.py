@@ -24,10 +24,9 @@ from journal import Journal, Violation, show
 from virtual_time import Actor, Schedule
 from weathers import ENDS, draw_cloud_weather, with_lingering
 from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
-from workflows import Scenario, draw_scenario
+from workflows import Scenario, draw_scenario, features
 
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.compile import features_of
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace
 from stepless.errors import SteplessError
@@ -277,7 +276,7 @@ class Episode:
         from people import people
 
         for document in (self.scenario.document, *self.scenario.children):
-            stored = encode_document(document, features_of(document, limited=False))
+            stored = encode_document(document, features(document))
             version = self.truth.put_version(document["id"], json.dumps(document), stored, 0)
             self.plain_versions.graph(document["id"], version.hash)
         for name, at_ms, body in people(self):

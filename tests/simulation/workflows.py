@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from stepless.compile import compile_document, features_of
+from stepless.model.graph import all_nodes
+from stepless.nodes import KINDS
+
 Nodes = dict[str, dict[str, Any]]
 ROUTES = ("x", "y")
 
@@ -95,12 +99,12 @@ def halting(random: Random) -> Nodes:
 
 
 def parent(random: Random) -> Nodes:
-    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 30_000}
+    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 3_600_000}
     return {"a": call(), "k": child, "m": dict(child), "z": call(["k", "m"], join={"errors": "best-effort"})}
 
 
 def losing_child(random: Random) -> Nodes:
-    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 30_000}
+    child = {"type": "workflow", "with": {"workflow": "child", "inputs": {"n": 1}}, "after": "a", "timeout_ms": 3_600_000}
     join = {"mode": "any", "losers": "cancel"}
     return {"a": call(), "k": child, "b": call("a"), "z": call(["k", "b"], join=join), "end": ask("z")}
 
@@ -147,6 +151,15 @@ def flow(random: Random) -> Nodes:
         "again": {"type": "fail", "after": "h", "with": {"error": "<b.error!>"}},
         "z": call(["every", "again.error"], join={"mode": "any"}),
     }
+
+
+def again(random: Random) -> Nodes:
+    """Containers that are tried again, inside each other, with questions in them."""
+    inner = {"nodes": {"x": call(), "ask": ask("x"), "y": call(["ask.approved", "ask.rejected"])}}
+    loop = {"type": "loop", "retry": {"attempts": 2, "backoff_ms": 400}, "with": {"times": 2, "body": inner}}
+    outer = {"nodes": {"l": loop, "n": call("l", retry=random.choice([RETRY, {"attempts": 1}]))}}
+    config = {"branches": 2, "window": random.choice([1, 2]), "body": outer}
+    return {"a": call(), "p": {"type": "parallel", "after": "a", "retry": RETRY, "with": config}, "z": call(["p", "p.error"])}
 
 
 CHILD = {"id": "child", "nodes": {"s": {"type": "manual"}, "f": call("s"), "ask": ask("f"), "g": call("ask.approved")}}
@@ -219,6 +232,7 @@ SHAPES: Mapping[str, tuple[Callable[[Random], Nodes], bool, dict[str, Any]]] = {
     "heavy": (heavy, False, {}),
     "flow": (flow, False, {"variables": {"n": 0}}),
     "hurried": (early, True, {"timeout": "20s"}),
+    "again": (again, False, {}),
     "wild": (wild, False, {}),
     "wilder": (wild, False, {"on_failure": "isolate"}),
 }
@@ -261,3 +275,9 @@ def every_node(nodes: Nodes) -> list[tuple[str, dict[str, Any]]]:
         if "body" in node.get("with", {}):
             found += every_node(node["with"]["body"]["nodes"])
     return found
+
+
+def features(document: Mapping[str, Any]) -> frozenset[str]:
+    """What the stored form of a document names, as publishing it finds it."""
+    whole = any(node.whole for node in all_nodes(compile_document(document, KINDS).root))
+    return features_of(document, limited=False, enclosing=whole)

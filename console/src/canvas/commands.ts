@@ -53,7 +53,7 @@ function change(desk: Desk, action: Action): boolean {
       if (desk.current !== null) desk.change({ renaming: desk.current, open: true });
       return true;
     case "disable":
-      desk.edit(toggle(desk.view, selected));
+      desk.edit(toggle(desk.view, selected, graph.blocks));
       return true;
     case "delete":
       removeSelected(desk, selected, edges);

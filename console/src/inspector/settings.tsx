@@ -1,7 +1,8 @@
 /** What a node has beside its parameters, and a workflow beside its nodes, in a form or as YAML text. */
 import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
-import type { Block } from "../canvas/model/graph.ts";
+import { leaveBy } from "../canvas/actions/changing.ts";
+import { exitsToLeaveBy, type Block } from "../canvas/model/graph.ts";
 import type { Kind } from "../canvas/model/kinds.ts";
 import { run } from "../canvas/commands.ts";
 import { isObject, type Json, type JsonObject } from "../editing/values.ts";
@@ -36,8 +37,24 @@ export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
       <label className="check">
         <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
       </label>
+      {block.enabled || exitsToLeaveBy(block).length < 2 ? null : (
+        <label className="check">
+          Leaves by{" "}
+          <select className="field" value={exitOf(entity)} disabled={!canEdit} onChange={(event) => { desk.edit(leaveBy(block.tail, event.target.value)); }}>
+            {exitOf(entity) === "" ? <option value="">choose an exit</option> : null}
+            {exitsToLeaveBy(block).map((exit) => <option key={exit} value={exit}>{exit}</option>)}
+          </select>
+        </label>
+      )}
     </Fold>
   );
+}
+
+/** The exit by which a disabled node leaves, "" where its author has named none. */
+function exitOf(entity: JsonObject): string {
+  const enabled = entity.get("enabled");
+  const exit = isObject(enabled) ? enabled.get("exit") : undefined;
+  return typeof exit === "string" ? exit : "";
 }
 
 /** What the whole workflow has: loaded when it is unfolded. */

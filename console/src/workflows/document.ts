@@ -36,7 +36,7 @@ export function isValues(value: unknown): value is Values {
 function nodesOf(document: unknown): [string, Values][] {
   const nodes = isValues(document) ? document["nodes"] : null;
   if (!isValues(nodes)) return [];
-  return Object.entries(nodes).filter((pair): pair is [string, Values] => isValues(pair[1]) && pair[1]["enabled"] !== false);
+  return Object.entries(nodes).filter((pair): pair is [string, Values] => isValues(pair[1]) && (pair[1]["enabled"] ?? true) === true);
 }
 
 /** The nodes that start runs, those started by hand first. */

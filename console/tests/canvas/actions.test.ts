@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { add, between, connect, fitsBetween, insert, nameFault, reconnect, targets } from "../../src/canvas/actions/adding.ts";
 import { align, distribute } from "../../src/canvas/actions/aligning.ts";
-import { changeKind, move, remove, rename, reparent, tidy, toggle } from "../../src/canvas/actions/changing.ts";
+import { changeKind, leaveBy, move, remove, rename, reparent, tidy, toggle } from "../../src/canvas/actions/changing.ts";
 import { duplicate } from "../../src/canvas/actions/duplicating.ts";
 import { fragment } from "../../src/canvas/actions/fragments.ts";
 import { paste, settings } from "../../src/canvas/actions/pasting.ts";
@@ -183,6 +183,18 @@ test("disabling is absolute: all off, or all on again", () => {
   assert.equal(draft.replica.view.get("block/a")?.has("enabled"), false);
   done(draft, changeKind(draft.replica.view, "b", "code"));
   assert.equal(changeKind(draft.replica.view, "b", "code"), null);
+});
+
+test("a disabled block with several exits leaves by its first, until another is chosen", () => {
+  const draft = new Alone();
+  const off = toggle(draft.replica.view, ["a", "c"], graphIn(draft).blocks);
+  assert.deepEqual(off?.writes, [["set", "block/a", ["enabled"], false], ["set", "block/c", ["enabled"], object([["exit", "approved"]])]]);
+  done(draft, off);
+  assert.equal(graphIn(draft).blocks.get("c")?.enabled, false);
+  done(draft, leaveBy("c", "rejected"));
+  assert.deepEqual(draft.replica.view.get("block/c")?.get("enabled"), object([["exit", "rejected"]]));
+  done(draft, toggle(draft.replica.view, ["a", "c"], graphIn(draft).blocks));
+  assert.equal(draft.replica.view.get("block/c")?.has("enabled"), false);
 });
 
 test("duplicates have free names, their own references and edges, and what is inside", () => {

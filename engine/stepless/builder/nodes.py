@@ -18,7 +18,7 @@ class NodeOptions(TypedDict, total=False):
 
     label: str | None
     after: After | Sequence[After] | None
-    enabled: bool
+    enabled: bool | Mapping[str, Value]
     retry: Mapping[str, Value]
     timeout_ms: int
     delivery: Literal["at_least_once", "at_most_once"]

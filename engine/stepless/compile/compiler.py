@@ -10,6 +10,7 @@ from stepless.compile.checks import arguments as argument_checks
 from stepless.compile.checks import edges as edge_checks
 from stepless.compile.checks import limits as limit_checks
 from stepless.compile.checks import nodes as node_checks
+from stepless.compile.checks import policies as policy_checks
 from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.secrets import literal_secrets
@@ -45,6 +46,9 @@ BODY_CHECKS: Final = (
     node_checks.every_branch,
     node_checks.too_many_losers,
     node_checks.idle_settings,
+    policy_checks.idle_policies,
+    policy_checks.partial_policies,
+    policy_checks.disabled_exits,
     node_checks.unwired_exits,
     limit_checks.misplaced_limits,
     limit_checks.heavy_weights,

@@ -14,15 +14,26 @@ from typing import Final
 
 from stepless.expressions.references import REFERENCE
 from stepless.model.json import JSON
-from stepless.model.stored_document import EVERY, FUNCTIONS, INPUTS, LIMITS, STRICT_REFERENCES
+from stepless.model.stored_document import (
+    CONTAINER_POLICIES,
+    DISABLED_EXIT,
+    EVERY,
+    FUNCTIONS,
+    INPUTS,
+    LIMITS,
+    STRICT_REFERENCES,
+)
 
 _REFERENCE: Final = re.compile(REFERENCE)
 _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat|text)\s*\(")
 
 
-def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str]:
-    """The features that a checked document uses. `limited`: it has limits per key."""
+def features_of(document: Mapping[str, JSON], *, limited: bool, enclosing: bool = False) -> frozenset[str]:
+    """The features that a checked document uses. `limited`: it has limits per key. `enclosing`: policies of a node of it apply to
+    all that the node encloses (`Node.whole`)."""
     found = {LIMITS} if limited else set()
+    if enclosing:
+        found.add(CONTAINER_POLICIES)
     if any(_LATER_FUNCTIONS.search(text) for text in _workflow_expressions(document)):
         found.add(FUNCTIONS)
     written = dumps(document.get("nodes"), ensure_ascii=False)
@@ -34,6 +45,8 @@ def features_of(document: Mapping[str, JSON], *, limited: bool) -> frozenset[str
             found.add(EVERY)
         if "inputs" in node:
             found.add(INPUTS)
+        if isinstance(node.get("enabled"), Mapping):
+            found.add(DISABLED_EXIT)
     return frozenset(found)
 
 

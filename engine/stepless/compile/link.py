@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from stepless.compile.admission import rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.model.declaration.document import AfterView, ConcurrencyView, DocumentView, EdgeView, NodeView
+from stepless.limits import MAX_CHILD_START_MS
+from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     Delivery,
@@ -38,8 +40,6 @@ from stepless.model.graph import (
     Node,
     OnError,
     Param,
-    RateLimit,
-    Slots,
     all_nodes,
 )
 from stepless.model.json import JSON, parse_path
@@ -78,11 +78,11 @@ def link(
         kinds=kinds,
         warnings=warnings,
         concurrency=document.concurrency if isinstance(document.concurrency, int) else None,
-        rate_limit=_rate_limit(document),
+        rate_limit=rate_limit(document),
         numbered=document.numbered,
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
-        slots=_slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
+        slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
     )
 
@@ -110,24 +110,6 @@ def _entry(root: ParsedBody, name: str) -> ParsedNode:
 def _places(body: ParsedBody) -> Set[int]:
     """The places of all nodes except those that are only tools."""
     return set(range(len(body.nodes))) - {body.nodes[name].place for name in body.tools}
-
-
-def _rate_limit(document: DocumentView) -> RateLimit | None:
-    if (rate := document.rate) is not None:
-        from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
-
-        return RateLimit(rate.max, rate.per, of_inputs(rate.by) if rate.by is not None else ())
-    limit = document.rate_limit
-    if limit is None:
-        return None
-    return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
-
-
-def _slots(limit: ConcurrencyView) -> Slots:
-    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
-
-    weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
-    return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)
 
 
 # -- a body -----------------------------------------------------------------------------------------------------------
@@ -278,7 +260,7 @@ def _link_edge(written: AfterView | EdgeView, order: int, source: int, target: i
 class _Policies(NamedTuple):
     """What a node's policies say, read once."""
 
-    enabled: bool
+    works: bool
     merge: Merge
     join: JoinRule
     retry: Retry
@@ -288,6 +270,7 @@ class _Policies(NamedTuple):
     default: JSON
     moderation: Moderation
     moderation_on_error: OnModerationError
+    leaves_by: str | None
 
 
 def _read(document: NodeView) -> _Policies:
@@ -305,16 +288,19 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
     branches = layout.branches[position]
     policies = _DEFAULTS if parsed.plain else _read(parsed.document)  # most nodes have none of their own
     label, wave, depth = parsed.raw.get("label"), layout.waves[position], layout.depths[position]
+    timeout_ms, whole, limit_ms = policies.timeout_ms, False, None
+    if not parsed.plain and kind.encloses and not parsed.idle:
+        timeout_ms, whole, limit_ms = _enclosing(parsed, policies)
     return _new(Node, (  # in the order of its fields: with their names it would take five times as long
         parsed.id, position, kind,
         parsed.id if label is None else label,
-        policies.enabled, config, incoming, outgoing,
+        policies.works, config, incoming, outgoing,
         _link_params(layout, policies.merge, position, incoming),
         branches, layout.targets[position],
         _handles(outgoing),
         parsed.exits or (),
         _link_join(policies.join, fields, len(branches)),
-        policies.retry, policies.timeout_ms, policies.delivery, policies.on_parent_failure, policies.default,
+        policies.retry, timeout_ms, policies.delivery, policies.on_parent_failure, policies.default,
         fields.input_contract, fields.output_contract, fields.answer_contract,
         policies.moderation, policies.moderation_on_error,
         _link_container(parsed, config, wave, depth) if parsed.inner else None,
@@ -326,7 +312,18 @@ def _link_node(layout: _Layout, parsed: ParsedNode, position: int) -> Node:
         fields.limits,
         fields.entry_contract,
         False,
+        whole,
+        limit_ms,
+        policies.leaves_by,
     ))
+
+
+def _enclosing(parsed: ParsedNode, policies: _Policies) -> tuple[int, bool, int | None]:
+    """Of an attempt that encloses other work: the time limit of its own work, which starts a child run; whether its policies
+    apply to all that it encloses; and the time limit of that, none without a `timeout_ms` of the author."""
+    limit_ms = policies.timeout_ms if "timeout_ms" in parsed.raw else None
+    whole = limit_ms is not None or policies.retry.attempts > 1
+    return min(policies.timeout_ms, MAX_CHILD_START_MS) if whole else policies.timeout_ms, whole, limit_ms
 
 
 def _link_tools(layout: _Layout, parsed: ParsedNode) -> Mapping[str, Node]:

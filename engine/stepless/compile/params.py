@@ -1,7 +1,8 @@
 """Validates a node's own parameters: `with` against the model of its kind.
 
 A text with a reference is allowed where the kind needs a number or an object: its value is known only at run time, and is
-validated then by the same model. So a misfit of such a text is not a finding.
+validated then by the same model. So a misfit of such a text is not a finding. All else is checked now, also beside a reference
+in one form of several.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from stepless.compile.fields import Known
+from stepless.compile.open_values import open_values
 from stepless.compile.parsed import ParsedNode
 from stepless.compile.shape import finding_of
-from stepless.errors import ExpressionError
-from stepless.expressions import compile_template
 from stepless.model.declaration.misfits import misfits
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
@@ -43,13 +44,11 @@ def _params(node: ParsedNode, kind: Kind, known: Known) -> tuple[BaseModel | Non
         errors = refused.errors(include_url=False)
     else:
         return params, [_owned(finding, node) for finding in kind.check(params, path)]
-    deferred = {
-        error["loc"][0] for error in errors
-        if error["loc"] and _may_defer(kind, str(error["loc"][0])) and _is_deferred(error["input"], known)
-    }
-    faults = [error for error in errors if not error["loc"] or error["loc"][0] not in deferred]
+    is_open = open_values(known)
+    faults = misfits(errors, raw, lambda error: _may_defer(kind, error) and is_open(error))
     if faults:
-        return None, [finding_of(misfit, kind.params, path, node.id) for misfit in misfits(faults, raw)]
+        return None, [finding_of(misfit, kind.params, path, node.id) for misfit in faults]
+    deferred = {error["loc"][0] for error in errors}
     kept = {name: value for name, value in raw.items() if name in deferred}
     return _partial(node, kind, path, kept)
 
@@ -69,17 +68,9 @@ def _owned(finding: Finding, node: ParsedNode) -> Finding:
     return finding if finding.node is not None else replace(finding, node=node.id)
 
 
-def _may_defer(kind: Kind, field: str) -> bool:
-    """Whether a run fills in the field."""
-    part = kind.parts.get(field, Part.TEMPLATE)
-    return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)
-
-
-def _is_deferred(value: JSON, known: Known) -> bool:
-    """Whether a value is a text that only a run can fill in. True for a faulty reference, which another check reports."""
-    if not isinstance(value, str):
+def _may_defer(kind: Kind, error: ErrorDetails) -> bool:
+    """Whether a run fills in the field that the error is in."""
+    if not error["loc"]:
         return False
-    try:
-        return not compile_template(value, known).constant
-    except ExpressionError:
-        return True
+    part = kind.parts.get(str(error["loc"][0]), Part.TEMPLATE)
+    return part is Part.EXPRESSION or (part is Part.TEMPLATE and kind.nature is not Nature.CONTAINER)

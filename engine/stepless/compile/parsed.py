@@ -76,7 +76,8 @@ NO_FIELDS: Final = Fields()  # shared by the nodes in which nothing but `with` i
 class ParsedNode:
     """A node of a parsed document. `kind` is None if it is unknown, `params` if they do not fit or were not needed, `exits`
     (without `error`) if they are not known, and `config` until the node is compiled. `plain`: the author wrote none of the fields
-    that are compiled or set a policy."""
+    that are compiled or set a policy. `idle`: the document was published when `retry` and `timeout_ms` had no effect on work that
+    a node encloses."""
 
     id: str
     place: int
@@ -89,6 +90,7 @@ class ParsedNode:
     exits: tuple[str, ...] | None = None
     config: Config | None = None
     fields: Fields = NO_FIELDS
+    idle: bool = False
 
     @property
     def document(self) -> NodeView:

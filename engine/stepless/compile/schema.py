@@ -54,6 +54,13 @@ def _field(kind: Kind, name: str, field: Schema) -> Schema:
 
 def _lenient(schema: Schema) -> Schema:
     """The schema that also accepts a text with a reference, here and in all inner values."""
+    inner = _with_lenient_values(schema)
+    annotations = {key: inner.pop(key) for key in tuple(inner) if key in _ANNOTATIONS}
+    return {**annotations, "anyOf": [inner, _REFERENCE]} if inner else annotations
+
+
+def _with_lenient_values(schema: Schema) -> Schema:
+    """The schema that also accepts texts with references in all inner values, in each of its forms."""
     inner = dict(schema)
     for key in ("properties", "$defs"):
         if isinstance(inner.get(key), dict):
@@ -61,8 +68,10 @@ def _lenient(schema: Schema) -> Schema:
     for key in ("items", "additionalProperties"):
         if isinstance(inner.get(key), dict):
             inner[key] = _lenient(inner[key])
-    annotations = {key: inner.pop(key) for key in tuple(inner) if key in _ANNOTATIONS}
-    return {**annotations, "anyOf": [inner, _REFERENCE]} if inner else annotations
+    for key in ("anyOf", "oneOf"):
+        if isinstance(inner.get(key), list):
+            inner[key] = [_with_lenient_values(form) for form in inner[key]]
+    return inner
 
 
 def _renamed(schema: Any, prefix: str) -> Any:

@@ -16,7 +16,7 @@ from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessErr
 from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
-from stepless.model.stored_document import STRICT_REFERENCES, Stored, read_stored
+from stepless.model.stored_document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
 
 _ONE_EXIT: Final = (SOURCE,)
 
@@ -59,7 +59,9 @@ def _is_intact(data: bytes, version: str) -> bool:
 def _parsed(stored: Stored, version: str, kinds: Kinds) -> Parsed:
     parsed = parsed_of(stored.document, kinds, as_written)
     known = readable(parsed, strict=STRICT_REFERENCES in stored.features)
+    enclosing = CONTAINER_POLICIES in stored.features
     for node in parsed.nodes:
+        node.idle = not enclosing
         if node.kind is None or fill(node, node.kind, known):
             raise _unknown(version, node)
         if not _find_exits(node, node.kind, known):

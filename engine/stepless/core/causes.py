@@ -33,7 +33,7 @@ def note_failure(scope: Scope, instance: Instance) -> None:
         return
     later = scope.error is not None and (not instance.index or 0 < scope.error_index < instance.index)
     if not later and not resolve(instance)[0]:
-        scope.error, scope.error_index = root_cause(error), instance.index
+        scope.error, scope.error_index, scope.cause = root_cause(error), instance.index, instance.cause
 
 
 def causes_behind(instance: Instance) -> list[Error]:

@@ -1,10 +1,14 @@
-"""Arms timers while events are folded: when a scope begins, when a fork settles, when the run resumes."""
+"""Arms timers while events are folded: when a scope begins, when a fork settles, when an attempt begins to enclose other work,
+when the run resumes."""
 
 from __future__ import annotations
 
 from heapq import heappush
+from typing import Final
 
 from stepless.core.state import Instance, Scope, State, Timer
+
+LIMIT: Final = "timeout"  # the kind of the timer of such a limit
 
 
 def enter(state: State, scope: Scope) -> None:
@@ -18,6 +22,13 @@ def start_clock(state: State, join: Instance, since_ms: int) -> None:
     timeout_ms = join.node.join.rule.timeout_ms
     if timeout_ms is not None:
         heappush(state.timers, Timer(since_ms + timeout_ms, 0, "join", join.id))
+
+
+def arm_limit(state: State, instance: Instance) -> None:
+    """Arms the time limit of the present attempt of a container or of a caller of a child run."""
+    limit_ms = instance.node.limit_ms
+    if limit_ms is not None:
+        heappush(state.timers, Timer(instance.since_ms + limit_ms, instance.attempt, LIMIT, instance.id))
 
 
 def arm_run(state: State) -> None:

@@ -10,7 +10,7 @@ from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
 from stepless.core.reading import Merging, Reading, with_nulls
-from stepless.core.settle import complete, fail, processing
+from stepless.core.settle import attempt_failed, complete, drawn, fail, processing
 from stepless.core.state import Instance, Turns
 from stepless.core.turns import NotACollection, amount, collection, exit_cells, output
 from stepless.core.variables import VariableConflict
@@ -35,6 +35,8 @@ def open_container(decision: Decision, instance: Instance, reading: Reading) -> 
             return
         total = counted
     data: dict[str, JSON] = {"total": total, "mode": container.mode}
+    if instance.used:
+        data["first"] = instance.used
     decision.emit(EventType.LOOP_STARTED, instance, data)
 
 
@@ -69,8 +71,8 @@ def advance_container(decision: Decision, instance: Instance) -> None:
         return
     window = container.window if container.parallel else 1
     while not decision.state.halting and len(turns.live) < window and _wants_turn(decision, instance, container, turns):
-        index = turns.started
-        decision.emit(EventType.LOOP_NEXT, instance, {"index": index, "total": turns.total, **_item_preview(turns, index)})
+        facts = {"index": turns.first + turns.started, "total": turns.total, **_item_preview(turns, turns.started)}
+        decision.emit(EventType.LOOP_NEXT, instance, facts)
     if not turns.live and not instance.settled and (not decision.state.halting or _is_done(container, turns)):
         _close(decision, instance, container, turns)
 
@@ -114,19 +116,21 @@ def _close(decision: Decision, instance: Instance, container: Container, turns: 
     counts = {"started": turns.started, "failed": turns.failed, "results": len(turns.results)}
     decision.emit(EventType.LOOP_COMPLETED, instance, counts)
     if failure is not None:
-        fail(decision, instance, failure)
+        attempt_failed(decision, instance, failure, drawn(decision.state, instance))
     else:
         complete(decision, instance, Outcome(output(container, turns)))
 
 
 def _verdict(container: Container, turns: Turns) -> Failure | None:
-    causes: tuple[Mapping[str, JSON], ...] = (turns.error,) if turns.error else ()
-    if turns.failed and container.on_error is OnError.STOP:
-        return Failure("iteration_failed", "iteration_failed", f"{turns.failed} of {turns.started} turns failed", causes=causes)
     maximum = container.max_consecutive_errors
-    if turns.stopped and maximum is not None:
-        return Failure("iteration_failed", "iteration_failed", f"{maximum} turns failed in a row", causes=causes)
-    return None
+    if turns.failed and container.on_error is OnError.STOP:
+        message = f"{turns.failed} of {turns.started} turns failed"
+    elif turns.stopped and maximum is not None:
+        message = f"{maximum} turns failed in a row"
+    else:
+        return None
+    causes = (turns.error,) if turns.error else ()
+    return Failure("iteration_failed", "iteration_failed", message, causes=causes, inner=turns.cause)
 
 
 def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure | None:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
+from stepless.core.container_folds import VARIABLE_CONFLICT
 from stepless.core.events import Event, EventType
-from stepless.core.fold import NODE_FOLDS, VARIABLE_CONFLICT, apply, ignore
+from stepless.core.fold import NODE_FOLDS, apply, ignore
 from stepless.core.masking import NO_MASK, mask_for
 from stepless.core.state import Instance, State
 from stepless.model.graph import Node

@@ -7,6 +7,8 @@ ends the remaining instances.
 
 from __future__ import annotations
 
+from typing import Any
+
 from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
@@ -46,6 +48,12 @@ def sweep_run(decision: Decision) -> None:
 def _end_scope(decision: Decision, scope: Scope, reason: str, *, skip_undispatched: bool) -> None:
     for position in range(len(scope.instances)):
         _end(decision, scope.at(position), reason, skip_undispatched=skip_undispatched)
+
+
+def end_turns(decision: Decision, instance: Instance, reason: str) -> None:
+    """Cancels everything inside the live turns of a container."""
+    for scope in list(instance.turns.live.values()) if instance.turns is not None else ():
+        _end_scope(decision, scope, reason, skip_undispatched=False)
 
 
 def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatched: bool) -> None:
@@ -129,9 +137,11 @@ _ENDS = {
 def _end_run(decision: Decision) -> None:
     state = decision.state
     status = final_status(state)
-    data: dict[str, JSON] = {}
+    data: dict[str, Any] = {}
     if status is RunStatus.FAILED:
         data["error"] = state.ending_error or state.root.error or {"code": "run_failed", "message": "the run failed"}
+        if not state.ending_error and state.root.cause not in ("", data["error"]["code"]):
+            data["cause"] = state.root.cause
     if state.failures:
         data["failures"] = state.failures
     if state.sequence >= SUMMARY_EVENTS and state.usage is not None:

@@ -38,7 +38,8 @@ class Completed(NamedTuple):
 class Failure(NamedTuple):
     """Why an attempt failed. `cause` is matched against `retry_on`; `code` is shown and routed on; `family` is one of
     processing, execution, policy, upstream, timeout. `exception` is the description by `raised.described` of the exception in
-    author code that caused it. For a moderation, `phase` says what was flagged: `input` or `output`."""
+    author code that caused it. For a moderation, `phase` says what was flagged: `input` or `output`. `inner` is the cause
+    of what failed inside of a container or a child run, which is matched too."""
 
     cause: str = "provider_error"
     code: str = ""
@@ -48,6 +49,7 @@ class Failure(NamedTuple):
     causes: tuple[Mapping[str, JSON], ...] = ()
     exception: Mapping[str, JSON] | None = None
     phase: str = ""
+    inner: str = ""
 
 
 class Failed(NamedTuple):
@@ -87,12 +89,16 @@ class Expired(NamedTuple):
 
 
 class ChildChanged(NamedTuple):
-    """A child run paused, resumed or ended. `status` is a run status; `output` and `error` are those of its end."""
+    """A child run paused, resumed or ended. `status` is a run status; `output`, `error` and the `cause` of that are those of
+    its end. `run` is the child run, "" where it is not known: a signal of one that the instance no longer waits for changes
+    nothing."""
 
     instance: str
     status: str
     output: JSON = None
     error: Mapping[str, JSON] | None = None
+    run: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)

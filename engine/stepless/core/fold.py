@@ -13,33 +13,32 @@ from collections.abc import Callable, Mapping
 from heapq import heappush
 
 from stepless.core.causes import note_failure
-from stepless.core.clocks import arm_run, enter
+from stepless.core.clocks import arm_limit, arm_run, enter
 from stepless.core.consequences import settled
+from stepless.core.container_folds import VARIABLE_CONFLICT, enclosing_turn, end_attempt, leave_container, loop_next, loop_started
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
 from stepless.core.state import (
+    SUBRUN,
     Instance,
     RunStatus,
-    Scope,
     State,
     Status,
     Timer,
-    Turns,
     Wait,
     is_child_at_work,
+    is_enclosing,
     scopes,
 )
-from stepless.core.turns import begin_turns, exit_cells, next_turn, output
+from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.kind import Nature
 from stepless.model.steps import TOO_MUCH
 from stepless.model.work import added
-
-VARIABLE_CONFLICT = "variable_conflict"
 
 
 def fold(state: State, event: Event) -> None:
@@ -228,6 +227,8 @@ def _waiting(state: State, instance: Instance, event: Event) -> None:
     due_ms = instance.wait.due_ms
     if due_ms is not None:
         heappush(state.timers, Timer(due_ms, event.sequence, "wait", event.instance))
+    if instance.wait.reason == SUBRUN:
+        arm_limit(state, instance)
 
 
 def _resumed(state: State, instance: Instance, event: Event) -> None:
@@ -252,6 +253,7 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
         _spend(state, event)
     state.running.pop(event.instance, None)
     state.idle_hops = 0
+    _end_enclosed(state, instance, event)
     instance.status = Status.WAITING
     details = {"again": True} if event.data.get("again") else {}
     instance.wait = Wait("retry_backoff", event.at_ms, resume_at_ms, None, "source", (), details)
@@ -260,13 +262,25 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
     heappush(state.timers, Timer(resume_at_ms, event.sequence, "retry", event.instance))
 
 
+def _end_enclosed(state: State, instance: Instance, event: Event) -> None:
+    """Lets go of what an attempt enclosed, before the next one: the turns of a container, a child run that it waited for or that
+    has ended."""
+    if instance.turns is not None:
+        end_attempt(state, instance, event)
+    elif is_enclosing(instance) or (instance.answer is not None and instance.node.kind.calls_runs):
+        instance.used = instance.attempt
+        state.waiting.pop(event.instance, None)
+        state.children.pop(event.instance, None)
+    instance.answer = None
+
+
 def _completed(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     instance.status = Status.COMPLETED
     instance.handle = data.get("handle", "source")
     if (turns := instance.turns) is not None and (container := instance.node.container) and "output" not in data:
         instance.value = output(container, turns)
-        _leave_container(state, instance, turns, event)
+        leave_container(state, instance, turns, event)
     else:
         instance.value = data.get("output")
     if variables := data.get("variables"):
@@ -277,37 +291,16 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     if data.get("halt"):
         state.halting = state.halting or "halted"
     if data.get("break"):
-        _enclosing_turn(instance.scope).broke = True
+        enclosing_turn(instance.scope).broke = True
     if "usage" in data:
         _spend(state, event)
     settled(state, instance, event)
 
 
-def _enclosing_turn(scope: Scope) -> Scope:
-    """The turn of the innermost enclosing loop. The branches of a parallel are not turns."""
-    owner = scope.owner
-    while owner is not None and owner.node.container is not None and owner.node.container.parallel:
-        scope = owner.scope
-        owner = scope.owner
-    return scope
-
-
-def _leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
-    """Makes the container the writer of the variables that its body wrote."""
-    try:
-        cells, conflicts = exit_cells(instance, turns, Merging(state, instance, event.at_ms, decided=True))
-    except (VariableConflict, ExpressionError):
-        raise EngineBug("a container completed in spite of a conflict", place=event.instance) from None
-    state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
-    if cells is not instance.cells:
-        instance.cells = cells
-        instance.scope.wrote = True
-    turns.writes = {}
-
-
 def _failed(state: State, instance: Instance, event: Event) -> None:
     instance.status = Status.FAILED
     instance.error = event.data["error"]
+    instance.cause = str(event.data.get("cause") or event.data["error"]["code"])
     state.failures += 1
     if "usage" in event.data:
         _spend(state, event)
@@ -315,7 +308,7 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
         instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
         instance.scope.wrote = True
     if (turns := instance.turns) is not None and (container := instance.node.container) and container.keeps_writes:
-        _leave_container(state, instance, turns, event)
+        leave_container(state, instance, turns, event)
     note_failure(instance.scope, instance)
     _release_losers(state, instance)
     settled(state, instance, event)
@@ -363,7 +356,7 @@ NODE_FOLDS: Mapping[EventType, Callable[[State, Instance, Event], None]] = {
     EventType.NODE_COMPLETED: _completed,
     EventType.NODE_SKIPPED: _skipped,
     EventType.NODE_CANCELLED: _cancelled,
-    EventType.LOOP_STARTED: begin_turns,
-    EventType.LOOP_NEXT: next_turn,
+    EventType.LOOP_STARTED: loop_started,
+    EventType.LOOP_NEXT: loop_next,
     **dict.fromkeys(NODE_FAILURES, _failed),
 }

@@ -16,13 +16,16 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from stepless.core.branches import LOST, SATISFIED
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
 from stepless.core.kept import Payload, by_event, outcomes_of
+from stepless.core.rerun_targets import Target, target_of
 from stepless.core.state import Instance, State, Status
+from stepless.model.call import token_of
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
@@ -33,39 +36,6 @@ CALL: Final = "workflow"  # the kind whose token names its child run
 _COMPLETED_KEYS: Final = ("handle", "halt", "break", "response", "usage")
 
 Ends: TypeAlias = "dict[str, _End]"
-
-
-class Target(NamedTuple):
-    """The instance or the node that a rerun begins at: the containers around it, outer first, each with the number of its turn,
-    and the node. `x@m[0]@l[1]` is `((("l", 1), ("m", 0)), "x")`."""
-
-    turns: tuple[tuple[str, int], ...]
-    node: str
-
-    @property
-    def owners(self) -> frozenset[str]:
-        """The instances of the containers around it."""
-        suffix, found = "", set()
-        for name, index in self.turns:
-            found.add(name + suffix)
-            suffix = f"@{name}[{index}]{suffix}"
-        return frozenset(found)
-
-    @property
-    def id(self) -> str:
-        return self.node + "".join(f"@{name}[{index}]" for name, index in reversed(self.turns))
-
-
-def target_of(text: str) -> Target | None:
-    """The target that an instance id names; None for a text that is no instance id."""
-    name, *containers = text.split("@")
-    turns = []
-    for part in reversed(containers):
-        owner, bracket, index = part.partition("[")
-        if not owner or not bracket or not index.endswith("]") or not (digits := index[:-1]).isdecimal() or len(digits) > 9:
-            return None
-        turns.append((owner, int(digits)))
-    return Target(tuple(turns), name) if name else None
 
 
 class _End(NamedTuple):
@@ -79,6 +49,7 @@ class _End(NamedTuple):
     unknown: bool
     upstream: bool
     child: str
+    token: str  # what its last attempt had, unless the run itself had taken over another one
 
 
 class _Group(NamedTuple):
@@ -99,7 +70,9 @@ class Former:
         self._target = target
         self._edited = edited
         self._open = target.owners if target is not None else frozenset()
-        self._scopes: dict[str, Ends] = {"": {}}  # by the suffix of their instances
+        self._scopes: dict[str, Ends] = {"": {}}  # by the suffix of their instances, with the numbers of turns in their attempts
+        self._suffixes = {"": ""}  # that suffix, by the one that the instances have: a later attempt of a container counts on
+        self._first: dict[str, int] = {}  # the index of the first turn of the last attempt, by container
         self._turns: dict[str, list[str]] = {}  # suffixes of the turns of each container that has not completed
         self._last: dict[str, bool] = {}  # whether the last attempt of a waiting instance has an unknown outcome
         self._child: dict[str, str] = {}  # the child run of each instance that has not settled
@@ -122,11 +95,18 @@ class Former:
         if instance is None:
             return
         match event.type:
+            case EventType.LOOP_STARTED:
+                self._first[instance.id] = event.data.get("first", 0)
             case EventType.LOOP_NEXT:
-                suffix = f"@{instance.node.id}[{event.data['index']}]{instance.scope.suffix}"
-                self._turns.setdefault(instance.id, []).append(suffix)
-                self._scopes.setdefault(suffix, {})
+                index, number = event.data["index"], event.data["index"] - self._first.get(instance.id, 0)
+                around = self._suffixes[instance.scope.suffix]
+                suffix = f"@{instance.node.id}[{number}]{around}"
+                self._suffixes[f"@{instance.node.id}[{index}]{instance.scope.suffix}"] = suffix
+                self._turns.setdefault(instance.node.id + around, []).append(suffix)
+                self._scopes[suffix] = {}
             case EventType.NODE_RETRIED:
+                if instance.node.container is not None:  # the next attempt has turns of its own
+                    self._forget(self._name_of(instance))
                 self._last[instance.id] = event.data.get("code") in UNKNOWN or event.data.get("code") == "cut_off"
             case EventType.NODE_WAITING if event.data.get("reason") == "subrun":
                 self._child[instance.id] = str(event.data["details"].get("run", ""))
@@ -146,7 +126,7 @@ class Former:
             if instance.substituted:
                 payload["substituted"] = True
             if instance.node.container is not None and instance.id not in self._open:
-                self._forget(instance.id)
+                self._forget(self._name_of(instance))
         elif event.type in NODE_FAILURES:
             error = event.data["error"]
             payload = {"error": error, "type": event.type.value, "started": bool(instance.index)}
@@ -158,9 +138,13 @@ class Former:
             payload = {"reason": instance.reason}
             in_flight = before is Status.RUNNING or (before is Status.WAITING and waiting != "retry_backoff")
             unknown = in_flight or last
-        self._scopes[instance.scope.suffix][instance.node.id] = _End(
-            instance.status, event.sequence, payload, bool(instance.index), instance.reason, unknown, upstream, child
+        token = self._tokens.get(instance.id) or token_of(self.state.run_id, instance.id, instance.used)
+        self._scopes[self._suffixes[instance.scope.suffix]][instance.node.id] = _End(
+            instance.status, event.sequence, payload, bool(instance.index), instance.reason, unknown, upstream, child, token
         )
+
+    def _name_of(self, instance: Instance) -> str:
+        return instance.node.id + self._suffixes[instance.scope.suffix]
 
     def _forget(self, owner: str) -> None:
         """Drops what is known of the turns of a container that completed: its own outcome stands for them."""
@@ -171,11 +155,28 @@ class Former:
 
     # -- what stays --------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _place(self) -> Target | None:
+        """The target, with the number of each turn in the last attempt of its container. None without a target, and for one in an
+        attempt that was repeated. Only after the whole log was read."""
+        if self._target is None:
+            return None
+        suffix, turns = "", list[tuple[str, int]]()
+        for name, index in self._target.turns:
+            turns.append((name, index - self._first.get(name + suffix, 0)))
+            suffix = f"@{name}[{index}]{suffix}"
+        return None if any(number < 0 for _, number in turns) else Target(tuple(turns), self._target.node)
+
+    @cached_property
+    def _around(self) -> frozenset[str]:
+        """The containers around the target."""
+        return self._place.owners if self._place is not None else frozenset()
+
     def reached(self) -> bool:
         """Whether the target ran, or everything that it directly needs completed or failed along an error edge."""
         if self._target is None:
             return True
-        found = self._body_of(self._target)
+        found = self._body_of(self._place) if self._place is not None else None
         if found is None:
             return False
         body, suffix = found
@@ -193,7 +194,7 @@ class Former:
 
     def missing(self) -> tuple[str, ...]:
         """The direct predecessors of the target that did not complete."""
-        found = self._body_of(self._target) if self._target is not None else None
+        found = self._body_of(self._place) if self._place is not None else None
         if found is None or self._target is None:
             return ()
         body, suffix = found
@@ -241,16 +242,16 @@ class Former:
         self, node: Node, name: str, end: _End | None, named: bool, tokens: dict[str, str], calls: dict[str, str]
     ) -> None:
         """Notes the token of an instance that runs again, or the child run that its call repeats."""
-        again = named and self._target is not None and name != self._target.id
+        again = named and self._place is not None and name != self._place.id
         if node.kind.nature is not Nature.EFFECT or again:
             return  # what comes after the target has other inputs: it is no repetition
         if end is None or not end.started:
             return  # what it has of an earlier run is passed on
         if node.kind.name == CALL:
             if end.status is not Status.COMPLETED and (end.child or end.unknown):
-                calls[name] = end.child or f"{self.state.run_id}:{name}"
+                calls[name] = end.child or end.token
         elif end.unknown:
-            tokens[name] = self._tokens.get(name, f"{self.state.run_id}:{name}")
+            tokens[name] = end.token
 
     def _is_unused(self, name: str, ordered: Mapping[str, Payload], left_out: set[str]) -> bool:
         """Whether what this run itself took over for an instance was not used before it ended, and can still be used."""
@@ -268,7 +269,7 @@ class Former:
         """Every instance of the scopes that count: node, suffix, end, whether its outcome stays, and whether it runs again
         because of the target."""
         root = self._graph.root
-        stack: list[tuple[Body, str, _Group]] = [(root, "", self._begun(root, "", _Group(), self._target))]
+        stack: list[tuple[Body, str, _Group]] = [(root, "", self._begun(root, "", _Group(), self._place))]
         while stack:
             body, suffix, group = stack.pop()
             ends = self._scopes.get(suffix, {})
@@ -276,14 +277,14 @@ class Former:
             for node in body.nodes:
                 name, end = node.id + suffix, ends.get(node.id)
                 named = node.position in group.again
-                kept = not named and name not in self._open and self._stays(node, end, group, dealt)
+                kept = not named and name not in self._around and self._stays(node, end, group, dealt)
                 yield node, suffix, end, kept, named
                 if node.container is not None and not kept and not named:
                     stack += self._inside(node, name, end, group)
 
     def _comes_after(self, target: Target) -> bool:
         """Whether an instance is in a turn of a loop after the one in which the rerun begins."""
-        body, begun = self._graph.root, self._target.turns if self._target is not None else ()
+        body, begun = self._graph.root, self._place.turns if self._place is not None else ()
         for (name, index), (owner, here) in zip(target.turns, begun, strict=False):
             container = body.nodes[body.positions[name]].container if name == owner and name in body.positions else None
             if container is None or index != here:
@@ -306,7 +307,7 @@ class Former:
         suffixes = self._turns.get(name, ())
         if container is None:
             return
-        begun = group.inner if group.inner is not None and name in self._open else None
+        begun = group.inner if group.inner is not None and name in self._around else None
         here = begun.turns[name.count("@")][1] if begun is not None else None
         settled = end is not None and (end.status is Status.COMPLETED or "error" in node.handles)
         last = -1

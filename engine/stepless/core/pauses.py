@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import heappop
 
+from stepless.core.clocks import LIMIT
 from stepless.core.decision import Decision, iso
+from stepless.core.ending import end_turns
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED
 from stepless.core.notice_times import NOT_NOTIFIED, NOTIFIED
-from stepless.core.settle import complete, fail
+from stepless.core.settle import attempt_failed, complete, drawn, fail
 from stepless.core.start import begin
-from stepless.core.state import Instance, State, Status, Timer
+from stepless.core.state import SUBRUN, Instance, State, Status, Timer, is_enclosing
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
 from stepless.model.work import passed_through
 
 TIMEOUT = "timeout"
 APPROVED = "approved"
-SUBRUN = "subrun"
+CONTAINER_TIMED_OUT = "container_timed_out"
 CHILD_ENDS = frozenset({"child_failed", "child_cancelled", "child_timed_out"})
 
 
@@ -61,7 +63,7 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
     """Takes a child run's new status. Its end settles the instance that waits for it; its pause may pause this run too."""
     instance = decision.state.waiting.get(fact.instance)
     wait = instance.wait if instance is not None else None
-    if instance is None or wait is None or wait.reason != SUBRUN:
+    if instance is None or wait is None or wait.reason != SUBRUN or fact.run not in ("", wait.details.get("run")):
         return
     if fact.status == "completed":
         _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
@@ -69,7 +71,9 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
         child = wait.details.get("run")
         causes = ({"run": child, **fact.error},) if fact.error else ()
         message = f"the child run {child} is {fact.status.replace('_', ' ')}"
-        fail(decision, instance, Failure("child_failed", f"child_{fact.status}", message, causes=causes))
+        cause = TIMEOUT if fact.status == "timed_out" else "child_failed"
+        failure = Failure(cause, f"child_{fact.status}", message, causes=causes, inner=fact.cause)
+        attempt_failed(decision, instance, failure, drawn(decision.state, instance))
     elif bool(wait.details.get("paused")) is not (fact.status == "paused"):
         details = {**wait.details, "paused": fact.status == "paused"}
         decision.emit(EventType.NODE_WAITING, instance, {"reason": SUBRUN, "exits": [], "details": details})
@@ -163,6 +167,17 @@ def _due_pace(decision: Decision, timer: Timer) -> None:
         begin(decision, instance)
 
 
+def _due_limit(decision: Decision, timer: Timer) -> None:
+    """Ends an attempt whose time is over, with everything inside: one of a container, or one that waits for a child run."""
+    instance = decision.state.find(timer.instance)
+    if instance is None or not is_enclosing(instance) or instance.attempt != timer.stamp:
+        return
+    end_turns(decision, instance, CONTAINER_TIMED_OUT)
+    message = f"it did not end within {instance.node.limit_ms} ms"
+    failure = Failure(TIMEOUT, TIMEOUT, message, "timeout")
+    attempt_failed(decision, instance, failure, drawn(decision.state, instance))
+
+
 def _due_wait(decision: Decision, timer: Timer) -> None:
     instance = decision.state.waiting.get(timer.instance)
     if instance is None or instance.wait is None or instance.last_sequence != timer.stamp:
@@ -197,7 +212,10 @@ def _due_run(decision: Decision, timer: Timer) -> None:
         decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": "ending", "reason": "run_timed_out"})
 
 
-_DUE = {"retry": _due_retry, "wait": _due_wait, "notice": _due_notice, "join": _due_join, "run": _due_run, PACED: _due_pace}
+_DUE = {
+    "retry": _due_retry, LIMIT: _due_limit, "wait": _due_wait, "notice": _due_notice, "join": _due_join, "run": _due_run,
+    PACED: _due_pace,
+}  # fmt: skip
 
 
 def next_due_ms(state: State) -> int | None:

@@ -188,7 +188,7 @@ def _turn_field(scope: Scope, path: Path) -> JSON:
         return None
     match path[0]:
         case "index" | "iteration":
-            return scope.index
+            return scope.index - scope.owner.turns.first
         case "item":
             return read_path(scope.item, path[1:])
         case "items":

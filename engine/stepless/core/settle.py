@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from zlib import crc32
 
 from stepless.core.decision import Decision, iso
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
-from stepless.core.state import Instance, is_effect
+from stepless.core.state import SUBRUN, Instance, State, is_effect, is_enclosing
 from stepless.limits import MAX_RETRY_AFTER_MS
 from stepless.model.declaration.policies import Retry
 from stepless.model.json import JSON
@@ -60,7 +61,7 @@ def attempt_failed(
     """Schedules another attempt after a back-off if one is left and `retry_on` lists the cause; otherwise fails the instance,
     also if the service asks for a longer delay than is allowed. Records the usage of the failed attempt."""
     retry, attempt = instance.node.retry, instance.attempt
-    if attempt >= retry.attempts or failure.cause not in retry.retry_on or not is_effect(instance) or decision.state.halting:
+    if attempt >= retry.attempts or not _is_retried(instance, failure) or decision.state.halting:
         fail(decision, instance, failure, usage)
         return
     delay_ms = backoff_ms(retry, attempt, chance)
@@ -83,7 +84,25 @@ def attempt_failed(
         data["usage"] = dict(usage)
     if failure.exception is not None:
         data["exception"] = dict(failure.exception)
+    if instance.wait is not None and instance.wait.reason == SUBRUN:
+        data["run"] = instance.wait.details.get("run")  # the next attempt starts another child run
     decision.emit(EventType.NODE_RETRIED, instance, data)
+
+
+def _is_retried(instance: Instance, failure: Failure) -> bool:
+    """Whether `retry_on` lists the cause. An attempt that encloses other work fails by what failed inside of it."""
+    listed = instance.node.retry.retry_on
+    if is_effect(instance) and not is_enclosing(instance):
+        return failure.cause in listed
+    if not instance.node.whole:
+        return False
+    return failure.cause in listed or failure.inner in listed
+
+
+def drawn(state: State, instance: Instance) -> float:
+    """The factor in [0, 1] of the next back-off of an attempt whose end no fact reports: the same for every process that
+    decides it, and different for other runs, instances and attempts."""
+    return crc32(f"{state.run_id}:{instance.id}:{instance.attempt}".encode("utf-8", "surrogatepass")) / 0xFFFFFFFF
 
 
 def backoff_ms(retry: Retry, attempt: int, chance: float) -> int:
@@ -110,6 +129,8 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
         phase = failure.phase or ("input" if instance.node.moderation == "input" else "output")
         decision.emit(EventType.MODERATION_FLAGGED, instance, {"phase": phase, "code": code, "message": failure.message})
     data: dict[str, JSON] = {"error": error}
+    if (cause := failure.inner or failure.cause) != code:
+        data["cause"] = cause
     if usage:
         data["usage"] = dict(usage)
     if failure.exception is not None:  # beside the error: errors on edges and inside other errors carry no traceback

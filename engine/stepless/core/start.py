@@ -118,7 +118,7 @@ def work(decision: Decision, instance: Instance) -> None:
         return
     inputs = merged_inputs(decision.state, instance)
     if not node.enabled:
-        handle = node.exits[0] if node.exits else SOURCE
+        handle = node.leaves_by or (node.exits[0] if node.exits else SOURCE)
         complete(decision, instance, Outcome(passed_through(inputs), handle))
         return
     if node.input_contract is not None and _violates(decision, instance, inputs):

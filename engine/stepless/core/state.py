@@ -59,11 +59,13 @@ class Cell(NamedTuple):
 
 
 OUTSIDE = -1
+SUBRUN = "subrun"  # the reason of a wait for a child run
 Cells = Mapping[str, Cell]
 
 
 class Timer(NamedTuple):
-    """An instant at which something is due. `kind` is retry, wait, notice, join, run or pace. `stamp` identifies stale timers."""
+    """An instant at which something is due. `kind` is retry, timeout, wait, notice, join, run or pace. `stamp` identifies
+    stale timers."""
 
     at_ms: int
     stamp: int
@@ -98,7 +100,7 @@ class Instance:
     __slots__ = (
         "node", "scope", "id", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
         "value", "error", "reason", "cells", "arrived", "wait", "answer", "turns", "last_sequence", "settled_sequence",
-        "since_ms", "substituted", "deltas", "streamed",
+        "since_ms", "substituted", "deltas", "streamed", "used", "cause",
     )  # fmt: skip
 
     def __init__(self, node: Node, scope: Scope) -> None:
@@ -128,6 +130,10 @@ class Instance:
         self.substituted = False  # runs with defaults for its dead branches
         self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
+        # what earlier attempts used up: of a container the turns that they started, of a caller of child runs the attempts whose
+        # child run has ended. The next turn and the next child run get ids that no earlier one had.
+        self.used = 0
+        self.cause = ""  # of its failure, as `retry_on` names it: where it encloses other work, the cause of what failed inside
 
     @property
     def settled(self) -> bool:
@@ -151,7 +157,7 @@ class Scope:
 
     __slots__ = (
         "body", "owner", "index", "item", "suffix", "instances", "unsettled", "bad", "error", "error_index", "cells", "wrote",
-        "started_ms", "broke", "causes",
+        "started_ms", "broke", "causes", "cause",
     )  # fmt: skip
 
     suffix: str  # of the ids of its instances
@@ -168,6 +174,7 @@ class Scope:
         self.bad = 0  # bad leaves: failed unhandled, or skipped upstream_failure
         self.error: Mapping[str, JSON] | None = None  # why it failed; see `causes.note_failure`
         self.error_index = 0
+        self.cause = ""  # of `error`
         self.cells = cells
         self.wrote = False  # whether any instance in it wrote a variable
         self.started_ms = started_ms
@@ -187,14 +194,15 @@ class Scope:
 
 
 class Turns:
-    """The progress of a container."""
+    """The progress of one attempt of a container. Turns go by the index of their scope, which no earlier attempt has used."""
 
-    __slots__ = ("items", "total", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
-                 "error_index", "broke", "stopped", "cells", "writes")  # fmt: skip
+    __slots__ = ("items", "total", "first", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
+                 "error_index", "cause", "broke", "stopped", "cells", "writes")  # fmt: skip
 
-    def __init__(self, items: list[JSON] | None, total: int | None, cells: Cells) -> None:
+    def __init__(self, items: list[JSON] | None, total: int | None, cells: Cells, first: int = 0) -> None:
         self.items = items
         self.total = total  # None for while and do_while
+        self.first = first  # the index of the first turn: how many turns earlier attempts of the container have started
         self.started = 0
         self.live: dict[int, Scope] = {}
         self.results: dict[int, JSON] = {}  # by index; a dropped turn is missing
@@ -203,6 +211,7 @@ class Turns:
         self.consecutive = 0  # how many consecutive turns failed, around the last one that failed
         self.error: Mapping[str, JSON] | None = None  # of the first failed turn by index
         self.error_index = 0
+        self.cause = ""  # of `error`
         self.broke = False
         self.stopped = False  # no new turn starts
         self.cells = cells  # what the next turn of a loop starts with
@@ -301,12 +310,10 @@ class State:
             position = scope.body.positions.get(owner_id)
             owner = scope.instances[position] if position is not None else None
             if owner is None or owner.turns is None:
-                return position is None or not index.isdecimal() or (owner is not None and owner.settled)
+                return position is None or not index.isdecimal() or (owner is not None and _is_past(owner, int(index)))
             turn = owner.turns.live.get(int(index)) if index.isdecimal() else None
             if turn is None:
-                total = owner.turns.total
-                begun = not index.isdecimal() or int(index) < owner.turns.started
-                return begun or owner.settled or (total is not None and int(index) >= total)
+                return not index.isdecimal() or _is_past(owner, int(index))
             scope = turn
         position = scope.body.positions.get(name)
         instance = scope.instances[position] if position is not None else None
@@ -325,6 +332,15 @@ class State:
         if self.graph.timeout_ms is None or self.paused_since_ms is not None:
             return None
         return self.started_ms + self.graph.timeout_ms + self.paused_ms
+
+
+def _is_past(owner: Instance, index: int) -> bool:
+    """Whether the turn of a container with this index, which is not live, has ended or can never begin."""
+    turns = owner.turns
+    if owner.settled or turns is None:
+        return owner.settled or index < owner.used
+    never = turns.total is not None and not owner.node.whole and index >= turns.first + turns.total
+    return never or index < turns.first + turns.started
 
 
 def is_bad_leaf(instance: Instance) -> bool:
@@ -347,8 +363,15 @@ def scopes(state: State) -> Iterator[Scope]:
 
 def is_child_at_work(wait: Wait) -> bool:
     """Whether the wait is for a child run that is not itself paused."""
-    return wait.reason == "subrun" and not wait.details.get("paused")
+    return wait.reason == SUBRUN and not wait.details.get("paused")
 
 
 def is_effect(instance: Instance) -> bool:
     return instance.node.kind.nature is Nature.EFFECT and instance.node.enabled
+
+
+def is_enclosing(instance: Instance) -> bool:
+    """Whether an attempt is in progress in which a container runs turns, or in which a child run is waited for."""
+    if instance.turns is not None:
+        return instance.status is Status.RUNNING
+    return instance.wait is not None and instance.wait.reason == SUBRUN

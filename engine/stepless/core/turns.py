@@ -1,50 +1,15 @@
-"""Begins the turns of containers, and computes their items, results and variables (docs/semantics.md#containers). `fold` uses it,
-so it is deterministic."""
+"""Computes a container's items, and the results and variables of its turns (docs/semantics.md#containers). `fold` uses it, so it
+is deterministic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.clocks import enter
-from stepless.core.events import Event
-from stepless.core.inputs import merged_inputs
-from stepless.core.reading import DECIDED, Reading
-from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, State, Status, Turns
+from stepless.core.reading import Reading
+from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status, Turns
 from stepless.core.variables import Custom, outgoing_cells, settle
-from stepless.errors import EngineBug
 from stepless.model.graph import Container, Join, OnError
 from stepless.model.json import JSON
-
-
-def begin_turns(state: State, instance: Instance, event: Event) -> None:
-    """Folds `loop.started`: the container has its items, and none of its turns has begun."""
-    inputs: Mapping[str, JSON] = {}
-    container = instance.node.container
-    items = None
-    if container is not None and container.mode == "items":
-        inputs = merged_inputs(state, instance)
-        reading = Reading(state, instance, inputs, event.at_ms)
-        reading.left = DECIDED
-        items = collection(container, reading)
-        items = items[: event.data["total"]]
-    inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
-    instance.turns = Turns(items, event.data.get("total"), inherited)
-    state.agenda.append(instance)
-
-
-def next_turn(state: State, instance: Instance, event: Event) -> None:
-    """Folds `loop.next`: a turn begins."""
-    turns, container = instance.turns, instance.node.container
-    if turns is None or container is None:
-        raise EngineBug("a turn of a node that is not a container", place=event.instance)
-    index = event.data["index"]
-    item = turns.items[index] if turns.items is not None else None
-    scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
-    turns.live[index] = scope
-    turns.started = index + 1
-    if state.late:
-        state.outcomes.update(state.late.pop(scope.suffix, {}))
-    enter(state, scope)
 
 
 class NotACollection(Exception):
@@ -94,11 +59,11 @@ def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
     turns.failed += 1
     error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the turn failed"}
     if turns.error is None or scope.index < turns.error_index:
-        turns.error, turns.error_index = error, scope.index
+        turns.error, turns.error_index, turns.cause = error, scope.index, scope.cause
     if container.on_error is OnError.STOP:
         turns.stopped = True
     elif container.on_error is OnError.CONTINUE and container.keeps_results:
-        turns.results[scope.index] = {"error": dict(error), "index": scope.index}
+        turns.results[scope.index] = {"error": dict(error), "index": scope.index - turns.first}
     if container.max_consecutive_errors is not None and container.on_error is not OnError.STOP:
         _count_row(turns, container.max_consecutive_errors, scope.index)
 

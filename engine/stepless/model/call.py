@@ -24,15 +24,22 @@ class Tooled(Protocol):
         ...
 
 
+def token_of(run_id: str, instance: str, ended: int = 0) -> str:
+    """The idempotency token of the attempts of an instance. `ended` is the number of the last attempt whose child run has ended
+    (0: none): the attempts after it are new work."""
+    return f"{run_id}:{instance}:{ended + 1}" if ended else f"{run_id}:{instance}"
+
+
 @dataclass(slots=True)
 class Call:
     """One attempt of an effectful node, as its kind sees it.
 
     `params` are the rendered parameters, `inputs` the merged inputs by param. `token` is stable across redeliveries and
-    retries of one instance: send it as an idempotency key. `deadline_ms` is the instant at which the engine ends the attempt,
-    `started_ms` when it began, by the same clock (0: unknown). `log`, `delta` and `heartbeat` may be called from any thread
-    until the attempt ends. `heartbeat` raises `NodeFailure` (attempt_over) once the engine no longer waits for the attempt.
-    `http` sends requests to public addresses. `tools` are the nodes of the workflow that this node runs itself, by id.
+    retries of one instance, until a child run that it called has ended: send it as an idempotency key. `deadline_ms` is the
+    instant at which the engine ends the attempt, `started_ms` when it began, by the same clock (0: unknown). `log`, `delta` and
+    `heartbeat` may be called from any thread until the attempt ends. `heartbeat` raises `NodeFailure` (attempt_over) once the
+    engine no longer waits for the attempt. `http` sends requests to public addresses. `tools` are the nodes of the workflow that
+    this node runs itself, by id.
     """
 
     run_id: str

@@ -140,7 +140,8 @@ class Node(NamedTuple):
     path from an entry (a body's entries continue from their container's wave + 1); `depth` the static nesting of forks
     and containers. `handles` are the wired exits. `tools` are the nodes that its own attempts run, by id: they are no part of
     the body, have no edges and no instances. `pinned`: in a run of a draft, the node has an output of the draft and does not
-    work. """
+    work. `whole`: its `retry` and `limit_ms` apply to all that an attempt encloses: the turns of a container, a child run.
+    `leaves_by` is the exit of a disabled node, None for its first one."""
 
     id: str
     position: int
@@ -176,6 +177,9 @@ class Node(NamedTuple):
     limits: Limits | None = None
     entry_contract: Contract | None = None  # of the run's inputs, with defaults
     pinned: bool = False
+    whole: bool = False
+    limit_ms: int | None = None
+    leaves_by: str | None = None
 
     @property
     def is_leaf(self) -> bool:

@@ -138,6 +138,10 @@ def nothing(written: Mapping[str, JSON]) -> Mapping[str, str]:
     return {}
 
 
+def never(written: Mapping[str, JSON]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What limits the turns of one container: how many at once and altogether, what a failed one means, and what is kept of them:
@@ -195,6 +199,15 @@ class Kind:
     is_tool: bool = False
     terminal: bool = False  # has no exits at all: respond, end
     container: ContainerSpec | None = None
+    calls_runs: bool = False  # its attempts wait for a child run
+    always_fails: bool = False  # it has no output
+    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
+
+    @property
+    def encloses(self) -> bool:
+        """Whether an attempt encloses other work: `retry` repeats all of it, and `timeout_ms`, which then has no default, limits
+        all of it."""
+        return self.calls_runs or self.nature is Nature.CONTAINER
 
 
 Kinds = Mapping[str, Kind]

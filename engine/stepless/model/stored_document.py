@@ -19,8 +19,12 @@ FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a li
 EVERY: Final = "every"  # a join with `mode: every`
 STRICT_REFERENCES: Final = "strict-references"  # `<node.path!>`
 INPUTS: Final = "inputs"  # `inputs` of an entry
+CONTAINER_POLICIES: Final = "container-policies"  # `retry` or `timeout_ms` of a container, or of a caller of child runs
+DISABLED_EXIT: Final = "disabled-exit"  # `enabled: {exit: …}`
 DRAFT_RUN: Final = "draft-run"  # a document of a draft, for one run
-FEATURES: Final = frozenset({LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES, INPUTS, DRAFT_RUN})
+FEATURES: Final = frozenset({
+    LIMITS, FUNCTIONS, EVERY, STRICT_REFERENCES, INPUTS, CONTAINER_POLICIES, DISABLED_EXIT, DRAFT_RUN,
+})
 """What this release knows. A name is stored, so it is never changed."""
 
 _KIND: Final = "stepless:{}"

@@ -69,5 +69,5 @@ def _root(error: JSON) -> JSON:
 
 KIND = Kind(
     "fail", Nature.PURE, FailParams, "fails with a code and a message, or with the error of another node",
-    exits=no_exits, evaluate=evaluate, check=check, terminal=True,
+    exits=no_exits, evaluate=evaluate, check=check, terminal=True, always_fails=True,
 )

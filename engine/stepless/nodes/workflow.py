@@ -31,4 +31,5 @@ def check(params: WorkflowParams, path: str) -> list[Finding]:
                     "List the name in the `env` of the other workflow, and read it there.")]
 
 
-KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output", check=check)
+KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output", check=check,
+            calls_runs=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged
 from stepless.core.pauses import TIMEOUT
@@ -16,7 +17,16 @@ from stepless.limits import MAX_UNMARKED_SIGNALS
 from stepless.model.json import JSON
 from stepless.ports import ERASED, Signal
 
-OutcomeOf = Callable[[str], tuple[JSON, Mapping[str, JSON] | None]]
+
+class ChildOutcome(NamedTuple):
+    """How a child run has ended: its output, its error, and the cause of that as `retry_on` names it."""
+
+    output: JSON = None
+    error: Mapping[str, JSON] | None = None
+    cause: str = ""
+
+
+OutcomeOf = Callable[[str], ChildOutcome]
 ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 OVER = ENDED | {ERASED}
 RESUME = "resume"
@@ -45,9 +55,11 @@ def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now
     return _signal(HOLD, str(number), {"held": held, "by": by, "reason": reason, "at": now_ms}, now_ms)
 
 
-def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int) -> Signal:
-    """The status of a child run after `sequence` events. Each change of status is a separate signal."""
-    return _signal(CHILD, f"{instance}#{sequence}", {"instance": instance, "run": run_id, "status": status}, now_ms)
+def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int, *, first: bool = True) -> Signal:
+    """The status of a child run after `sequence` events. Each change of status is a separate signal, also of each child run that
+    an instance calls; `first` is false for those after the first."""
+    identity = f"{instance}#{sequence}" if first else f"{instance}#{run_id}#{sequence}"
+    return _signal(CHILD, identity, {"instance": instance, "run": run_id, "status": status}, now_ms)
 
 
 def rerun_note(number: int, run_id: str, now_ms: int) -> Signal:
@@ -67,12 +79,12 @@ def body_of(signal: Signal) -> Mapping[str, JSON]:
 
 def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
-    output and the error of a child run that has ended."""
+    outcome of a child run that has ended."""
     body = body_of(signal)
     match signal.kind:
         case "child":
-            output, error = outcome_of(body["run"]) if body["status"] in ENDED else (None, None)
-            return ChildChanged(body["instance"], body["status"], output, error)
+            output, error, cause = outcome_of(body["run"]) if body["status"] in ENDED else ChildOutcome()
+            return ChildChanged(body["instance"], body["status"], output, error, body["run"], cause)
         case "resume" if body["handle"] == TIMEOUT:
             return Expired(signal.identity)
         case "resume":
@@ -97,12 +109,14 @@ def is_worth_marking(signals: Sequence[Signal]) -> bool:
 
 
 def orphaned_child(state: State, signal: Signal) -> str | None:
-    """The child run that sent the signal, if it is still running and its caller has settled: a frozen process started it."""
+    """The child run that sent the signal, if it is still running and its caller has settled or waits for another one: a frozen
+    process started it, or the attempt that waited for it has ended."""
     if signal.kind != CHILD:
         return None
     body = body_of(signal)
-    orphaned = body["status"] not in ENDED and body["instance"] not in state.waiting
-    return str(body["run"]) if orphaned else None
+    caller = state.waiting.get(body["instance"])
+    waits = caller is not None and caller.wait is not None and caller.wait.details.get("run") in (None, body["run"])
+    return str(body["run"]) if body["status"] not in ENDED and not waits else None
 
 
 def is_early(state: State, signal: Signal) -> bool:

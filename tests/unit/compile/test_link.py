@@ -54,7 +54,7 @@ def test_a_join_needs_as_many_branches_as_its_mode_says(link: Any, join: Any, ne
 
 def test_settings_reach_the_node(link: Any) -> None:
     a = node(link({"a": {
-        "label": "Alpha", "enabled": False, "timeout_ms": 7, "delivery": "at_most_once",
+        "type": "function", "label": "Alpha", "enabled": False, "timeout_ms": 7, "delivery": "at_most_once",
         "on_parent_failure": "substitute_default", "default": [0], "moderation": "both", "moderation_on_error": "allow",
         "input_contract": {"type": "object"},
         "retry": {"attempts": 4, "retry_on": ["rate_limit"]},
@@ -67,6 +67,23 @@ def test_settings_reach_the_node(link: Any) -> None:
     assert a.join.rule == JoinRule(errors="best-effort", vars={"custom": "<input>[0]"}, on_conflict="error")
     assert a.join.custom is not None and a.join.custom.source == "<input>[0]"
     assert a.input_contract is not None and a.input_contract.violations([]) and a.output_contract is None
+
+
+def test_a_time_limit_of_what_encloses_other_work_has_no_default(link: Any) -> None:
+    body = {"nodes": {"a": {"type": "join"}}}
+
+    def loop(**policies: Any) -> Node:
+        return node(link({"l": {"type": "loop", "with": {"times": 1, "body": body}, **policies}}), "l")
+
+    assert (loop().whole, loop().limit_ms) == (False, None)
+    assert (loop(retry={"attempts": 2}).whole, loop(retry={"attempts": 2}).limit_ms) == (True, None)
+    assert (loop(timeout_ms=7).whole, loop(timeout_ms=7).limit_ms) == (True, 7)
+
+
+def test_the_exit_of_a_disabled_node_reaches_it(link: Any) -> None:
+    choice = {"type": "condition", "with": {"cases": {"yes": "true", "no": "else"}}}
+    c = node(link({"c": {**choice, "enabled": {"exit": "no"}}}), "c")
+    assert (c.enabled, c.leaves_by) == (False, "no")
 
 
 def test_the_graph_carries_what_the_document_says(link: Any) -> None:

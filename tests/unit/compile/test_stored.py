@@ -14,7 +14,7 @@ from plain_graph import plain
 from stepless.compile import compile_document, compile_stored, content_hash, features_of, parse
 from stepless.compile.parsed import ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion
-from stepless.model.graph import Graph
+from stepless.model.graph import Graph, all_nodes
 from stepless.model.stored_document import encode_document
 from stepless.nodes import KINDS
 
@@ -25,7 +25,8 @@ CASES = [path for path in sorted((ROOT / "tests/conformance/cases").glob("*.json
 
 def both(document: Mapping[str, Any], entries: list[str] | None = None) -> tuple[Graph, Graph]:
     judged = compile_document(document, KINDS, entries=entries)
-    return judged, compile_stored(encode_document(document, features_of(document, limited=False)), judged.version, KINDS, entries)
+    features = features_of(document, limited=False, enclosing=any(node.whole for node in all_nodes(judged.root)))
+    return judged, compile_stored(encode_document(document, features), judged.version, KINDS, entries)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -71,6 +72,21 @@ RICH: dict[str, Any] = {
 def test_every_setting_comes_through(entries: list[str] | None) -> None:
     judged, stored = both(RICH, entries)
     assert plain(stored) == plain(judged)
+
+
+def test_policies_of_containers_come_through_unless_an_earlier_release_has_stored_them() -> None:
+    body = {"nodes": {"i": {"type": "workflow", "with": {"workflow": "w"}, "timeout_ms": 90_000}}}
+    document = {"id": "w", "nodes": {"l": {"type": "loop", "retry": {"attempts": 2}, "with": {"times": 1, "body": body}}}}
+    judged, stored = both(document)
+    assert plain(stored) == plain(judged)
+    (outer,) = stored.root.nodes
+    assert outer.container is not None
+    (inner,) = outer.container.body.nodes
+    assert (outer.whole, outer.limit_ms, inner.whole, inner.limit_ms, inner.timeout_ms) == (True, None, True, 90_000, 30_000)
+    former = compile_stored(json.dumps(document).encode(), judged.version, KINDS).root.nodes[0]
+    assert former.container is not None
+    idle = former.container.body.nodes[0]
+    assert (former.whole, idle.whole, idle.limit_ms, idle.timeout_ms) == (False, False, None, 90_000)
 
 
 def test_a_document_that_this_release_would_not_have_published_is_a_newer_version() -> None:

@@ -295,6 +295,14 @@ def test_a_disabled_block_stays_disabled(tried: Any) -> None:
     assert made.codes == ["sim_disabled_block"]
 
 
+def test_a_disabled_block_with_several_exits_leaves_by_the_first(tried: Any) -> None:
+    cases = '[{"id": "1", "title": "if", "value": "1 < 2"}, {"id": "2", "title": "else", "value": ""}]'
+    blocks = {"s": ("starter", "Start", {}), "c": ("condition", "C", {"conditions": cases}), "x": ("wait", "X", {})}
+    made = tried(blocks, [("s", "c"), ("c", "x", "condition-1")], more={"c": {"enabled": False}})
+    exits = list(made.params("C")["cases"])
+    assert made.node("C")["enabled"] == {"exit": exits[0]}
+
+
 def test_retries_of_a_block_wait_the_same_time_each(tried: Any) -> None:
     blocks = {"s": ("starter", "Start", {}), "x": ("slack", "X", {}), "y": ("wait", "Y", {})}
     retry = {"retry": {"maxAttempts": 4, "waitMs": 250}}

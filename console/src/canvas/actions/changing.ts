@@ -4,7 +4,7 @@ import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import type { State } from "../../editing/state.ts";
 import { textAt } from "../../editing/values.ts";
-import { outermost, type Graph } from "../model/graph.ts";
+import { exitsToLeaveBy, isEnabled, outermost, type Graph } from "../model/graph.ts";
 import { lastOrder, placeOf } from "./places.ts";
 
 /** Blocks with all that hangs on them, and edges alone. The rules take along what would be left without its block. */
@@ -69,12 +69,23 @@ export function changeKind(state: State, tail: string, kind: string): Gesture | 
   return held === undefined || textAt(held, "type") === kind ? null : gesture([["set", `block/${tail}`, ["type"], kind]]);
 }
 
-/** All off, or all on again where all are off. What is on has no field: that is how it is written. */
-export function toggle(state: State, tails: Iterable<string>): Gesture | null {
-  const keys = [...tails].map((tail) => `block/${tail}`).filter((key) => state.has(key));
-  const anyOn = keys.some((key) => state.get(key)?.get("enabled") !== false);
-  if (keys.length === 0) return null;
-  return gesture(keys.map((key): Write => (anyOn ? ["set", key, ["enabled"], false] : ["unset", key, ["enabled"]])));
+/** All off, or all on again where all are off. What is on has no field: that is how it is written. One with several exits leaves by
+ * its first, until another is chosen. */
+export function toggle(state: State, tails: Iterable<string>, blocks: Graph["blocks"] = new Map()): Gesture | null {
+  const held = [...tails].filter((tail) => state.has(`block/${tail}`));
+  const anyOn = held.some((tail) => isEnabled(state.get(`block/${tail}`)));
+  if (held.length === 0) return null;
+  return gesture(held.map((tail): Write => {
+    const key = `block/${tail}`;
+    if (!anyOn) return ["unset", key, ["enabled"]];
+    const [exit, another] = exitsToLeaveBy(blocks.get(tail));
+    return ["set", key, ["enabled"], exit === undefined || another === undefined ? false : new Map([["exit", exit]])];
+  }));
+}
+
+/** By which exit a disabled block leaves. */
+export function leaveBy(tail: string, exit: string): Gesture {
+  return gesture([["set", `block/${tail}`, ["enabled"], new Map([["exit", exit]])]]);
 }
 
 /** A name that is free in a body, for a form that offers one. */

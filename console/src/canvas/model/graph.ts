@@ -133,7 +133,7 @@ function blockOf(tail: string, entity: Entity, state: State, kinds: Kinds): Bloc
   const parent = entity.get("parent");
   return {
     tail, id: textAt(entity, "id"), type, parent: typeof parent === "string" ? parent : null, order: textAt(entity, "order"),
-    container: kind?.container ?? state.has(`subflow/${tail}`), entry: kind?.entry ?? false, enabled: entity.get("enabled") !== false,
+    container: kind?.container ?? state.has(`subflow/${tail}`), entry: kind?.entry ?? false, enabled: isEnabled(entity),
     exits: exitsOf(type, entity, kinds, handlesAt(state, tail)),
   };
 }
@@ -146,6 +146,17 @@ function handlesAt(state: State, tail: string): Set<string> {
     if (edge !== undefined && textAt(edge, "source") === tail) used.add(textAt(edge, "handle") || SOURCE);
   }
   return used;
+}
+
+/** Whether a node works: a disabled one has false, or the exit by which it leaves. */
+export function isEnabled(node: Entity | undefined): boolean {
+  const enabled = node?.get("enabled");
+  return enabled === undefined || enabled === true;
+}
+
+/** The exits by which a disabled block may leave. */
+export function exitsToLeaveBy(block: Block | undefined): readonly string[] {
+  return (block?.exits ?? []).filter((exit) => exit !== ERROR);
 }
 
 function wireOf(tail: string, entity: Entity): Wire {

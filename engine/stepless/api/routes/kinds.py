@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, Final, Literal
@@ -14,6 +13,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.problems import documented
+from stepless.model.applicability import obeys
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.declaration.policies import RETRIED, Merge
 from stepless.model.encoding import encode
@@ -24,15 +24,7 @@ _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")
 _OF_A_GRAPH: Final = ("id", "nodes", "edges", "made_by", "rate_limit")
 _DEFINITIONS: Final = ("RetryDocument", "JoinDocument", "ConcurrencyDocument", "NodeRateDocument", "CustomMerge")
 _DEFINITIONS_OF_A_WORKFLOW: Final = ("ConcurrencyDocument", "StartRateDocument")
-_NO_BRANCHES: Final = (Nature.ENTRY,)
-_NO_ATTEMPTS: Final = tuple(nature for nature in Nature if nature is not Nature.EFFECT)
-_NOT_OF: Final[Mapping[str, Collection[Nature]]] = {
-    **dict.fromkeys(("join", "merge", "on_parent_failure", "default", "input_contract"), _NO_BRANCHES),
-    **dict.fromkeys(("retry", "timeout_ms", "delivery"), _NO_BRANCHES),
-    **dict.fromkeys(("concurrency", "rate"), _NO_ATTEMPTS),
-    "inputs": tuple(nature for nature in Nature if nature is not Nature.ENTRY),
-}
-"""The natures of the kinds whose nodes have no use for a setting."""
+_OF_INPUTS: Final = "input_contract"  # an entry has `inputs` instead
 
 
 class KindOut(TypedDict):
@@ -83,8 +75,12 @@ def _kind(kind: Kind) -> KindOut:
         "container": kind.nature is Nature.CONTAINER,
         "schema": _schema(kind),
         "parts": {name: kind.parts.get(name, Part.TEMPLATE).value for name in _names(kind.params)},
-        "settings": [name for name in node_schema()["properties"] if kind.nature not in _NOT_OF.get(name, ())],
+        "settings": [name for name in node_schema()["properties"] if _is_offered(kind, name)],
     }
+
+
+def _is_offered(kind: Kind, name: str) -> bool:
+    return obeys(kind, name) and not (name == _OF_INPUTS and kind.nature is Nature.ENTRY)
 
 
 @cache

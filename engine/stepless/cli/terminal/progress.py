@@ -14,6 +14,7 @@ LIVE = frozenset({"queued", "running", "waiting"})
 _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "no longer needed",
     "join_unsatisfied": "no longer needed", "halted": "the run ended first", "empty_loop": "nothing to do",
+    "container_timed_out": "out of time",
 }  # fmt: skip
 WAITS = {
     "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",
@@ -44,6 +45,7 @@ class Row:
     said: str = ""
     until_ms: int | None = None
     turns_done: int = 0
+    turns_first: int = 0  # the index of the first turn of the present attempt
     turns_total: int | None = None
     turns_failed: int = 0
     spans: list[Span] = field(default_factory=list)
@@ -156,9 +158,10 @@ class Progress:
     @staticmethod
     def _add_loop(row: Row, type: str, payload: Mapping[str, Any]) -> None:
         if type == "loop.started":
-            row.turns_total = payload.get("total")
+            row.turns_total, row.turns_first = payload.get("total"), payload.get("first", 0)
+            row.turns_done = row.turns_failed = 0
         elif type == "loop.next":
-            row.turns_done = payload["index"]  # the turns before it; of a parallel, the turns that have started
+            row.turns_done = payload["index"] - row.turns_first  # the turns before it; of a parallel, the turns that have started
         else:
             row.turns_done = payload.get("started", row.turns_done)
             row.turns_failed = payload.get("failed", 0)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from stepless.compile.fields import Known, texts_in
+from stepless.compile.fields import Known
+from stepless.compile.open_values import open_values
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode, readable
 from stepless.compile.suggest import did_you_mean, listed, nearest
-from stepless.errors import ExpressionError
-from stepless.expressions import compile_template
-from stepless.model.declaration.misfits import Misfit
 from stepless.model.findings import Change, Finding, remove, use
-from stepless.model.json import JSON, Path
+from stepless.model.json import JSON
 from stepless.model.signature import Signature
 from stepless.model.work import NodeFailure
 
@@ -79,50 +77,12 @@ def _takes(signature: Signature) -> str:
 def _unfit_value(
     node: ParsedNode, path: str, name: str, signature: Signature, parameter: str, args: Mapping[str, JSON], known: Known,
 ) -> Iterator[Finding]:
-    value = args[parameter]
-    for misfit in signature.misfits(parameter, value):
-        if _may_fit(value, misfit, known):
-            continue
+    for misfit in signature.misfits(parameter, args[parameter], open_values(known)):
         where = ".".join(map(str, (path, *misfit.place)))
         inner = ".".join(map(str, (parameter, *misfit.place)))
         message = f"`{inner}` of `{name}` {misfit.sentence()}"
         mend = misfit.mend(str(misfit.place[-1]) if misfit.place else parameter)
         yield Finding("invalid_arguments", where, message, mend or f"See the type hint of `{parameter}`.", node.id)
-
-
-def _may_fit(value: JSON, misfit: Misfit, known: Known) -> bool:
-    """Whether the value may fit at run time, because it contains a reference at the place of the misfit. In a union, the misfit
-    may belong to another form than the author meant, so any reference in the union's value counts."""
-    if misfit.type in ("missing", "extra_forbidden"):
-        union = _union_place(misfit)
-        return union is not None and _holds_reference(_at(value, union), known)
-    place = _union_place(misfit)
-    return _holds_reference(_at(value, misfit.place if place is None else place), known)
-
-
-def _union_place(misfit: Misfit) -> Path | None:
-    """The place of the outermost union around a misfit; None if there is no union."""
-    for depth, step in enumerate(misfit.location):
-        if depth == len(misfit.place) or misfit.place[depth] != step:
-            return misfit.place[:depth]
-    return None
-
-
-def _at(value: JSON, place: Path) -> JSON:
-    for step in place:
-        value = value[step]
-    return value
-
-
-def _holds_reference(value: JSON, known: Known) -> bool:
-    return any(_is_filled_in(text, known) for _, text in texts_in(value, ""))
-
-
-def _is_filled_in(text: str, known: Known) -> bool:
-    try:
-        return not compile_template(text, known).constant
-    except ExpressionError:
-        return True  # reported by another check
 
 
 def _sentence(mend: str) -> str:

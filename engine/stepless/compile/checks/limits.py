@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from stepless.compile.input_expressions import of_inputs
 from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.errors import ExpressionError
+from stepless.model.applicability import obeys
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.findings import Finding, remove
-from stepless.model.kind import Nature
 
 _LIMITS = ("concurrency", "rate")
 
@@ -22,7 +22,7 @@ def misplaced_limits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             continue
         if node.id in body.tools:
             reason = f"`{node.id}` is a tool, which runs inside the attempts of `{body.tools[node.id][0].id}`"
-        elif node.kind.nature is not Nature.EFFECT:
+        elif not obeys(node.kind, "concurrency"):
             reason = f"a node of the kind {node.kind.name} has no attempts"
         else:
             continue

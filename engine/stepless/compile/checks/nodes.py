@@ -10,6 +10,7 @@ from stepless.compile.order import topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, nearest
 from stepless.limits import MAX_LOSERS
+from stepless.model.applicability import obeys
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.findings import Change, Finding, Severity, remove, use
 from stepless.model.kind import SOURCE, Nature, Part
@@ -62,7 +63,7 @@ def source_lines(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
 def misplaced_inputs(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """`inputs` describes what a run is started with, which only an entry receives."""
     for node in body.order:
-        if "inputs" in node.document.given and node.kind is not None and node.kind.nature is not Nature.ENTRY:
+        if "inputs" in node.document.given and node.kind is not None and not obeys(node.kind, "inputs"):
             message = f"a {node.kind.name} does not receive the inputs of a run"
             mend = "Move it to the entry; `input_contract` says what a node takes."
             yield Finding("misplaced_inputs", f"{node.path}.inputs", message, mend, node.id)

@@ -33,7 +33,7 @@ class Forks:
                 return Place(scope.body.nodes[found.fork].id + scope.suffix, found.branch)
             owner = scope.owner
             if owner is not None and owner.node.container is not None and owner.node.container.parallel:
-                return Place(owner.id, scope.index)
+                return Place(owner.id, scope.index - (owner.turns.first if owner.turns is not None else 0))
             at = owner
         return None
 

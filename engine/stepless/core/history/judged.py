@@ -55,7 +55,7 @@ def looped(state: State, instance: Instance, event: Event) -> Looped | None:
         return None
     turn: int | None = None
     if event.type is EventType.LOOP_NEXT and container.mode in TESTED:
-        turn = int(event.data["index"])
+        turn = int(event.data["index"]) - turns.first
         if container.mode == "do_while" and turn == 0:
             return None
     elif event.type is EventType.LOOP_COMPLETED and container.mode in TESTED:

@@ -58,8 +58,10 @@ class Outputs:
         path = path_of(instance.id)
         scope = instance.scope
         if scope.owner is not None and (around := path_of(scope.owner.id)) not in self.turns:
-            items = scope.owner.turns.items if scope.owner.turns is not None else None
-            self.turns[around] = {"index": scope.index, "iteration": scope.index, "item": scope.item, "items": items}
+            turns = scope.owner.turns
+            number = scope.index - (turns.first if turns is not None else 0)
+            items = turns.items if turns is not None else None
+            self.turns[around] = {"index": number, "iteration": number, "item": scope.item, "items": items}
         if event.type is EventType.NODE_STARTED:
             self._cells.setdefault(path, instance.cells)
         if instance.status is Status.COMPLETED or (instance.status is Status.FAILED and instance.error is not None):

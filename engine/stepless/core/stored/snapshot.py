@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
-from stepless.core.causes import note_failure
+from stepless.core.causes import note_failure, root_cause
+from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED, restore_limited
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     RUN_TERMINAL,
+    SUBRUN,
     Cell,
     Cells,
     Instance,
@@ -60,6 +62,8 @@ def encode_state(state: State) -> bytes:
         "usage": state.usage,
         "cut_off": [state.idle_hops, state.recoveries],
         "first_starts": state.first_starts,
+        "used": views.used,
+        "causes": views.causes,
     }
     if state.kept:
         document["kept"] = state.kept
@@ -73,11 +77,13 @@ def _has_losers(join: Instance) -> bool:
 
 
 class _Views:
-    """Sets of variables by identity, numbered in the order of first use."""
+    """Sets of variables by identity, numbered in the order of first use, and fields that few instances have."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.rows: list[dict[str, list[Any]]] = []
+        self.used: dict[str, int] = {}  # by instance, like `causes`: earlier releases know neither
+        self.causes: dict[str, str] = {}
         self._numbers: dict[int, int] = {}
 
     def number(self, cells: Cells) -> int:
@@ -101,6 +107,10 @@ def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
         value = getattr(instance, name)
         if value != _DEFAULTS[number] or type(value) is not type(_DEFAULTS[number]):
             changed[str(number)] = value
+    if instance.used:
+        views.used[instance.id] = instance.used
+    if instance.error is not None and instance.cause != instance.error["code"]:
+        views.causes[instance.id] = instance.cause
     row = [instance.node.position, _STATUSES.index(instance.status), views.number(instance.cells), changed]
     if instance.wait is not None or instance.turns is not None:
         row.append(list(instance.wait) if instance.wait is not None else None)
@@ -135,6 +145,8 @@ def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, 
         "total": turns.total,
         "items": _encode_items(views.state, instance, turns),
         "started": turns.started,
+        **({"first": turns.first} if turns.first else {}),
+        **({"cause": turns.cause} if turns.cause else {}),
         "live": [_encode_scope(scope, views) for scope in turns.live.values()],
         "results": list(turns.results.items()),
         "failed": [turns.failed, sorted(turns.failed_indexes), turns.consecutive, turns.error],
@@ -171,9 +183,19 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     state.first_starts = document.get("first_starts", {})
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
+    for name, used in document.get("used", {}).items():
+        state.get(name).used = used
+    for name, cause in document.get("causes", {}).items():
+        _correct_cause(state.get(name), cause)
     state.sweeps = [state.get(join) for join in document["sweeps"]]
     _restore_queues(state)
     return state
+
+
+def _correct_cause(instance: Instance, cause: str) -> None:
+    instance.cause = cause
+    if instance.error is not None and instance.scope.error is root_cause(instance.error):
+        instance.scope.cause = cause
 
 
 def _cells(row: Mapping[str, list[Any]]) -> dict[str, Cell]:
@@ -192,12 +214,14 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
             setattr(instance, _FIELDS[int(number)], value)
         if instance.arrived is not None:
             instance.arrived = tuple(instance.arrived)
+        if instance.error is not None:
+            instance.cause = str(instance.error["code"])
         if len(row) > 4 and row[4] is not None:
             reason, since_ms, resume_at_ms, deadline_ms, handle, exits, *rest = row[4]
             instance.wait = Wait(reason, since_ms, resume_at_ms, deadline_ms, handle, tuple(exits), *rest)
         if len(row) > 5:
             containers.append((instance, row[5]))
-    scope.error, scope.error_index = None, 0  # earlier releases also stored failures that an error edge handled
+    scope.error, scope.error_index, scope.cause = None, 0, ""  # earlier releases also stored failures that an error edge handled
     for instance in scope.touched():
         note_failure(scope, instance)
     for instance, turns in containers:  # after their siblings: items are evaluated from upstream values
@@ -210,17 +234,18 @@ def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any],
         raise EngineBug("the snapshot has turns of a node that is not a container", place=instance.id)
     kept = document["items"]
     items = kept if isinstance(kept, list) else _items(state, instance, document["total"]) if kept else None
-    turns = instance.turns = Turns(items, document["total"], views[document["cells"]])
+    turns = instance.turns = Turns(items, document["total"], views[document["cells"]], document.get("first", 0))
     turns.started = document["started"]
     turns.results = dict(document["results"])
     turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
     turns.failed_indexes = set(indexes)
+    turns.cause = document.get("cause", "")
     turns.error_index = document.get("error_index", 0)  # earlier releases stored the error of the turn that failed first in time
     turns.broke, turns.stopped = document["flags"]
     turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
     for row in document["live"]:
         index = row["head"][0]
-        item = items[index] if items is not None else None
+        item = items[index - turns.first] if items is not None else None
         scope = turns.live[index] = Scope(container.body, instance, index, item, turns.cells, 0)
         _decode_scope(state, scope, row, views)
 
@@ -263,17 +288,24 @@ def _restore_instance(state: State, instance: Instance) -> None:
     elif status is Status.QUEUED:
         state.ready.append(instance)
     elif status is Status.WAITING and wait is not None:
-        backing_off = wait.reason == "retry_backoff"
-        (state.backing_off if backing_off else state.waiting)[instance.id] = instance
-        if is_child_at_work(wait):
-            state.children[instance.id] = instance
-        if wait.due_ms is not None:
-            kind = "retry" if backing_off else "wait"
-            state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
-        if wait.notice_ms is not None:
-            state.timers.append(Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))
+        _restore_wait(state, instance, wait)
     elif status is Status.RUNNING:
         if instance.turns is not None or instance.answer is not None:
             state.agenda.append(instance)
+            arm_limit(state, instance)
         elif is_effect(instance):
             state.running[instance.id] = instance
+
+
+def _restore_wait(state: State, instance: Instance, wait: Wait) -> None:
+    backing_off = wait.reason == "retry_backoff"
+    (state.backing_off if backing_off else state.waiting)[instance.id] = instance
+    if is_child_at_work(wait):
+        state.children[instance.id] = instance
+    if wait.reason == SUBRUN:
+        arm_limit(state, instance)
+    if wait.due_ms is not None:
+        kind = "retry" if backing_off else "wait"
+        state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))
+    if wait.notice_ms is not None:
+        state.timers.append(Timer(wait.notice_ms, instance.last_sequence, "notice", instance.id))

@@ -19,6 +19,7 @@ from stepless.imports.n8n.triggers import TRIGGERS
 from stepless.imports.n8n.triggers import foreign as foreign_trigger
 from stepless.imports.n8n.wiring import Wire, Wiring
 from stepless.imports.n8n.wiring import wire as wire_export
+from stepless.imports.settings import disabled, is_retried, kept
 from stepless.imports.sim.names import slug, unique
 from stepless.limits import MAX_DURATION_MS, MAX_ENV_NAMES, MAX_IMPORT_FAULTS, MAX_MESSAGE_CHARACTERS, MAX_RETRY_ATTEMPTS
 from stepless.model.findings import Severity
@@ -30,7 +31,6 @@ _TOO_LARGE: Final = ("nested_too_deep", "too_many_nodes", "too_many_edges")
 _REFUSED: Final = "refused"
 _REPORT: Final = "please report it, with the export"
 _IDLE: Final = "nothing"  # the node in an empty loop
-_EFFECTFUL: Final = ("function", "http", "workflow")
 _PASSING: Final = ("condition", "join", "wait", "loop", "respond")
 _KEPT_SETTINGS: Final = frozenset({
     "executionOrder", "timezone", "saveExecutionProgress", "saveManualExecutions", "saveDataErrorExecution", "callerPolicy",
@@ -134,8 +134,8 @@ def _node(site: Site, body: Node | None) -> Node:
         made["after"] = after[0] if len(after) == 1 else after
     made |= {name: value for name, value in node.items() if name != "type"}
     if not block.enabled:
-        made["enabled"] = False
-    if block.retry and node["type"] in _EFFECTFUL:
+        made["enabled"] = disabled(made)
+    if block.retry and is_retried(node["type"]):
         made["retry"] = _retry(block)
     leaving = [wire for wires in wiring.into.values() for wire in wires if wire.source == block.name]
     if block.on_error and any(wire.exit == ERROR for wire in leaving):
@@ -266,9 +266,8 @@ def _replaced(document: dict[str, Any], node: str, block: Block, detail: str, re
         return False
     call = call_name(block.type)
     references.report.add("n8n_node_refused", block.path, at=node, node=node, type=block.type, detail=detail, call=call)
-    kept = {key: value for key, value in home[node].items() if key in ("label", "after", "enabled")}
     args = {_REFUSED: with_secrets(_as_text(dict(block.params), references), references.variable)}
-    home[node] = {**kept, "type": "function", "with": {"call": call, "args": args}}
+    home[node] = {**kept(home[node]), "type": "function", "with": {"call": call, "args": args}}
     document["env"] = sorted(references.env) or document.get("env", [])
     for other in home.values():
         _leave_by_source(other, node)

@@ -40,7 +40,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "`{name}` ({type}) is left out: no path leads to it from a trigger", "To keep it, connect it and import again.",
     ),
     "n8n_name_twice": ("another node has the name `{name}` too, and this one is left out", "Rename one of them."),
-    "n8n_disabled_node": ("`{node}` is disabled: it passes its input on, as in n8n", ""),
+    "n8n_disabled_node": ("`{node}` is disabled: it passes its input on by its first exit, as in n8n", ""),
     "n8n_no_trigger": ("the workflow has no trigger: every node without incoming edges starts", "Add an entry node."),
     "n8n_trigger_without_equivalent": (
         "there is no entry kind for `{type}`: `{node}` is started by hand or by API, with the event as the run's inputs",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from stepless.imports.settings import disabled, is_retried
 from stepless.imports.sim import actions, triggers
 from stepless.imports.sim.agents import agent
 from stepless.imports.sim.choices import APPROVAL, CONDITION, RESPONSE, ROUTERS, Choice
@@ -45,7 +46,6 @@ BLOCKS: Final[Mapping[str, Converter]] = MappingProxyType({
 })
 """Blocks except triggers, containers, conditions and routers; `actions.foreign` converts all others."""
 
-_NOT_RETRIED: Final = frozenset({"condition", "transform", "set", "wait", "approval", "loop", "parallel", "respond", "join"})
 
 
 def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
@@ -59,9 +59,9 @@ def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
         made["after"] = after[0] if len(after) == 1 else list(dict.fromkeys(after))
     made.update((key, value) for key, value in node.items() if key != "type")
     if not site.block.enabled:
-        made["enabled"] = False
+        made["enabled"] = disabled(made)
         site.warn("sim_disabled_block", node=site.id)
-    if site.block.retry and node["type"] not in _NOT_RETRIED:
+    if site.block.retry and is_retried(node["type"]):
         made["retry"] = _retry(site)
     return made
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from stepless.compile import check_document
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.imports.imported import Imported
+from stepless.imports.settings import kept
 from stepless.imports.sim.blocks import convert_block
 from stepless.imports.sim.containers import container
 from stepless.imports.sim.export import CONTAINERS, NOTE, Block, Export, read_export
@@ -140,7 +141,7 @@ def _replaced(document: Document, node: str, block: Block, finding: Finding, ref
     references.report.add("sim_block_refused", block.path, at=node, node=node, type=block.type, detail=finding.message, call=call)
     refused = references.untouched(dict(block.fields))
     home[node] = {
-        **{key: value for key, value in home[node].items() if key in ("label", "after", "enabled")},
+        **kept(home[node]),
         "type": "function", "with": {"call": call, "args": {_REFUSED: refused}},
     }  # fmt: skip
     for other in home.values():

@@ -28,7 +28,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     ),
     "sim_no_trigger": ("the workflow has no trigger: every node without incoming edges starts", "Add an entry node."),
     "sim_disabled_block": (
-        "`{node}` is disabled: in Sim nothing after it runs, in Stepless it passes its input on",
+        "`{node}` is disabled: in Sim nothing after it runs, in Stepless it passes its input on by its first exit",
         "Remove it, or the nodes after it.",
     ),
     "sim_block_unreachable": (

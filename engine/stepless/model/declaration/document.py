@@ -69,6 +69,7 @@ Edges: TypeAlias = list[Mapping[str, JSON]]
 Parts: TypeAlias = list[Mapping[str, JSON]]
 Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
+Enabled: TypeAlias = "bool | DisabledView"
 
 
 def _merge(name: str) -> Merge:
@@ -87,6 +88,10 @@ def _join(raw: Mapping[str, JSON]) -> JoinRule:
 def _targets(raw: JSON) -> tuple[str, ...]:
     given = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
     return tuple(text for text in given if isinstance(text, str))
+
+
+def _enabled(raw: JSON) -> Enabled:
+    return DisabledView(raw) if isinstance(raw, Mapping) else raw is True
 
 
 class ConditionView(View):
@@ -174,6 +179,14 @@ class NodeRateView(View):
     `${NAME}`."""
 
 
+class DisabledView(View):
+    """A node that is disabled, and has several exits."""
+
+    __slots__ = ()
+    exit: Word
+    """The exit by which it leaves, with its input as its output."""
+
+
 class NodeView(View):
     """The fields of every kind of node. The kind validates `with`."""
 
@@ -187,12 +200,14 @@ class NodeView(View):
     entry."""
     with_: Params = field(NOTHING, "with")
     """The kind's own parameters. A value may contain references."""
-    enabled: bool = True
-    """A disabled node completes with its input as its output."""
+    enabled: Enabled = field(True, read=_enabled)
+    """A disabled node completes with its input as its output. `{exit: name}` disables a node with several exits, and says by
+    which one it leaves."""
     retry: Retry = field(DEFAULT_RETRY, read=_retry)
-    """How often a failed node is tried again."""
+    """How often a failed node is tried again. Only on nodes that call something, and on containers."""
     timeout_ms: PositiveMilliseconds = DEFAULT_NODE_TIMEOUT_MS
-    """The time limit of one attempt. Time spent waiting does not count."""
+    """The time limit of one attempt. Time spent waiting does not count. On a `loop`, a `parallel` or a `workflow` it limits
+    everything inside, with all waiting, and has no default."""
     delivery: Delivery = "at_least_once"
     """After a crash in the middle of an attempt: run it again with the same token (`at_least_once`), or fail with
     `outcome_unknown` (`at_most_once`)."""
@@ -214,7 +229,8 @@ class NodeView(View):
     """Of an entry: JSON Schema (2020-12) of the run's inputs. The entry puts them out with the `default` of each property that is
     missing, and fails if they do not satisfy the schema."""
     moderation: Moderation = "off"
-    """Whether the moderator reviews the node's `input`, its `output`, or `both`."""
+    """Whether the moderator reviews the node's `input`, its `output`, or `both`. The output of a child run and the answer to a
+    callback are not reviewed here."""
     moderation_on_error: OnModerationError = "block"
     """If no moderator is available: `block` fails the node, `allow` lets the value pass."""
     concurrency: ConcurrencyView | None = field(None, read=ConcurrencyView)
@@ -223,6 +239,17 @@ class NodeView(View):
     """How many attempts of this node may begin in a period, in all runs of the workflow. Further ones wait."""
     at: Lines | None = None
     """Its first and its last line in the source that the document was compiled from (`made_by`). No part of the content hash."""
+
+    @property
+    def works(self) -> bool:
+        """Whether the node is enabled."""
+        return self.enabled is True
+
+    @property
+    def leaves_by(self) -> str | None:
+        """The exit of a disabled node, where the author named it."""
+        enabled = self.enabled
+        return enabled.exit if isinstance(enabled, DisabledView) else None
 
 
 class BodyView(View):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -28,6 +28,8 @@ NOUNS: Final[Mapping[str, str]] = {  # what pydantic expected, by the type of it
     "date_type": "a date", "datetime_type": "an instant", "time_type": "a time of day", "time_delta_type": "a duration",
     "duration": "a duration",
 }  # fmt: skip
+_TEXT: Final = "text"
+_WORDS: Final = ("literal_error", "enum")
 _PLACED: Final = ("missing", "extra_forbidden", "missing_argument", "unexpected_keyword_argument")
 _BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type, by the type of pydantic's error
     "literal_error": "Write {expected}.", "enum": "Write {expected}.", "greater_than_equal": "Give {ge} or more.",
@@ -87,13 +89,20 @@ class Misfit(NamedTuple):
         return bound.format(**self.context) if bound is not None else ""
 
 
-def misfits(errors: Sequence[ErrorDetails], raw: JSON) -> list[Misfit]:
-    """Every invalid place of `raw`, once each, in pydantic's order. `errors` are pydantic's errors for `raw`.
+IsOpen: TypeAlias = Callable[[ErrorDetails], bool]
+"""Whether an error is about a value that is known only later, so that it may be none."""
+
+
+def misfits(errors: Sequence[ErrorDetails], raw: JSON, is_open: IsOpen | None = None) -> list[Misfit]:
+    """Every invalid place of `raw`, once each, in pydantic's order. `errors` are pydantic's errors for `raw`; those that are open
+    are none.
 
     For a union, only the form with the value's type is reported: the author probably meant that one. If no form has that type,
-    one misfit lists all their types.
+    one misfit lists all their types. A form all of whose errors are open fits.
     """
     found = [(_steps(error, raw), error) for error in errors]
+    if is_open is not None:
+        found = _closed(found, 0, is_open)
     unique = {(misfit.place, misfit.type): misfit for misfit in _per_place(found, 0, raw)}
     return list(unique.values())
 
@@ -164,13 +173,29 @@ def _steps(error: ErrorDetails, raw: JSON) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
+def _step_at(depth: int) -> Callable[[_Found], _Step | None]:
+    return lambda each: each[0][depth] if len(each[0]) > depth else None
+
+
+def _closed(found: Sequence[_Found], depth: int, is_open: IsOpen) -> list[_Found]:
+    """The errors that are not open. A union has none if one of its forms has none."""
+    kept: list[_Found] = []
+    forms: dict[int | str, list[_Found]] = {}
+    for at, group in groupby(found, key=_step_at(depth)):
+        if at is None:
+            kept += [each for each in group if not is_open(each[1])]
+        elif at.is_tag:
+            forms.setdefault(at.name, []).extend(group)
+        else:
+            kept += _closed(list(group), depth + 1, is_open)
+    left = [_closed(form, depth + 1, is_open) for form in forms.values()]
+    return kept + [each for form in left for each in form] if all(left) else kept
+
+
 def _per_place(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfit]:
     """The misfits of errors that share the first `depth` steps."""
-    def step(each: _Found) -> _Step | None:
-        return each[0][depth] if len(each[0]) > depth else None
-
     forms: dict[int | str, list[_Found]] = {}
-    for at, group in groupby(found, key=step):
+    for at, group in groupby(found, key=_step_at(depth)):
         if at is None:
             yield from (_misfit(steps, error) for steps, error in group)
         elif at.is_tag:
@@ -184,15 +209,22 @@ def _per_place(found: Sequence[_Found], depth: int, raw: JSON) -> Iterator[Misfi
 def _of_forms(forms: Sequence[Sequence[_Found]], depth: int, raw: JSON) -> Iterator[Misfit]:
     meant = [form for form in forms if not all(_is_of_another_type(steps, error, depth) for steps, error in form)]
     if meant:
-        yield from _per_place(min(meant, key=len), depth + 1, raw)
+        yield from _per_place(min(meant, key=_distance), depth + 1, raw)
         return
-    nouns = dict.fromkeys(NOUNS[error["type"]] for form in forms for _, error in form)
+    nouns = dict.fromkeys(NOUNS.get(error["type"], _TEXT) for form in forms for _, error in form)
     first = _misfit(*forms[0][0])
     yield first._replace(type=UNION if len(nouns) > 1 else first.type, wanted=tuple(nouns))
 
 
+def _distance(form: Sequence[_Found]) -> tuple[int, int]:
+    """How far a value is from a form: fields that are missing or unknown tell forms apart better than wrong values."""
+    return sum(error["type"] in _PLACED for _, error in form), len(form)
+
+
 def _is_of_another_type(steps: Sequence[_Step], error: ErrorDetails, depth: int) -> bool:
-    return error["type"] in NOUNS and all(step.is_tag for step in steps[depth:])
+    """Also of a word, if the value is an object or a list."""
+    another = error["type"] in NOUNS or (error["type"] in _WORDS and isinstance(error["input"], Mapping | list))
+    return another and all(step.is_tag for step in steps[depth:])
 
 
 def _misfit(steps: Sequence[_Step], error: ErrorDetails) -> Misfit:

@@ -77,6 +77,11 @@ def _form(value: object) -> str | None:
     return "number" if isinstance(value, int | float) and not isinstance(value, bool) else _tag(value)
 
 
+def _switch(value: object) -> str:
+    """Like `_tag`, for a field that is a boolean otherwise."""
+    return "object" if isinstance(value, Mapping | BaseModel) else "boolean"
+
+
 def _merge_alias(value: object) -> object:
     return MERGE_ALIASES.get(value, value) if isinstance(value, str) else value
 
@@ -162,6 +167,10 @@ JoinDocument: Final = _model("JoinDocument", policies.JoinRule)
 RetryDocument: Final = _model("RetryDocument", policies.Retry)
 _types["Weight"] = Annotated[
     Annotated[field_types.Slots, Tag("number")] | Annotated[field_types.Formula, Tag("text")], Discriminator(_form)
+]
+DisabledDocument: Final = _model("DisabledDocument", document.DisabledView)
+_types["Enabled"] = Annotated[
+    Annotated[bool, Tag("boolean")] | Annotated[DisabledDocument, Tag("object")], Discriminator(_switch)
 ]
 ConcurrencyDocument: Final = _model("ConcurrencyDocument", document.ConcurrencyView)
 NodeRateDocument: Final = _model("NodeRateDocument", document.NodeRateView)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
-from stepless.model.declaration.misfits import Misfit, misfits
+from stepless.model.declaration.misfits import IsOpen, Misfit, misfits
 from stepless.model.json import JSON
 from stepless.model.signature import Signature
 from stepless.model.traceparent import TRACE
@@ -89,7 +89,7 @@ class Binding:
     def signature(self) -> Signature:
         return Signature(self.parameters, self.required, self.takes_any, self.call_parameter, self._misfits)
 
-    def _misfits(self, name: str, value: JSON) -> Sequence[Misfit]:
+    def _misfits(self, name: str, value: JSON, is_open: IsOpen) -> Sequence[Misfit]:
         """The faults that a call with this value for a parameter would find; none if a validator of the author's raises."""
         check = self.checks.get(name)
         if check is None or type(value) is check.plain:
@@ -97,7 +97,7 @@ class Binding:
         try:
             check.adapter.validate_python(copied(value), by_alias=True, by_name=True)
         except ValidationError as refused:
-            return misfits(refused.errors(include_url=False), value)
+            return misfits(refused.errors(include_url=False), value, is_open)
         except Exception:  # raised by a validator of the author's: the call itself reports it
             return ()
         return ()

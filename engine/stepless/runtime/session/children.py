@@ -1,7 +1,8 @@
 """Child runs: the code of the `workflow` kind, and the signals between a child and its parent (docs/semantics.md#pauses).
 
-The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. The child sends
-its parent a signal when it pauses, continues and ends.
+The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. An attempt
+after the end of a child run calls another one, whose id is also derived from the number of the attempt. The child sends its
+parent a signal when it pauses, continues and ends.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError, StoreUnavailable, TransientError
 from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES
+from stepless.model.call import token_of
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
@@ -32,6 +34,7 @@ from stepless.ports import ERASED, Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.headers import create_run
+from stepless.runtime.inbox import ChildOutcome
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
@@ -121,16 +124,17 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
     if not isinstance(parent, dict) or state.status is RunStatus.CREATED:
         return
     now_ms = world.clock.now_ms()
-    signal = inbox.child_signal(parent["instance"], state.run_id, state.sequence, state.status.value, now_ms)
+    first = state.run_id == child_id(token_of(parent["run"], parent["instance"]))
+    signal = inbox.child_signal(parent["instance"], state.run_id, state.sequence, state.status.value, now_ms, first=first)
     if put_signal(world, parent["run"], signal, now_ms):  # else the parent was removed
         world.queue.send(Message(parent["run"], "child"))
 
 
-def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
-    """The output and the error of a run that has ended."""
+def outcome(world: World, run_id: str) -> ChildOutcome:
+    """The outcome of a run that has ended."""
     head = world.store.get_run(run_id)
     if head is None or head.status == ERASED:
-        return None, None
+        return ChildOutcome()
     state = State(world.versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
     last: deque[Event] = deque(maxlen=1)
 
@@ -139,25 +143,36 @@ def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]
         last.append(event)
 
     RunLog(world.store, world.blobs, run_id).replay(take)
-    return outputs(state), last[0].data.get("error") if last and last[0].type in RUN_ENDS else None
+    ended = last[0].data if last and last[0].type in RUN_ENDS else {}
+    error = ended.get("error")
+    return ChildOutcome(outputs(state), error, str(ended.get("cause") or (error or {}).get("code", "")))
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
-    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end. The
-    child may not exist: an attempt that timed out may or may not have created it."""
+    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end, or
+    that an attempt no longer waits for. The child may not exist: an attempt that timed out may or may not have created it. Of an
+    instance with several attempts, all child runs that it can have called are meant; cancelling one that has ended changes
+    nothing."""
     abandoning = [event for event in events if _abandons_child(event)]
     if not abandoning:
         return
     from stepless.core.history.trace import locate  # imported late: few runs need it
 
     for event in abandoning:
-        if locate(graph, event.instance).kind.name == "workflow":
-            yield child_id(f"{run_id}:{event.instance}")
+        node = locate(graph, event.instance)
+        if not node.kind.calls_runs:
+            continue
+        if event.type is EventType.NODE_RETRIED:
+            yield str(event.data["run"])
+            continue
+        yield from (child_id(token_of(run_id, event.instance, ended)) for ended in range(node.retry.attempts))
 
 
 def _abandons_child(event: Event) -> bool:
     if event.type in NODE_FAILURES:
         return event.data["error"]["code"] not in CHILD_ENDS
+    if event.type is EventType.NODE_RETRIED:
+        return "run" in event.data and event.data["code"] not in CHILD_ENDS
     return event.type is EventType.NODE_CANCELLED
 
 

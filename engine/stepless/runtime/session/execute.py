@@ -14,6 +14,7 @@ from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged,
 from stepless.core.masking import Mask
 from stepless.core.reading import with_nulls
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
+from stepless.model.call import token_of
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
 from stepless.model.media import Media, checked
@@ -158,7 +159,7 @@ class Executor:
             dispatch.params,
             node.config.literals,
             dispatch.inputs,
-            dispatch.token or f"{self._run_id}:{instance}",
+            dispatch.token or token_of(self._run_id, instance, dispatch.instance.used),
             now_ms + node.timeout_ms,
             now_ms,
             reporter.log,

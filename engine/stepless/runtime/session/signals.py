@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
 from stepless.core.facts import Fact
 from stepless.core.state import State
 from stepless.limits import TAKEN_AT_ONCE
-from stepless.model.json import JSON
 from stepless.ports import Signal
 from stepless.runtime import inbox
 from stepless.runtime.session import children
@@ -85,5 +84,5 @@ class Signals:
                 self.orphans.append(run)
         return facts
 
-    def _outcome_of(self, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]:
+    def _outcome_of(self, run_id: str) -> inbox.ChildOutcome:
         return children.outcome(self._world, run_id)

@@ -10,11 +10,11 @@ from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUn
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.attached import Attached, decode_attached, encode_attached
 from stepless.model.draft_run import DraftRun
-from stepless.model.findings import Finding
-from stepless.model.graph import Graph, Node, placed_nodes
+from stepless.model.findings import Finding, Severity
+from stepless.model.graph import Graph, Node, all_nodes, placed_nodes
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.stored_document import encode_document
+from stepless.model.stored_document import CONTAINER_POLICIES, encode_document, read_stored
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.clock_warnings import clock_warnings
@@ -66,7 +66,7 @@ def publish(
     version = _stored(world, graph, data, now_ms, attached, expected)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
-    warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms))
+    warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms), *_idle_of_before(graph, version))
     return Published(version, warnings, new=former is None or former.number != version.number)
 
 
@@ -89,7 +89,9 @@ def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | No
     """The stored form of a document with this graph, for a test run if `draft_run` is given."""
     from stepless.compile import features_of  # imported late, like the checks
 
-    return encode_document(document, features_of(document, limited=graph.limited or document.get("rate") is not None), draft_run)
+    limited = graph.limited or document.get("rate") is not None
+    enclosing = any(node.whole for node in all_nodes(graph.root))
+    return encode_document(document, features_of(document, limited=limited, enclosing=enclosing), draft_run)
 
 
 def _stored(
@@ -105,6 +107,16 @@ def _stored(
             attached = known.updated(attached)
         given["attached"] = encode_attached(attached)
     return world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph), **given)
+
+
+def _idle_of_before(graph: Graph, version: StoredVersion) -> tuple[Finding, ...]:
+    """A warning for each node whose policies the version does not obey, because an earlier release stored the same content."""
+    whole = [(path, node.id) for path, node in placed_nodes(graph.root) if node.whole]
+    if not whole or CONTAINER_POLICIES in read_stored(version.document).features:
+        return ()
+    message = "this content was published when `retry` and `timeout_ms` had no effect on this node; that version stays as it is"
+    mend = "Change the document, its `description` for example, and publish it again."
+    return tuple([Finding("idle_setting", path, message, mend, node, severity=Severity.WARNING) for path, node in whole])
 
 
 def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:

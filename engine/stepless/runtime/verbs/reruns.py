@@ -15,7 +15,8 @@ from typing import Any, Final
 from stepless.core.events import Event, EventType
 from stepless.core.facts import CancelRequested, Fact
 from stepless.core.history.trace import Trace
-from stepless.core.outcomes import Former, Target, downstream, target_of
+from stepless.core.outcomes import Former, downstream
+from stepless.core.rerun_targets import Target, target_of
 from stepless.core.state import Cells, Instance, RunStatus
 from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound
 from stepless.limits import MAX_TAKEN_OVER

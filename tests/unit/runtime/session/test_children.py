@@ -12,6 +12,7 @@ import pytest
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.limits import LEASE_MS
+from stepless.model.work import NodeFailure
 from stepless.ports import Call, OpenStore, RunFilter
 from stepless.runtime.headers import number_of
 from stepless.runtime.session.children import caller, child_id
@@ -156,17 +157,103 @@ def test_a_child_whose_caller_ran_out_of_time_is_cancelled(make_machine: Any, tm
 def test_a_caller_that_is_tried_again_finds_the_child_that_it_made(make_machine: Any) -> None:
     machine = make_machine()
     machine.service.publish(CHILD)
-    slow_to_tell(machine)
+    start = caller(machine.world)
+
+    async def fails_after_its_start(call: Call) -> Any:
+        await start(call)
+        raise NodeFailure("provider_error", "broken", "the answer was lost")
+
+    machine.world.kind_code["workflow"] = fails_after_its_start
     retry = {"attempts": 2, "backoff_ms": 60_000, "max_backoff_ms": 60_000}
-    parent = machine.start({"c": {**CALLER["c"], "retry": retry}})
+    parent = machine.start({"c": {**CALLER["c"], "timeout_ms": 600_000, "retry": retry}})
     for _ in range(200):
-        if any(event.type == "node.retried" for event in machine.log(parent)):
+        if "node.retried c" in machine.types(parent):
             break
         machine.step()
-    machine.world.kind_code["workflow"] = caller(machine.world)
-    machine.drain()
-    assert machine.view(parent).status == "paused"
+    machine.world.kind_code["workflow"] = start
+    while machine.view(parent).status != "paused":
+        assert machine.step()
     assert machine.view(child_id(f"{parent}:c")).status == "paused"
+    assert len(machine.service.search(RunFilter("child")).items) == 1
+
+
+# -- retry and timeout_ms of a caller ---------------------------------------------------------------------------------
+
+FAILING = {"id": "failing", "nodes": {"f": {"type": "function", "with": {"call": "test.work"}}}}
+WAITING = {"id": "waiting", "nodes": {"w": {"type": "wait", "with": {"for": "2d"}}}}
+RETRY = {"attempts": 3, "backoff_ms": 60_000, "max_backoff_ms": 60_000}
+
+
+def calling(make_machine: Any, *documents: Any) -> Any:
+    """A machine whose `workflow` nodes start runs in its own world."""
+    machine = make_machine()
+    machine.world.kind_code["workflow"] = caller(machine.world)
+    for document in documents:
+        machine.service.publish(document)
+    return machine
+
+
+def children_of(machine: Any, workflow: str) -> list[str]:
+    """The status of each child run, oldest first."""
+    return [run.status for run in reversed(machine.service.search(RunFilter(workflow)).items)]
+
+
+def test_each_attempt_of_a_caller_has_a_child_run_of_its_own(make_machine: Any) -> None:
+    machine = calling(make_machine, FAILING)
+    failures = iter([True, True, False])
+
+    async def behaviour(call: Call) -> str:
+        if next(failures):
+            raise NodeFailure("provider_error", "down", "it is down")
+        return "done"
+
+    machine.behaviours["f"] = behaviour
+    parent = machine.start({"c": {"type": "workflow", "with": {"workflow": "failing"}, "retry": RETRY}})
+    machine.drain()
+    assert (machine.view(parent).status, machine.view(parent).nodes["c"].output) == ("completed", {"f": "done"})
+    assert children_of(machine, "failing") == ["failed", "failed", "completed"]
+    assert machine.types(parent).count("node.retried c") == 2
+
+
+def test_a_cause_that_is_not_listed_is_final(make_machine: Any) -> None:
+    machine = calling(make_machine, FAILING)
+
+    async def behaviour(call: Call) -> str:
+        raise NodeFailure("execution", "odd", "its result cannot be used")
+
+    machine.behaviours["f"] = behaviour
+    parent = machine.start({"c": {"type": "workflow", "with": {"workflow": "failing"}, "retry": RETRY}})
+    machine.drain()
+    assert (machine.view(parent).status, children_of(machine, "failing")) == ("failed", ["failed"])
+
+
+def test_the_time_of_a_caller_covers_its_child_run(make_machine: Any) -> None:
+    machine = calling(make_machine, WAITING)
+    retry = {**RETRY, "attempts": 2}
+    parent = machine.start({"c": {"type": "workflow", "with": {"workflow": "waiting"}, "retry": retry, "timeout_ms": 600_000}})
+    machine.drain()
+    assert (machine.view(parent).status, machine.view(parent).nodes["c"].code) == ("failed", "timeout")
+    assert children_of(machine, "waiting") == ["cancelled", "cancelled"]
+
+
+def test_a_process_that_dies_while_attempts_of_a_caller_end_leaves_no_child_behind(make_machine: Any) -> None:
+    """After any death, the parent ends as without one, and each attempt had one child run."""
+    node = {"type": "workflow", "with": {"workflow": "waiting"}, "retry": {**RETRY, "attempts": 2}, "timeout_ms": 600_000}
+    for at in range(1, 100, 3):
+        machine = calling(make_machine, WAITING)
+        parent = machine.start({"c": node})
+        machine.faults.at = at
+        for _ in range(50):
+            try:
+                machine.drain()
+                break
+            except Exception as error:
+                if type(error).__name__ != "Died":
+                    raise
+                machine.runner = machine.process()
+                machine.clock.set(machine.clock.now_ms() + LEASE_MS)
+        assert machine.view(parent).nodes["c"].code == "timeout", at
+        assert children_of(machine, "waiting") == ["cancelled", "cancelled"], at
 
 
 def test_a_caller_that_made_no_child_has_none_to_cancel(make_machine: Any) -> None:

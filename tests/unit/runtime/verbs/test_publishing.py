@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.store import MemoryStore
+from stepless.compile import content_hash
 from stepless.errors import Conflict, DocumentRefused, NotFound
-from stepless.model.stored_document import decode_document
+from stepless.model.findings import Severity
+from stepless.model.stored_document import CONTAINER_POLICIES, DISABLED_EXIT, decode_document, encode_document, read_stored
+from stepless.model.work import NodeFailure
 from stepless.runtime.triggers.webhooks import HookRequest
 from stepless.runtime.verbs.publishing import publish
 
@@ -42,6 +45,71 @@ def test_another_source_of_the_same_nodes_is_the_same_version(machine: Any) -> N
     again = machine.service.publish(made("second", 3))
     assert (again.new, again.version.hash) == (False, first.version.hash)
     assert decode_document(machine.store.get_version("one").document) == made("first", 2)
+
+
+RETRIED = {
+    "id": "small", "nodes": {"l": {
+        "type": "loop", "retry": {"attempts": 2, "backoff_ms": 60_000}, "timeout_ms": 600_000,
+        "with": {"times": 1, "body": {"nodes": {"w": {"type": "function", "with": {"call": "test.work"}}}}},
+    }},
+}  # fmt: skip
+
+
+def failing(machine: Any) -> str:
+    """How a run of it ends that fails at once."""
+
+    async def behaviour(call: Any) -> str:
+        raise NodeFailure("provider_error", "down", "it is down")
+
+    machine.behaviours["w"] = behaviour
+    run_id = machine.service.start("small", {}).run_id
+    machine.drain()
+    return "retried" if "node.retried l" in machine.types(run_id) else "failed"
+
+
+def test_a_version_of_an_earlier_release_keeps_its_meaning_and_publishing_it_again_says_so(machine: Any) -> None:
+    """Its `retry` and `timeout_ms` of a loop had no effect."""
+    version = content_hash(RETRIED)
+    machine.store.put_version("small", version, encode_document(RETRIED, ()), 1, [])
+    assert failing(machine) == "failed"
+    published = machine.service.publish(RETRIED)
+    assert (published.new, published.version.hash) == (False, version)
+    (warning,) = published.warnings
+    assert (warning.code, warning.path, warning.severity) == ("idle_setting", "nodes.l", Severity.WARNING)
+    changed = machine.service.publish({**RETRIED, "description": "with a retry"})
+    assert (changed.new, changed.warnings) == (True, ())
+    assert failing(machine) == "retried"
+
+
+def test_what_the_release_before_would_misread_is_stored_so_that_it_rests_there(machine: Any) -> None:
+    choice = {"type": "condition", "with": {"cases": {"yes": "true", "no": "else"}}, "enabled": {"exit": "no"}}
+    for document, feature in ((RETRIED, CONTAINER_POLICIES), ({"id": "small", "nodes": {"c": choice}}, DISABLED_EXIT)):
+        stored = machine.service.publish(document).version.document
+        assert read_stored(stored).features == {feature}
+        assert decode_document(stored) == document
+    plain = {"id": "small", "nodes": {"l": {**RETRIED["nodes"]["l"], "retry": {"attempts": 1}}}}
+    del plain["nodes"]["l"]["timeout_ms"]
+    assert read_stored(machine.service.publish(plain).version.document).features == set(), "the release before runs it alike"
+
+
+def test_a_version_of_an_earlier_release_with_settings_that_are_refused_now_runs(machine: Any) -> None:
+    nodes = {
+        "w": {"type": "wait", "with": {"for": "1h"}, "retry": {"attempts": 2}, "timeout_ms": 5, "moderation": "both"},
+        "c": {"type": "condition", "after": "w", "with": {"cases": {"yes": "true", "no": "else"}}, "enabled": False},
+        "y": {"type": "join", "after": "c.yes"},
+        "n": {"type": "join", "after": "c.no"},
+    }
+    document = {"id": "small", "nodes": nodes}
+    with pytest.raises(DocumentRefused) as refused:
+        machine.service.publish(document)
+    assert {finding.path for finding in refused.value.findings} == {
+        "nodes.w.retry", "nodes.w.timeout_ms", "nodes.w.moderation", "nodes.c.enabled",
+    }  # fmt: skip
+    machine.store.put_version("small", content_hash(document), encode_document(document, ()), 1, [])
+    run_id = machine.service.start("small", {}).run_id
+    machine.drain()
+    view = machine.view(run_id)
+    assert (view.status, view.nodes["y"].status, view.nodes["n"].status) == ("completed", "completed", "skipped")
 
 
 def test_a_foreign_webhook_path_refuses_everything(machine: Any) -> None:

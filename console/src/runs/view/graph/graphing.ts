@@ -1,7 +1,7 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
 import { briefOf } from "../../../canvas/model/briefs.ts";
-import { BRANCHES, ERROR, SOURCE, type Block, type Graph, type Wire } from "../../../canvas/model/graph.ts";
+import { BRANCHES, ERROR, isEnabled, SOURCE, type Block, type Graph, type Wire } from "../../../canvas/model/graph.ts";
 
 const MAX_DEPTH = 20;
 
@@ -40,7 +40,7 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
     const inner = isObject(body) && isObject(body.get("nodes")) ? body : undefined; // a response may have a body, too
     children.push(path);
     made.blocks.set(path, {
-      tail: path, id, type: textAt(node, "type"), parent, order: "", container: isObject(inner), entry: false, enabled: node.get("enabled") !== false,
+      tail: path, id, type: textAt(node, "type"), parent, order: "", container: isObject(inner), entry: false, enabled: isEnabled(node),
       exits: ordered(exits.get(id), branchesOf(node)), brief: briefOf(textAt(node, "type"), given),
     });
     if (isObject(inner)) addBody(inner, path, made, depth + 1);

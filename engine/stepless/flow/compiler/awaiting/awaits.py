@@ -68,6 +68,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
     if not isinstance(call, ast.Call):
         unit.refuse(node, "unknown_await", "only a call can be awaited", "Await a step, gather, sleep, approval or a workflow")
     target, options = callee(unit, call.func)
+    if options and word_of(target) != "step":
+        unit.refuse(call, "unknown_option", "only a step has options", "Leave `.with_(…)` out")
     match word_of(target):
         case "step":
             return step(unit, call, target, options, hint, arguments)

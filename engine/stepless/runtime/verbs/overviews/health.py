@@ -118,7 +118,7 @@ def _starts(world: World, document: Mapping[str, JSON]) -> Sequence[str]:
     nodes = document.get("nodes")
     kinds = set[str]()
     for node in nodes.values() if isinstance(nodes, dict) else ():
-        if isinstance(node, dict) and node.get("enabled") is not False:
+        if isinstance(node, dict) and node.get("enabled", True) is True:
             kind = world.kinds.get(str(node.get("type")))
             if kind is not None and kind.nature is Nature.ENTRY:
                 kinds.add(kind.name)
