@@ -193,7 +193,7 @@ SNAPSHOT_TAIL_BYTES: Final = 16_000  # below this, reading the log is as cheap a
 # -- invocations -----------------------------------------------------------------------------------------------------
 BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, effects
 LOADING_MARGIN_MS: Final = 3_000  # of an invocation, to load the run before its first attempt
-MAX_RECOVERIES: Final = 3  # of one instance whose attempts are cut off; or its number of attempts, if that is higher
+MAX_LONE_DEATHS: Final = 3  # of the process during exclusive attempts of an instance; or its attempts, if that is higher
 MAX_IDLE_HOPS: Final = 8  # consecutive hand-overs in which no attempt ended and no instance settled
 DEFAULT_TARGET_TIMEOUT_S: Final = 120  # the runner timeout that the compiler assumes before deployment
 INBOX_POLL_MS: Final = 1_000  # an active session reads its inbox at most this often
@@ -210,6 +210,7 @@ UNREADABLE_RETRY_MS: Final = 60_000  # a run whose log cannot be read is tried a
 MAX_UNREADABLE_RETRY_MS: Final = 3_600_000  # … up to this
 START_GRACE_MS: Final = 10_000  # the sweep checks a run for which a hint was sent after this time
 SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C
+INTERRUPT_MS: Final = 3_000  # the last part of it, in which attempts that go on are cancelled
 MAX_LOG_CHARACTERS: Final = 2_000  # of one log line of a node
 MAX_REPORTED_LINES: Final = 40  # of the history, in a failed assertion of a workflow test
 COMMIT_TRIES: Final = 8  # of one commit against an unavailable store, in one invocation

@@ -15,6 +15,7 @@ from stepless.core.branches import Verdict, verdict
 from stepless.core.causes import causes_behind
 from stepless.core.containers import advance_container
 from stepless.core.decision import Decision
+from stepless.core.doubt import next_in_doubt
 from stepless.core.ending import conclude, fail_without_progress, halt, request_cancel, sweep_losers, sweep_run
 from stepless.core.events import EventType
 from stepless.core.facts import (
@@ -33,16 +34,17 @@ from stepless.core.facts import (
     Noticed,
     Postponed,
     Recovered,
+    Stopped,
     Streamed,
     Suspended,
     Tick,
 )
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
+from stepless.core.recovery import recovered, stopped
 from stepless.core.settle import attempt_failed, complete, fail
-from stepless.core.start import begin, end_for_permit, wait, work
-from stepless.core.state import Instance, RunStatus, State, Status, is_effect, scopes
-from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
-from stepless.model.kind import Nature
+from stepless.core.start import begin, end_for_permit, wait
+from stepless.core.state import Instance, RunStatus, State, Status, is_effect
+from stepless.limits import MAX_IDLE_HOPS
 
 if TYPE_CHECKING:
     from stepless.core.limits.permits import Permits
@@ -60,15 +62,17 @@ def decide(
     room_ms: int | None = None,
     steps: int | None = None,
     permits: Permits | None = None,
+    exclusive: bool = True,
 ) -> Decision:
     """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
     `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
     that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
     limits of their node or workflow (None: these are not applied). A decision whose evaluations take more than `steps` (None:
-    no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. A late fact (for a
+    no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. `exclusive`: the process
+    executes no attempt of other runs and begins none, so that an exclusive attempt may begin. A late fact (for a
     closed attempt, a settled pause, an ended run) changes nothing. Raises only `EngineBug`. """
-    decision = Decision(state, now_ms, env, capacity, room_ms, permits)
+    decision = Decision(state, now_ms, env, capacity, room_ms, permits, exclusive)
     for fact in facts:
         if state.ended:
             break
@@ -100,6 +104,8 @@ def _advance(decision: Decision, steps: int | None) -> None:
                 decision.last_starts = frozenset(agenda)
         elif state.halting and halt(decision):
             continue
+        elif state.doubted and (instance := next_in_doubt(state)) is not None and decision.admits(instance):
+            begin(decision, instance)
         elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return
 
@@ -224,60 +230,10 @@ def _expired(decision: Decision, fact: Expired) -> None:
     expire_pause(decision, fact.instance)
 
 
-def _recovered(decision: Decision, fact: Recovered) -> None:
-    """Handles the attempts that started and did not settle. Each runs again with the same token, or fails if the node is marked
-    at-most-once. An instance that was cut off too often fails too: its next attempt would probably end in the same way."""
-    state = decision.state
-    cut_off = list(state.running.values())
-    decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
-    for instance in cut_off:
-        if instance.node.delivery == "at_most_once":
-            failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
-            attempt_failed(decision, instance, failure, 1.0)
-        elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):
-            message = f"the process ended during the attempt and during each of its {most} repetitions"
-            attempt_failed(decision, instance, Failure("crashed", "crashed", message), 1.0)
-        else:
-            _repeat(decision, instance)
-    for instance in _cut_between(state):
-        work(decision, instance)
-
-
-def _repeat(decision: Decision, instance: Instance) -> None:
-    """Runs an attempt again that was cut off. Under a limit it first needs a permit, which may take time: it then ends here,
-    and the same attempt begins again. (Earlier releases count it as another attempt.)"""
-    if decision.permits is None or not _is_limited(decision.state, instance):
-        work(decision, instance)
-        return
-    end_for_permit(decision, instance, "cut_off", "the attempt was cut off and begins again when its limit allows it")
-
-
-def _is_limited(state: State, instance: Instance) -> bool:
-    return state.graph.slots is not None or instance.node.limits is not None
-
-
 def _postponed(decision: Decision, fact: Postponed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        end_for_permit(decision, instance, "late", "the instant that its rate reserved for it had passed")
-
-
-def is_cut_off(state: State) -> bool:
-    """Whether a loaded run has attempts that no process works on: its first fact must then be `Recovered`."""
-    return bool(state.running) or (not state.ended and bool(_cut_between(state)))
-
-
-def _cut_between(state: State) -> list[Instance]:
-    """Pure instances whose start was committed and whose end was not: the log ended between two batches of one decision."""
-    return [
-        instance
-        for scope in scopes(state)
-        for instance in scope.touched()
-        if instance.status is Status.RUNNING
-        and instance.turns is None
-        and instance.answer is None
-        and not (instance.node.kind.nature is Nature.EFFECT and instance.node.enabled)
-    ]
+        end_for_permit(decision, instance, "late", "the time for which it was planned had passed")
 
 
 def _continued(decision: Decision, fact: Continued) -> None:
@@ -316,7 +272,8 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Tick: _tick,
     CancelRequested: _cancel,
     HoldChanged: hold_changed,
-    Recovered: _recovered,
+    Recovered: recovered,
+    Stopped: stopped,
     Continued: _continued,
     Logged: _logged,
     Noticed: noticed,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
+from stepless.core.doubt import may_begin
 from stepless.core.events import Event, EventType
 from stepless.core.fold import NODE_FOLDS, VARIABLE_CONFLICT, apply, ignore
 from stepless.core.masking import NO_MASK, mask_for
@@ -51,13 +52,15 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits")  # fmt: skip
+                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits",
+                 "exclusive")  # fmt: skip
 
     def __init__(
         self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None,
-        permits: Permits | None = None,
+        permits: Permits | None = None, exclusive: bool = True,
     ) -> None:
         self.state = state
+        self.exclusive = exclusive
         self.permits = permits
         self.now_ms = now_ms
         self.env = env
@@ -78,6 +81,8 @@ class Decision:
     def admits(self, instance: Instance) -> bool:
         """Whether an attempt of this instance may begin now: a slot is free and its timeout is short enough."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
+            return False
+        if self.state.recoveries and not may_begin(self.state, instance, exclusive=self.exclusive):
             return False
         return self.room_ms is None or self.fits(instance)
 

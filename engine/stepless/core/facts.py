@@ -115,7 +115,15 @@ class HoldChanged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """This process took the run over from a process that died: no process runs the attempts that had started and not settled."""
+    """No process executes the attempts that had started and not settled. `died`: because the process that executed them ended
+    without a word. Otherwise it went on, but could not continue this run."""
+
+    died: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The process stops in order and has cancelled all attempts of the run."""
 
 
 class Continued(NamedTuple):
@@ -125,7 +133,7 @@ class Continued(NamedTuple):
 
 
 class Postponed(NamedTuple):
-    """An attempt did not begin, because it was late for the instant that its rate had reserved."""
+    """An attempt did not begin, because it was late: for the instant that its rate had reserved, or for its invocation."""
 
     instance: str
     attempt: int
@@ -159,4 +167,4 @@ class Noticed(NamedTuple):
 
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
-Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Continued | Noticed
+Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Stopped | Continued | Noticed

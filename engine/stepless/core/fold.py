@@ -9,6 +9,7 @@ Folding takes constant time per event, plus the out-degree of the instance that 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from heapq import heappush
 
@@ -131,15 +132,32 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
 
 
 def _run_recovered(state: State, event: Event) -> None:
+    died = event.data.get("died", True)
     for name, instance in state.running.items():
         state.first_starts.setdefault(name, instance.since_ms)
         instance.since_ms = event.at_ms
-        state.recoveries[name] = state.recoveries.get(name, 0) + 1
+        if died:
+            state.recoveries[name] = state.recoveries.get(name, 0) + 1
+    if died and state.running:
+        _count_death(state)
+    state.exclusive = ""
+
+
+def _count_death(state: State) -> None:
+    """Counts a death in its window, and against the instance whose attempt was exclusive. From the second one on, instances of
+    the window that wait for a free slot wait for an exclusive attempt."""
+    state.deaths += 1
+    if state.exclusive in state.running:
+        state.lone_deaths[state.exclusive] = state.lone_deaths.get(state.exclusive, 0) + 1
+    if state.deaths > 1:
+        queued = [one for one in state.ready if one.id in state.recoveries]
+        state.ready = deque(one for one in state.ready if one.id not in state.recoveries)
+        state.doubted.update((one.id, one) for one in queued if one.status is Status.QUEUED)
 
 
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    if state.ready or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
+    if state.ready or state.doubted or not (state.limited or state.paced):  # else it waits for a limit, like many others
         state.idle_hops += 1
 
 
@@ -169,6 +187,9 @@ def _started(state: State, instance: Instance, event: Event) -> None:
     node = instance.node
     if node.kind.nature is Nature.EFFECT and node.enabled:
         state.running[event.instance] = instance
+        if state.recoveries:
+            state.exclusive = event.instance if data.get("exclusive") else ""
+            state.doubted.pop(event.instance, None)
 
 
 def _first_start(state: State, instance: Instance, event: Event) -> None:

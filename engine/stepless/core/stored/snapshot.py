@@ -12,7 +12,7 @@ from typing import Any
 
 from stepless.core.causes import note_failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.limits.queue import PACED, restore_limited
+from stepless.core.limits.queue import PACED, restore_limited, restore_ready
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     RUN_TERMINAL,
@@ -60,6 +60,7 @@ def encode_state(state: State) -> bytes:
         "usage": state.usage,
         "cut_off": [state.idle_hops, state.recoveries],
         "first_starts": state.first_starts,
+        **({"deaths": [state.deaths, state.lone_deaths, state.exclusive]} if state.deaths else {}),
     }
     return pack(dump(document))
 
@@ -165,6 +166,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields
     state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
     state.first_starts = document.get("first_starts", {})
+    deaths = max(state.recoveries.values(), default=0)  # at least; releases before this one do not store the next fields
+    state.deaths, state.lone_deaths, state.exclusive = document.get("deaths", [deaths, {}, ""])
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     state.sweeps = [state.get(join) for join in document["sweeps"]]
@@ -257,7 +260,7 @@ def _restore_instance(state: State, instance: Instance) -> None:
         if wait.resume_at_ms is not None:
             state.timers.append(Timer(wait.resume_at_ms, 0, PACED, instance.id))
     elif status is Status.QUEUED:
-        state.ready.append(instance)
+        restore_ready(state, instance)
     elif status is Status.WAITING and wait is not None:
         backing_off = wait.reason == "retry_backoff"
         (state.backing_off if backing_off else state.waiting)[instance.id] = instance
