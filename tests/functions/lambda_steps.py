@@ -29,6 +29,17 @@ def work(name: str, seconds: float) -> str:
     return name
 
 
+@function("steps.lingers")
+def lingers(name: str, seconds: float) -> str:
+    """Goes on, at first, after the end of its attempt."""
+    first = f"{name}+" not in Path(os.environ["EFFECTS"]).read_text().split()
+    _note(f"{name}+")
+    if first:
+        Event().wait(seconds)
+    _note(f"{name}-")
+    return name
+
+
 @function("steps.stop_once")
 def stop_once(name: str) -> str:
     """Stops the whole process the first time that it is called."""

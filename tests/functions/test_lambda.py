@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from lambda_stack import API_KEY, Ask, Stack, asked, chain, records, sample, status_of, step
 
 from stepless.adapters.aws.dynamo.store import DynamoStore
@@ -152,6 +153,69 @@ def test_a_run_that_is_killed_at_the_deadline_goes_on_when_its_message_comes_aga
     mine = [effect for effect in stack.effects() if effect.startswith("killed-")]
     assert mine == ["killed-before", "killed-hung", "killed-hung", "killed-after"]
     assert any(line.get("message") == "run.recovered" and line.get("run") == run_id for line in logged(stack, "runner"))
+
+
+def published(api: Ask, workflow_id: str, work: dict[str, Any], **top: Any) -> str:
+    """A run of one node with a short timeout."""
+    node = {"type": "function", "timeout_ms": 300, "with": work, "retry": {"attempts": 2, "backoff_ms": 0}}
+    status, answer = api(asked("PUT", f"/workflows/{workflow_id}", {"id": workflow_id, "nodes": {"n": node}, **top}))
+    assert status in (200, 201), answer
+    return str(api(asked("POST", f"/workflows/{workflow_id}/runs", {"inputs": {}}))[1]["run_id"])
+
+
+def test_an_invocation_waits_for_code_that_goes_on_and_then_retries(stack: Stack, api: Ask) -> None:
+    (stack.folder / "effects").touch()
+    run_id = published(api, "lingers-briefly", step("steps.lingers", name="brief", seconds=1.5))
+    runner = stack.function("runner")
+    answer = runner.invoke(records(run_id))
+    assert (answer.error, answer.value) == (None, {"batchItemFailures": []})
+    assert [effect for effect in stack.effects() if effect.startswith("brief")] == ["brief+", "brief-", "brief+", "brief-"]
+    assert status_of(api, run_id) == "completed"
+
+
+@pytest.mark.parametrize("retries", [True, False], ids=["retries", "ends"])
+def test_nothing_of_an_attempt_runs_in_another_invocation(stack: Stack, api: Ask, retries: bool) -> None:
+    """The function hands over, deletes its message and ends its process before the code returns; the next process does the rest."""
+    (stack.folder / "effects").touch()
+    name = f"stuck{retries:d}"
+    top = {} if retries else {"timeout": "1s"}
+    run_id = published(api, f"lingers-{name}", step("steps.lingers", name=name, seconds=60), **top)
+    other = chain(api, f"beside-{name}", step("steps.mark", name=f"beside-{name}"))
+    stack.messages()
+    runner = stack.function("runner")
+    runner.invoke(sample("runner-batch"))  # warm
+    event = records(run_id, number=2)
+    event["Records"][1]["body"] = json.dumps({"run": other, "reason": "start", "hops": 0})
+    for record in event["Records"]:
+        stack.service("sqs").send_message(QueueUrl=stack.queue_url, MessageBody=record["body"])
+    for record, message in zip(event["Records"], taken(stack, 2), strict=True):
+        record.update(body=message["Body"], receiptHandle=message["ReceiptHandle"], messageId=message["MessageId"])
+    ended = runner.invoke(event, timeout_s=9)
+    assert ended.error == {"errorType": "Runtime.ExitError", "errorMessage": "Runtime exited"}
+    assert runner.killed == 0, "it ended itself"
+    assert status_of(api, other) == "completed"
+    lines = logged(stack, "runner")
+    assert [line["code"] for line in lines if line.get("message") == "run.code_lingers"][-1] == [f"n of {run_id}"]
+    for record in event["Records"]:  # SQS would deliver them again after a failed invocation
+        with pytest.raises(ClientError, match="ReceiptHandleIsInvalid"):
+            stack.service("sqs").change_message_visibility(
+                QueueUrl=stack.queue_url, ReceiptHandle=record["receiptHandle"], VisibilityTimeout=0
+            )
+    stack.expire_lease(run_id)
+    again = runner.invoke(records(run_id, reason="signal"))
+    assert (again.cold, again.error) == (True, None)
+    mine = [effect for effect in stack.effects() if effect.startswith(name)]
+    assert mine == ([f"{name}+", f"{name}+", f"{name}-"] if retries else [f"{name}+"]), "the first call never returned"
+    assert status_of(api, run_id) == ("completed" if retries else "timed_out")
+    assert not any(line.get("message") == "run.recovered" and line.get("run") == run_id for line in logged(stack, "runner"))
+
+
+def taken(stack: Stack, number: int) -> list[Any]:
+    """Messages as Lambda takes them from the queue."""
+    found: list[Any] = []
+    while len(found) < number:
+        found += stack.service("sqs").receive_message(QueueUrl=stack.queue_url, MaxNumberOfMessages=10).get("Messages", [])
+    return found
 
 
 def test_a_run_that_two_deliveries_reach_at_once_runs_once(stack: Stack, api: Ask) -> None:

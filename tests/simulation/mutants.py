@@ -36,7 +36,7 @@ from stepless.runtime.session.signals import Signals
 def _runner(session: type[Session]) -> type[Runner]:
     class WithSession(Runner):
         def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-            return session(self._world, head, lease, budget)
+            return session(self._world, head, lease, budget, self.lingering)
 
     return WithSession
 
@@ -200,7 +200,7 @@ class DropsBusyHints(Runner):
     """A hint that finds a live lease is dropped."""
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return ForgetsTheLastLook(self._world, head, lease, budget)
+        return ForgetsTheLastLook(self._world, head, lease, budget, self.lingering)
 
     def _requeue(self, message: Message) -> InvocationEnd:
         return InvocationEnd.BUSY

@@ -84,7 +84,7 @@ def _events(batches: Sequence[Any]) -> list[Event]:
 
 class _EarlyRunner(Runner):
     def _open(self, *given: Any) -> Session:
-        return ExportsBeforeItCommits(self._world, *given)
+        return ExportsBeforeItCommits(self._world, *given, self.lingering)
 
 
 class ForgetsWhatIsOpen(TelemetryExporter):

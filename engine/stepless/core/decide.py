@@ -8,7 +8,7 @@ the graph, and it never recurses, however many prunings follow from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepless.core.branches import Verdict, verdict
@@ -62,17 +62,19 @@ def decide(
     room_ms: int | None = None,
     steps: int | None = None,
     permits: Permits | None = None,
+    lingering: Container[str] = (),
     exclusive: bool = True,
 ) -> Decision:
     """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
     `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
     that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
-    limits of their node or workflow (None: these are not applied). A decision whose evaluations take more than `steps` (None:
-    no limit) takes all facts and leaves the remaining work to the next decision: it is then not `over`. `exclusive`: the process
-    executes no attempt of other runs and begins none, so that an exclusive attempt may begin. A late fact (for a
-    closed attempt, a settled pause, an ended run) changes nothing. Raises only `EngineBug`. """
-    decision = Decision(state, now_ms, env, capacity, room_ms, permits, exclusive)
+    limits of their node or workflow (None: these are not applied), and those of instances in `lingering`, whose former attempt
+    has ended and whose code has not returned. `exclusive`: the process executes no attempt of other runs and begins none, so that
+    an exclusive attempt may begin. A decision whose evaluations take more than `steps` (None: no limit) takes all facts and leaves
+    the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an ended
+    run) changes nothing. Raises only `EngineBug`. """
+    decision = Decision(state, now_ms, env, capacity, room_ms, permits, lingering, exclusive)
     for fact in facts:
         if state.ended:
             break
@@ -114,9 +116,11 @@ def _start_queued(decision: Decision) -> bool:
     """Gives a free slot to the instance that has waited longest. False when no slot is free."""
     state = decision.state
     instance = state.ready[0]
+    if instance.id in decision.lingering:
+        instance = next((one for one in state.ready if one.id not in decision.lingering), instance)
     if state.halting or state.held is not None or (is_effect(instance) and not decision.admits(instance)):
         return False
-    state.ready.popleft()
+    state.ready.remove(instance)
     if instance.status is Status.QUEUED:
         begin(decision, instance)
     return True

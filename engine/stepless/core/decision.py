@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -52,16 +52,17 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits",
+                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits", "lingering",
                  "exclusive")  # fmt: skip
 
     def __init__(
         self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None,
-        permits: Permits | None = None, exclusive: bool = True,
+        permits: Permits | None = None, lingering: Container[str] = (), exclusive: bool = True,
     ) -> None:
         self.state = state
         self.exclusive = exclusive
         self.permits = permits
+        self.lingering = lingering
         self.now_ms = now_ms
         self.env = env
         self.capacity = capacity
@@ -79,10 +80,13 @@ class Decision:
         self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
 
     def admits(self, instance: Instance) -> bool:
-        """Whether an attempt of this instance may begin now: a slot is free and its timeout is short enough."""
+        """Whether an attempt of this instance may begin now: a slot is free, its timeout is short enough, and the code of its
+        former attempt has returned."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
         if self.state.recoveries and not may_begin(self.state, instance, exclusive=self.exclusive):
+            return False
+        if instance.id in self.lingering:
             return False
         return self.room_ms is None or self.fits(instance)
 

@@ -50,6 +50,9 @@ def _repeat(decision: Decision, instance: Instance) -> None:
     if is_in_doubt(decision.state, instance):
         _queue_again(decision, instance, "the process ended during the attempt, which begins again with no other beside it")
         return
+    if instance.id in decision.lingering:
+        end_for_permit(decision, instance, "lingering", "the attempt was cut off and begins again when its code has returned")
+        return
     if decision.permits is None or not _is_limited(decision.state, instance):
         work(decision, instance)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Event
 from typing import Any, Final
@@ -17,6 +16,7 @@ from stepless.adapters.aws.conversation import Assembly, answer_of, request_of
 from stepless.limits import MAX_MODEL_CALLS, MODEL_CONNECT_S, MODEL_READ_S, PREVIEW_CHARACTERS
 from stepless.model.conversation import ModelAnswer, Question
 from stepless.model.work import NodeFailure
+from stepless.thread_calls import CountedPool
 
 # One try: the node's retry policy decides about further ones.
 CONFIG: Final = Config(
@@ -46,7 +46,7 @@ class BedrockModels:
     def __init__(self, region: str | None = None, model: str | None = None, client: Any = None) -> None:
         self._model = model
         self._client = _client(region) if client is None else client
-        self._threads = ThreadPoolExecutor(MAX_MODEL_CALLS, thread_name_prefix="stepless-bedrock")
+        self._threads = CountedPool(MAX_MODEL_CALLS, thread_name_prefix="stepless-bedrock")
 
     async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
         """See `Models.ask`."""

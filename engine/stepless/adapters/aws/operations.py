@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from stepless.limits import AWS_CONNECT_S, MAX_AWS_CALLS, MAX_ERROR_CHARACTERS
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.ports import Misfit
+from stepless.thread_calls import CountedPool
 
 _READ_S: Final = (10, 60, 300, 900)  # a client for each read timeout; a call uses the shortest one that covers its attempt
 _CONFIG: Final = frozenset({
@@ -38,7 +38,7 @@ class BotoOperations:
 
     def __init__(self, endpoint_url: str | None = None) -> None:
         self._endpoint_url = endpoint_url
-        self._threads = ThreadPoolExecutor(MAX_AWS_CALLS, thread_name_prefix="stepless-aws")
+        self._threads = CountedPool(MAX_AWS_CALLS, thread_name_prefix="stepless-aws")
 
     def check(self, service: str, action: str, params: Mapping[str, JSON]) -> Sequence[Misfit]:
         """See `Aws.check`."""

@@ -33,6 +33,14 @@ class SqsQueue:
         for start in range(0, len(messages), AT_ONCE):
             send_batch(self._client, self._url, [encode_message(message) for message in messages[start : start + AT_ONCE]])
 
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Deletes messages that are done, by their receipt handles: after a failed invocation, SQS would deliver them again."""
+        for start in range(0, len(receipts), AT_ONCE):
+            some = enumerate(receipts[start : start + AT_ONCE])
+            entries = [{"Id": str(number), "ReceiptHandle": receipt} for number, receipt in some]
+            with translated(self._url):
+                self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
 
 def send_batch(client: Any, url: str, bodies: Sequence[str]) -> None:
     """Sends up to AT_ONCE messages in one request, and those that SQS refuses again. Raises `StoreUnavailable` for the rest."""

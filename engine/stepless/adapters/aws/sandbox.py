@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from stepless.adapters.programs import failure, ran_of, request_of
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_MODEL_CALLS, MODEL_CONNECT_S, PREVIEW_CHARACTERS
 from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
+from stepless.thread_calls import CountedPool
 
 _LONGEST_S: Final = 900  # the longest timeout of a Lambda function
 CONFIG: Final = Config(
@@ -39,7 +39,7 @@ class LambdaSandbox:
     def __init__(self, function: str, client: Any = None) -> None:
         self._function = function
         self._client = _client() if client is None else client
-        self._threads = ThreadPoolExecutor(MAX_MODEL_CALLS, thread_name_prefix="stepless-sandbox")
+        self._threads = CountedPool(MAX_MODEL_CALLS, thread_name_prefix="stepless-sandbox")
 
     async def run(self, program: Program) -> Ran:
         """See `Sandbox.run`. Also raises `NodeFailure` with cause rate_limit if the function is throttled, and provider_error if

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -56,7 +56,8 @@ class Permits:
     instances that wait for an instant only. `excess` is how many slots of a cell are still to be `returned` when they become
     free. `lead_ms` is how long a commit takes, where that is slow.
     `wanted` are the cells that decisions found lacking; the session clears it. `probes` are cells in which the next decision
-    looks at the first instance in line, although there is no permit, so that the session learns what it lacks."""
+    looks at the first instance in line, although there is no permit, so that the session learns what it lacks. `lingering` are
+    instances whose attempt has ended and whose code has not returned: they still use their slots."""
 
     free: dict[str, int] = field(default_factory=dict)
     times: dict[str, deque[int]] = field(default_factory=dict)
@@ -69,6 +70,7 @@ class Permits:
     lead_ms: int = 0
     wanted: dict[str, Cell] = field(default_factory=dict)
     probes: list[str] = field(default_factory=list)
+    lingering: Container[str] = ()
 
     def open_cells(self) -> list[str]:
         """The cells with permits that no attempt uses."""
@@ -134,8 +136,8 @@ class Permits:
         return {**_waits_for(cell), "paced": at_ms} if at_ms else _waits_for(cell)
 
     def ended(self, state: State) -> None:
-        """Frees the slots of attempts that are no longer in progress, and those kept for instances that no longer wait."""
-        for name in [name for name in self.begun if name not in state.running]:
+        """Frees the slots of attempts whose code no longer runs, and those kept for instances that no longer wait."""
+        for name in [name for name in self.begun if name not in state.running and name not in self.lingering]:
             slots = self.begun.pop(name).slots
             if slots is not None:
                 self._free(slots)

@@ -16,9 +16,11 @@ from typing import Any, TypeAlias
 
 from stepless.limits import IDLE_THREAD_S, MAX_FUNCTION_THREADS
 from stepless.model.work import NodeFailure
+from stepless.thread_calls import ThreadCalls, noted_call
 
 ThreadOutcome: TypeAlias = tuple[Any, BaseException | None]
-Job: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[ThreadOutcome]", asyncio.AbstractEventLoop]
+Answer: TypeAlias = tuple["asyncio.Future[ThreadOutcome]", asyncio.AbstractEventLoop, ThreadCalls | None]
+Job: TypeAlias = tuple[Callable[[], Any], Answer]
 
 
 class Threads:
@@ -33,11 +35,18 @@ class Threads:
 
     async def run(self, work: Callable[[], Any]) -> ThreadOutcome:
         """Returns what `work` returned and None, or None and the exception that it raised. `work` runs with the caller's context
-        variables. If the caller is cancelled, the work continues and its outcome is discarded."""
+        variables. If the caller is cancelled, the work continues and its outcome is discarded; it counts as a call of the attempt
+        until it returns."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[ThreadOutcome] = loop.create_future()
         context = contextvars.copy_context()
-        self._dispatch((lambda: context.run(work), future, loop))
+        calls = noted_call()
+        try:
+            self._dispatch((lambda: context.run(work), (future, loop, calls)))
+        except BaseException:
+            if calls is not None:
+                calls.ended()
+            raise
         return await future
 
     def _dispatch(self, job: Job) -> None:
@@ -58,7 +67,7 @@ class Threads:
     def _serve(self, jobs: SimpleQueue[Job]) -> None:
         while True:
             try:
-                work, future, loop = jobs.get(timeout=self._idle_s)
+                work, answer = jobs.get(timeout=self._idle_s)
             except Empty:
                 if self._retire(jobs):
                     return
@@ -66,8 +75,8 @@ class Threads:
             outcome = _attempt(work)
             with self._lock:
                 self._idle.append(jobs)
-            _report(loop, future, outcome)
-            del work, future, loop, outcome  # an idle thread keeps no objects alive
+            _report(answer, outcome)
+            del work, answer, outcome  # an idle thread keeps no objects alive
 
     def _retire(self, jobs: SimpleQueue[Job]) -> bool:
         """Removes an idle thread; returns False if it was given a job at the same moment."""
@@ -86,13 +95,17 @@ def _attempt(work: Callable[[], Any]) -> ThreadOutcome:
         return None, error
 
 
-def _report(loop: asyncio.AbstractEventLoop, future: asyncio.Future[ThreadOutcome], outcome: ThreadOutcome) -> None:
+def _report(answer: Answer, outcome: ThreadOutcome) -> None:
+    future, loop, calls = answer
+
     def settle() -> None:
+        if calls is not None:
+            calls.ended()
         if not future.done():
             future.set_result(outcome)
 
-    if not loop.is_closed():
-        try:
-            loop.call_soon_threadsafe(settle)
-        except RuntimeError:
-            return  # the loop was closed in the meantime, so no caller waits for the outcome
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:  # the loop is closed, so no caller waits for the outcome
+        if calls is not None:
+            calls.ended()

@@ -11,7 +11,7 @@ from typing import Final, TypedDict
 
 from stepless.core.history.waits import header_words
 from stepless.core.state import State
-from stepless.limits import LEASE_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
+from stepless.limits import LAPSE_MS, LEASE_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
 from stepless.model.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
@@ -61,6 +61,16 @@ def release(
     return world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, spent=spent, waits=header_words(state),
         expires_ms=expires_ms, meta=meta, **ends, **also,
+    )  # fmt: skip
+
+
+def lapse(world: World, head: RunHead, lease: Lease, state: State, also: Also) -> Lease:
+    """Shortens the lease of a run at `state` whose process ends itself. The run is due when the lease has lapsed. The next
+    session writes what `release` does besides."""
+    now_ms = world.clock.now_ms()
+    return world.store.update_run(
+        lease, now_ms, status=state.status.value, sequence=state.sequence, until_ms=now_ms + LAPSE_MS, waits=header_words(state),
+        meta=noted_meta(head, state), **also,
     )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """The running attempts of one session, each with its own deadline.
 
 A deadline ends its attempt regardless of what the node's code does. The code is cancelled, and the attempt has timed out at that
-instant. If the code suppresses the cancellation, its late result is ignored.
+instant. Code that goes on, in a thread or because it suppresses the cancellation, lingers (`lingering`): its late result is
+ignored.
 """
 
 from __future__ import annotations
@@ -17,22 +18,49 @@ from stepless.core.facts import AttemptFact
 from stepless.runtime.session.alarm import Alarm
 from stepless.runtime.session.eager import start_now, start_soon
 from stepless.runtime.session.execute import timed_out
+from stepless.runtime.session.lingering import Lingering
+from stepless.thread_calls import ThreadCalls
 
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """One started attempt. `until` is its deadline, in the loop's seconds, once its clock runs."""
+    """One started attempt. `until` is its deadline, in the loop's seconds, once its clock runs. `calls` counts its calls in
+    threads."""
 
     dispatch: Dispatch
     task: asyncio.Task[None] | None = None
     until: float = inf
+    calls: ThreadCalls | None = None
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether nothing of the attempt's code runs any more."""
+        return (self.task is None or self.task.done()) and (self.calls is None or not self.calls.number)
+
+    def when_returned(self, then: Callable[[], None]) -> None:
+        """Calls `then` once all code of an attempt that was cancelled has returned."""
+
+        def check(_: object = None) -> None:
+            if self.calls is not None and self.calls.number:
+                self.calls.returned = check
+            elif self.task is not None and not self.task.done():
+                self.task.add_done_callback(check)
+            else:
+                then()
+
+        check()
 
 
 class Attempts:
-    """`live` holds the running attempts, by instance. `report` is called with the failure of each attempt that times out."""
+    """`live` holds the running attempts, by instance. `report` is called with the failure of each attempt that times out.
+    `lingering` takes the attempts of this run whose code goes on after their end."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, report: Callable[[AttemptFact], None]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, report: Callable[[AttemptFact], None], lingering: Lingering, run_id: str
+    ) -> None:
         self._loop = loop
+        self._lingering = lingering
+        self._run_id = run_id
         self._report = report
         self.live: dict[str, Attempt] = {}
         self._alarm = Alarm(loop)
@@ -55,6 +83,8 @@ class Attempts:
         if self.live.get(attempt.dispatch.id) is not attempt:
             return False
         del self.live[attempt.dispatch.id]
+        if attempt.calls is not None and attempt.calls.number:  # a tool's, which has timed out
+            self._lingering.add(self._run_id, attempt, self._loop)
         return True
 
     def drop(self, instance: str) -> None:
@@ -62,6 +92,7 @@ class Attempts:
         attempt = self.live.pop(instance, None)
         if attempt is not None and attempt.task is not None:
             attempt.task.cancel()
+            self._lingering.add(self._run_id, attempt, self._loop)
 
     def close(self) -> None:
         """Drops all attempts."""

@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from stepless.core.decide import decide, is_cut_off
 from stepless.core.decision import Decision, Dispatch
@@ -25,17 +26,16 @@ from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
-from stepless.errors import LeaseLost, LogUnreadable, SteplessError, StoreUnavailable
+from stepless.errors import LeaseLost, LogUnreadable, StoreUnavailable
 from stepless.limits import (
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
     MAX_DECISION_STEPS,
-    MAX_DURATION_MS,
     MAX_IN_FLIGHT,
     MAX_STARTED_NOW,
+    PROMPT_TURNS,
     STAY_MS,
-    TAKEN_AT_ONCE,
     TURN_MS,
 )
 from stepless.model.graph import Graph
@@ -53,19 +53,23 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
+from stepless.runtime.session.leaving import Leaving
 from stepless.runtime.session.limited import limiter_of
+from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.notice_sender import NoticeSender
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
+from stepless.thread_calls import count_thread_calls
+
+if TYPE_CHECKING:
+    from stepless.runtime.session.limiting import Limiter
 
 
 class Session:
     """One run in one invocation."""
 
-    def __init__(self, world: World, head: RunHead, lease: Lease, budget: Budget) -> None:
-        self._world = world
-        self._commits = world.commits
-        self._with_retries = world.commits.with_retries
+    def __init__(self, world: World, head: RunHead, lease: Lease, budget: Budget, process: Lingering) -> None:
+        self._world, self._commits, self._with_retries = world, world.commits, world.commits.with_retries
         self._metered = type(world.meter) is not metering.NullMeter
         self._head = head
         self._lease = lease
@@ -79,7 +83,8 @@ class Session:
         self._state: State = State(self._graph, head.run_id)
         self._loop = asyncio.get_running_loop()
         self._arrivals = Arrivals(self._loop)
-        self._attempts = Attempts(self._loop, self._arrivals.add)
+        self._process, self._lingering = process, process.of(head.run_id)
+        self._attempts = Attempts(self._loop, self._arrivals.add, process, head.run_id)
         known = {"depth": self._meta.get("depth", 0), **({TRACE: trace_of(head.run_id, self._meta)} if world.traces else {})}
         self._executor = Executor(head, world, self._arrivals.add, known, self._mask)
         self._signals = Signals(world, head.run_id)
@@ -92,9 +97,16 @@ class Session:
         self._exports = SessionExports(world, head, lease)
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
-        self._permitted = False  # whether permits have arrived since the last decision
+        self._permitted = self._returned = False  # whether permits, or the return of lingering code, have come since then
         self._released = False  # whether the lease was released together with the last commit
+        self.only_lingers = False  # whether the session stays for lingering code alone
         self._limiter = limiter_of(world, head, self._graph, lambda: self._lease, self._log, self._with_retries)
+        if self._limiter is not None:
+            self._limiter.permits.lingering = self._lingering
+        self._leaving = Leaving(
+            world, head, self._meta, self._graph, lambda: self._lease, self._log, self._limiter, self._exports, self._signals,
+            budget,
+        )  # fmt: skip
 
     # -- from outside -----------------------------------------------------------------------------------------------
 
@@ -110,8 +122,13 @@ class Session:
 
     def stop(self) -> None:
         """Starts no more attempts, and hands over once the running ones have finished."""
-        self._stopping = True
+        self._stopping = self._leaving.is_stopping = True
         self._arrivals.wake()
+
+    def code_returned(self) -> None:
+        """Makes the session decide again: lingering code of the run has returned. For any thread."""
+        self._returned = True
+        self._loop.call_soon_threadsafe(self._arrivals.wake)
 
     def rest(self, error: LogUnreadable) -> bool:
         """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
@@ -139,8 +156,12 @@ class Session:
             if facts:
                 continue
             idle = not (self._arrivals.some or self._attempts.live or self._notice_sender)
-            leaving = idle and (self._decided or self._budget.over or self._stopping)
-            if leaving and (ending := await self._may_leave()) is not None:
+            leaving = idle and (self._decided or self._used_up or self._stopping)
+            self.only_lingers = leaving and bool(self._lingering)
+            if self.only_lingers:
+                if self._must_leave_code:
+                    return await self._leaving.lapse(self._state)
+            elif leaving and (ending := await self._may_leave()) is not None:
                 return ending
             facts = await self._collect()
 
@@ -163,8 +184,9 @@ class Session:
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
-        if not facts and self._decided and not self._permitted:
+        if not facts and self._decided and not self._permitted and not self._returned:
             return []
+        self._returned = False
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = not self._state.agenda or self._state.ended, False
@@ -184,7 +206,7 @@ class Session:
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
-            await self._mark_taken()
+            await self._signals.mark_taken(self._with_retries, self._renew_if_due)
         now = len(decision.dispatches) <= MAX_STARTED_NOW
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
@@ -216,13 +238,25 @@ class Session:
     @property
     def _exhausted(self) -> bool:
         """Whether no more attempts may begin in this invocation."""
-        return self._stopping or (self._budget.over and (self._budget.hard or self._dispatched > 0))
+        return self._stopping or (self._used_up and (self._budget.hard or self._dispatched > 0))
+
+    @property
+    def _used_up(self) -> bool:
+        """Whether the session must hand over. One with lingering code goes on while it may: its lease cannot be passed on."""
+        return self._budget.over and (self._budget.hard or not self._lingering)
+
+    @property
+    def _must_leave_code(self) -> bool:
+        """Whether the session leaves lingering code to the end of the process: the others have handed over, or the time is up."""
+        hard = self._budget.hard
+        return (hard and self._budget.over) or ((self._stopping or (hard and self._process.overdue())) and self._process.alone())
 
     def _decide_once(self, facts: Sequence[Fact]) -> Decision:
         now_ms, limiter = self._world.clock.now_ms() + self._ahead_ms, self._limiter
         return decide(
             self._state, facts, now_ms, env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT, steps=MAX_DECISION_STEPS,
             room_ms=self._budget.room_ms if self._budget.hard else None, permits=limiter.permits if limiter else None,
+            lingering=self._lingering if self._lingering else (),
         )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
@@ -230,16 +264,6 @@ class Session:
         orphans, self._signals.orphans = self._signals.orphans, []
         for orphan in [*children.orphans(self._graph, self._head.run_id, events), *orphans]:
             await self._with_retries(partial(children.cancel, self._world, orphan))
-
-    async def _mark_taken(self) -> None:
-        """Marks the processed signals as taken. Their events are committed, so no later session needs them."""
-        unmarked = self._signals.unmarked
-        while unmarked:
-            some = unmarked[:TAKEN_AT_ONCE]
-            await self._with_retries(partial(self._world.store.take_signals, self._head.run_id, some), together=True)
-            del unmarked[:TAKEN_AT_ONCE]
-            if self._loop.time() >= self._renew_at:
-                await self._with_retries(self._renew)
 
     def _dispatch(self, dispatch: Dispatch, *, now: bool) -> None:
         self._dispatched += 1
@@ -249,7 +273,7 @@ class Session:
 
     async def _attempt(self, attempt: Attempt) -> None:
         """Executes one attempt and reports its outcome as a fact. An error that is not an outcome ends the session."""
-        world = self._world
+        world, attempt.calls = self._world, count_thread_calls(self._loop)
         try:
             now_ms = world.clock.now_ms()
             if now_ms >= self._lease.until_ms - LEASE_MARGIN_MS:
@@ -300,7 +324,7 @@ class Session:
         facts = self._arrivals.take()
         if now >= self._renew_at:
             await self._with_retries(self._renew)
-        if due_ms is not None and due_ms <= self._now_ms() and not self._budget.over:
+        if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
             facts.append(Tick())
         if now >= self._look_at:
             facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
@@ -314,9 +338,13 @@ class Session:
     def _next_look(self, due_ms: int | None) -> float:
         """When to wake if no fact arrives, in the loop's seconds."""
         at = min(self._look_at, self._renew_at)
-        if due_ms is not None and not self._budget.over:
+        if due_ms is not None and not self._used_up:
             at = min(at, self._loop.time() + max(0, due_ms - self._now_ms()) / 1000)
         return at
+
+    async def _renew_if_due(self) -> None:
+        if self._loop.time() >= self._renew_at:
+            await self._with_retries(self._renew)
 
     def _renew(self) -> None:
         now = self._loop.time()
@@ -336,60 +364,37 @@ class Session:
     async def _may_leave(self) -> InvocationEnd | None:
         """Stays for something due soon (None), hands over or parks. No attempt is running, and no fact has arrived."""
         if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
-            return await self._hand_over()
+            return await self._leaving.hand_over(self._state)
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
-            return await self._hand_over() if self._budget.over else None
+            return await self._leaving.hand_over(self._state) if self._used_up else None
         if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
-            return await self._hand_over() if self._exhausted or not self._log.is_fenced else None
+            return await self._leaving.hand_over(self._state) if self._exhausted or not self._log.is_fenced else None
         return await self._park(due_ms)
 
-    async def _hand_over(self) -> InvocationEnd:
-        lease = await self._leave(self._world.clock.now_ms(), hand_over=True)
-        self._world.meter.count(metering.HAND_OVERS)
-        passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
-        self._world.queue.send(Message(self._head.run_id, "continue", self._state.continued + 1, b"", *passed))
-        return InvocationEnd.CONTINUED
-
     async def _park(self, due_ms: int | None) -> InvocationEnd:
-        children.notify_parent(self._world, self._meta, self._state)
-        refusal: SteplessError | None = None
-        if due_ms is not None:
-            due_ms -= self._ahead_ms
-            try:
-                self._world.timers.arm(self._head.run_id, due_ms)
-            except SteplessError as error:  # an answer need not wait until the lease expires; the message is delivered again,
-                refusal = error  # and the sweep finds the run at `due_ms`
-        elif self._graph.concurrency is not None:  # admission counts it among what is due
-            due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
-        if self._limiter is not None and (check_ms := await self._limiter.check_ms(self._state)) is not None:
-            due_ms = check_ms if due_ms is None else min(due_ms, check_ms)
-        await self._leave(due_ms)
-        if refusal is not None:
-            raise refusal
-        if self._signals.unseen():
-            self._world.queue.send(Message(self._head.run_id, "signal"))
-        elif self._limiter is not None and await self._limiter.was_served(self._state):
-            self._world.queue.send(Message(self._head.run_id, "limit"))
-        return InvocationEnd.PARKED
+        return await self._leaving.park(self._state, due_ms, self._ahead_ms)
 
     async def _end(self) -> InvocationEnd:
-        has_left = self._head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
-        if not has_left:
-            children.notify_parent(self._world, self._meta, self._state)
-        if not self._released:
-            await self._leave(None)
-        if not has_left:
-            self._world.timers.disarm(self._head.run_id)
-        return InvocationEnd.ENDED
+        self._leaving.announce_end(self._state)
+        if self._limiter is not None and self._lingering and not await self._keep_slots(self._limiter):
+            return await self._leaving.lapse(self._state)
+        return await self._leaving.end(self._state, released=self._released)
 
-    async def _leave(self, due_ms: int | None, *, hand_over: bool = False) -> Lease:
-        if not self._state.ended:
-            self._log.save_snapshot(self._state)
-        if self._limiter is not None:
-            await self._limiter.leave(self._state)
-        due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
-        passes_on = hand_over and self._log.is_fenced and not self._stopping  # a process that stops may take its queue with it
-        grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
-        release = partial(spending.release, self._world, self._head, self._lease, self._state, due_ms, also, grant_ms)
-        return await self._with_retries(release, together=True)
+    async def _keep_slots(self, limiter: Limiter) -> bool:
+        """Stays until the lingering code of a run that has ended has returned, and with it its slots. False if the process ends
+        itself before that."""
+        for _ in range(PROMPT_TURNS):  # most code returns at once when it is cancelled
+            await asyncio.sleep(0)
+        if self._lingering:
+            await self._with_retries(self._renew)  # shows in the header that the run has ended
+        while self._lingering:
+            self.only_lingers = True
+            if self._must_leave_code:
+                return False
+            await self._arrivals.sleep(min(self._renew_at, self._loop.time() + INBOX_POLL_MS / 1000))
+            self._arrivals.take()
+            await self._renew_if_due()
+            await limiter.after(self._state, exhausted=True)
+        return True
+

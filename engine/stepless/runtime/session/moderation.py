@@ -4,12 +4,18 @@ configures otherwise."""
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
+from typing import Final
 
 from stepless.errors import SteplessError
+from stepless.limits import MAX_REVIEWS
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.ports import Moderator
+from stepless.thread_calls import CountedPool
+
+_THREADS: Final = CountedPool(MAX_REVIEWS, thread_name_prefix="stepless-moderation")
 
 
 class FunctionModerator:
@@ -48,7 +54,8 @@ class Gate:
         try:
             if self._moderator is None:
                 raise SteplessError("no moderator is configured", mend="configure one, or set moderation: off")
-            reason = await asyncio.to_thread(self._moderator.review, phase, value)
+            run, review = copy_context().run, self._moderator.review
+            reason = await asyncio.get_running_loop().run_in_executor(_THREADS, run, review, phase, value)
         except SteplessError as error:
             if node.moderation_on_error == "block":
                 message = f"the {phase} could not be moderated: {error}"

@@ -14,6 +14,7 @@ from stepless.runtime.headers import head_of
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
+from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.loop import Session as Session
 from stepless.runtime.world import World
 
@@ -21,13 +22,17 @@ _GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a l
 
 
 class Runner:
-    """Executes one run per invocation. `sessions` holds the active sessions of this process, by run id. `on_unreadable` is called
+    """Executes one run per invocation. `sessions` holds the active sessions of this process, by run id; `lingering` the code of
+    attempts that have ended, which may outlive its session. `on_unreadable` is called
     for each run that rests because its log cannot be read; `on_opened` with the header when a session begins, and `on_left` with
     the header as it was then and the state when a session has left its run in good order. They must be short, and not raise."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.sessions: dict[str, Session] = {}
+        self.lingering = Lingering()
+        self.lingering.on_return = self._code_returned
+        self.lingering.alone = lambda: all(session.only_lingers for session in self.sessions.values())
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
         self.on_opened: Callable[[RunHead], None] = lambda head: None
         self.on_left: Callable[[RunHead, State], None] = lambda head, state: None
@@ -97,7 +102,12 @@ class Runner:
         return active is not None
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return Session(self._world, head, lease, budget)
+        return Session(self._world, head, lease, budget, self.lingering)
+
+    def _code_returned(self, run_id: str) -> None:
+        session = self.sessions.get(run_id)
+        if session is not None:
+            session.code_returned()
 
     def _requeue(self, message: Message) -> InvocationEnd:
         self._world.meter.count(metering.LEASE_CONFLICTS)

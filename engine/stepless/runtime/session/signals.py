@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from stepless.core.facts import Fact
 from stepless.core.state import State
+from stepless.limits import TAKEN_AT_ONCE
 from stepless.model.json import JSON
 from stepless.ports import Signal
 from stepless.runtime import inbox
 from stepless.runtime.session import children
 from stepless.runtime.world import World
+
+Retried: TypeAlias = Callable[..., Awaitable[Any]]  # makes a call to the store
 
 
 class Signals:
@@ -50,6 +55,15 @@ class Signals:
         """The fact of the signal that is in the inbox after this session has put one for the same key."""
         self._seen.add((existing.kind, existing.identity))
         return self._to_facts(state, [existing])
+
+    async def mark_taken(self, retried: Retried, between: Callable[[], Awaitable[None]]) -> None:
+        """Marks the processed signals as taken. Their events are committed, so no later session needs them. Calls `between` after
+        each write."""
+        while self.unmarked:
+            some = self.unmarked[:TAKEN_AT_ONCE]
+            await retried(partial(self._world.store.take_signals, self._run_id, some), together=True)
+            del self.unmarked[:TAKEN_AT_ONCE]
+            await between()
 
     def unseen(self) -> bool:
         """Whether the inbox holds new signals. They are left to the next session."""

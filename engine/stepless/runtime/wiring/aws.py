@@ -5,11 +5,13 @@ Reads the environment variables that template.yaml sets. Sends no request before
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
@@ -22,7 +24,7 @@ from stepless.adapters.aws.snapstart import reseed_after_restore
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.system import SystemClock
-from stepless.errors import ConfigError, StoreUnusable
+from stepless.errors import ConfigError, SteplessError, StoreUnusable
 from stepless.nodes import KIND_CODE, KINDS
 from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.access.invitations import Invitations
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from stepless.runtime.service import Service
     from stepless.runtime.session.runner import Runner
 
+_log = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[dict[str, Any], Any], dict[str, Any]]
 """What Lambda calls: takes an event and the invocation's context, returns an answer."""
@@ -49,6 +52,7 @@ class Cloud:
 
     world: World
     meter: EmfMeter
+    queue: SqsQueue
 
     @cached_property
     def runner(self) -> Runner:
@@ -71,6 +75,17 @@ class Cloud:
         from stepless.runtime.access.gateways import gateway  # only the API function needs it
 
         return gateway(setting("STEPLESS_AUTH"), os.environ.get)
+
+    def end_process(self, done: Sequence[str]) -> NoReturn:
+        """Ends the process at once, with what runs in its threads. Lambda reports the invocation as failed (`Runtime.ExitError`) and
+        starts another process for the next one. `done` are the receipt handles of the messages that must not be delivered again."""
+        try:
+            self.queue.delete(done)
+        except SteplessError:
+            _log.warning("messages that are done are delivered again", exc_info=True)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
 
     @property
     def api_keys(self) -> Sequence[str]:
@@ -139,7 +154,7 @@ def aws() -> Cloud:
         runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
     )  # fmt: skip
     invitations = Invitations(sign, os.environ.get(BASE_URL, ""))
-    return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter)
+    return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter, queue)
 
 
 class LazyCalendar:

@@ -27,7 +27,7 @@ def test_code_that_swallows_its_cancellation_does_not_outlive_its_deadline(machi
     """The run goes on at the deadline; what the code says and answers afterwards is not heard."""
 
     async def scene() -> str:
-        release, over = asyncio.Event(), asyncio.Event()
+        release, over, next_began = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
         async def stubborn(call: Call) -> str:
             try:
@@ -39,12 +39,19 @@ def test_code_that_swallows_its_cancellation_does_not_outlive_its_deadline(machi
             over.set()
             return "late"
 
-        machine.behaviours["a"] = stubborn
+        async def following(call: Call) -> str:
+            next_began.set()
+            return "done"
+
+        machine.behaviours |= {"a": stubborn, "b": following}
         run_id: str = machine.start({"a": node(timeout_ms=10), "b": node("a.error"), "w": approval("b")})
         async with asyncio.timeout(WAIT_S):
-            assert await machine.runner.run(Message(run_id, "start"), Budget(60_000)) is InvocationEnd.PARKED
+            session = asyncio.create_task(machine.runner.run(Message(run_id, "start"), Budget(60_000)))
+            await next_began.wait()
+            assert not over.is_set()
             release.set()
-            await over.wait()
+            assert await session is InvocationEnd.PARKED
+            assert over.is_set()
         return run_id
 
     run_id = asyncio.run(scene())
@@ -55,29 +62,18 @@ def test_code_that_swallows_its_cancellation_does_not_outlive_its_deadline(machi
 
 
 def test_a_late_end_is_not_taken_for_that_of_the_next_attempt(machine: Any, node: Node) -> None:
-    async def scene() -> str:
-        gone = asyncio.Event()
+    async def twice(call: Call) -> str:
+        if call.attempt == 1:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(0)
+            return "of the first"
+        return "of the second"
 
-        async def twice(call: Call) -> str:
-            if call.attempt == 1:
-                try:
-                    await asyncio.Event().wait()
-                except asyncio.CancelledError:
-                    await gone.wait()
-                return "of the first"
-            gone.set()
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            return "of the second"
-
-        machine.behaviours["a"] = twice
-        retry = {"attempts": 2, "backoff_ms": 0}
-        run_id: str = machine.start({"a": node(timeout_ms=10, retry=retry)})
-        async with asyncio.timeout(WAIT_S):
-            await machine.runner.run(Message(run_id, "start"), Budget(60_000))
-        return run_id
-
-    run_id = asyncio.run(scene())
+    machine.behaviours["a"] = twice
+    run_id = machine.start({"a": node(timeout_ms=10, retry={"attempts": 2, "backoff_ms": 0})})
+    machine.drain()
     assert machine.calls == {"a": 2}
     assert machine.view(run_id).nodes["a"].output == "of the second"
 

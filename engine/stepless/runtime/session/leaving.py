@@ -1,0 +1,108 @@
+"""How a session leaves its run: it hands over, parks or ends, and releases the lease. A session whose run has lingering code
+(`lingering`) cannot release it: the lease lapses soon after, when the process has ended itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stepless.core.state import State
+from stepless.errors import SteplessError
+from stepless.limits import LAPSE_MS, LEASE_MS, MAX_DURATION_MS
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.ports import Lease, Message, RunHead
+from stepless.runtime import inbox, metering
+from stepless.runtime.billing import spending
+from stepless.runtime.runlog import RunLog
+from stepless.runtime.session import children
+from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.exports import SessionExports
+from stepless.runtime.session.invocation_end import InvocationEnd
+from stepless.runtime.session.signals import Signals
+from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.session.limiting import Limiter
+
+
+class Leaving:
+    """Leaves one run. `lease` returns the present lease. A process that `is_stopping` may take its queue with it: it passes no
+    lease on."""
+
+    def __init__(
+        self, world: World, head: RunHead, meta: Mapping[str, JSON], graph: Graph, lease: Callable[[], Lease], log: RunLog,
+        limiter: Limiter | None, exports: SessionExports, signals: Signals, budget: Budget,
+    ) -> None:  # fmt: skip
+        self._world, self._head, self._meta, self._graph = world, head, meta, graph
+        self._lease, self._log, self._limiter, self._exports = lease, log, limiter, exports
+        self._signals, self._budget = signals, budget
+        self.is_stopping = False
+        self._has_left = head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
+
+    async def hand_over(self, state: State) -> InvocationEnd:
+        """Leaves work to the next invocation."""
+        lease = await self._release(state, self._world.clock.now_ms(), hand_over=True)
+        self._world.meter.count(metering.HAND_OVERS)
+        passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
+        self._world.queue.send(Message(self._head.run_id, "continue", state.continued + 1, b"", *passed))
+        return InvocationEnd.CONTINUED
+
+    async def park(self, state: State, due_ms: int | None, ahead_ms: int) -> InvocationEnd:
+        """Leaves a run that waits, until `due_ms` of its own time, which is `ahead_ms` ahead."""
+        children.notify_parent(self._world, self._meta, state)
+        refusal: SteplessError | None = None
+        if due_ms is not None:
+            due_ms -= ahead_ms
+            try:
+                self._world.timers.arm(self._head.run_id, due_ms)
+            except SteplessError as error:  # an answer need not wait until the lease expires; the message is delivered again,
+                refusal = error  # and the sweep finds the run at `due_ms`
+        elif self._graph.concurrency is not None:  # admission counts it among what is due
+            due_ms = self._world.clock.now_ms() + MAX_DURATION_MS
+        if self._limiter is not None and (check_ms := await self._limiter.check_ms(state)) is not None:
+            due_ms = check_ms if due_ms is None else min(due_ms, check_ms)
+        await self._release(state, due_ms)
+        if refusal is not None:
+            raise refusal
+        if self._signals.unseen():
+            self._world.queue.send(Message(self._head.run_id, "signal"))
+        elif self._limiter is not None and await self._limiter.was_served(state):
+            self._world.queue.send(Message(self._head.run_id, "limit"))
+        return InvocationEnd.PARKED
+
+    def announce_end(self, state: State) -> None:
+        """Tells the parent that the run has ended."""
+        if not self._has_left:
+            children.notify_parent(self._world, self._meta, state)
+
+    async def end(self, state: State, *, released: bool) -> InvocationEnd:
+        """Leaves a run that has ended. `released`: the lease was released with the last commit."""
+        if not released:
+            await self._release(state, None)
+        if not self._has_left:
+            self._world.timers.disarm(self._head.run_id)
+        return InvocationEnd.ENDED
+
+    async def lapse(self, state: State) -> InvocationEnd:
+        """Leaves a run with lingering code, because the process ends. Everything that the code uses stays taken until the lease
+        lapses: its slots, and the right to begin its next attempt."""
+        if not state.ended:
+            self._log.save_snapshot(state)
+        _, also = await self._exports.leave(None, self._budget, hand_over=True)
+        lapse = partial(spending.lapse, self._world, self._head, self._lease(), state, also)
+        await self._world.commits.with_retries(lapse, together=True)
+        self._world.queue.send(Message(self._head.run_id, "signal"), LAPSE_MS)
+        return InvocationEnd.CONTINUED
+
+    async def _release(self, state: State, due_ms: int | None, *, hand_over: bool = False) -> Lease:
+        if not state.ended:
+            self._log.save_snapshot(state)
+        if self._limiter is not None:
+            await self._limiter.leave(state)
+        due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
+        passes_on = hand_over and self._log.is_fenced and not self.is_stopping
+        grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
+        release = partial(spending.release, self._world, self._head, self._lease(), state, due_ms, also, grant_ms)
+        return await self._world.commits.with_retries(release, together=True)
