@@ -71,9 +71,9 @@ def decide(
     that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
     limits of their node or workflow (None: these are not applied), and those of instances in `lingering`, whose former attempt
     has ended and whose code has not returned. `exclusive`: the process executes no attempt of other runs and begins none, so that
-    an exclusive attempt may begin. A decision whose evaluations take more than `steps` (None: no limit) takes all facts and leaves
-    the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an ended
-    run) changes nothing. Raises only `EngineBug`. """
+    an exclusive attempt may begin. A decision whose evaluations take more than `steps` (None: no limit) takes all facts and
+    leaves the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an
+    ended run) changes nothing. Raises only `EngineBug`. """
     decision = Decision(state, now_ms, env, capacity, room_ms, permits, lingering, exclusive)
     for fact in facts:
         if state.ended:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 
 from stepless.errors import EngineBug, LogUnreadable, SteplessError, TransientError
-from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
+from stepless.limits import BUSY_DELAY_MS, INTERRUPT_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
 from stepless.ports import Clock, Firing, Inbound, Message
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.removal import remove_expired
@@ -135,18 +135,24 @@ class Host:
             return
 
     async def stop(self) -> bool:
-        """Starts no more invocations, and lets the active ones finish their attempts and hand over. Returns False if that takes
-        longer than SHUTDOWN_MS: the attempts that were cancelled then run again after the next start."""
+        """Starts no more invocations, and lets the active ones finish their attempts and hand over. Takes at most SHUTDOWN_MS, of
+        which the last part serves to cancel attempts that go on, and to record that they begin again. Returns False if there were
+        any."""
         self._stopping = True
         self._wake.set()
         for session in list(self._runner.sessions.values()):
             session.stop()
         if not self._invocations:
             return True
-        _, late = await asyncio.wait(self._invocations, timeout=SHUTDOWN_MS / 1000)
-        for task in late:
+        _, late = await asyncio.wait(self._invocations, timeout=(SHUTDOWN_MS - INTERRUPT_MS) / 1000)
+        if not late:
+            return True
+        for session in list(self._runner.sessions.values()):
+            session.interrupt()
+        _, stuck = await asyncio.wait(late, timeout=INTERRUPT_MS / 1000)
+        for task in stuck:
             task.cancel()
-        return not late
+        return False
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
