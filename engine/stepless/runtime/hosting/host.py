@@ -25,7 +25,8 @@ class Host:
     queue; a monotonic clock avoids late hints when the system clock is set back. `wake` may be called from any thread."""
 
     def __init__(
-        self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None
+        self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None,
+        drain_ms: float = SHUTDOWN_MS - INTERRUPT_MS,
     ) -> None:
         self._world = world
         self._pace = pace or world.clock
@@ -33,6 +34,7 @@ class Host:
         self._queue = queue
         self._timers = timers
         self._budget_ms = budget_ms
+        self._drain_ms = drain_ms
         self._invocations: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._wake = asyncio.Event()
@@ -144,7 +146,7 @@ class Host:
             session.stop()
         if not self._invocations:
             return True
-        _, late = await asyncio.wait(self._invocations, timeout=(SHUTDOWN_MS - INTERRUPT_MS) / 1000)
+        _, late = await asyncio.wait(self._invocations, timeout=self._drain_ms / 1000)
         if not late:
             return True
         for session in list(self._runner.sessions.values()):
