@@ -53,7 +53,7 @@ def test_five_kills_convict_none_of_two_long_functions(serve: Serve, write: Writ
     dev = serve()
     run_id = dev.start("two")
     for _ in range(5):
-        if "at work" not in dev.child.said:  # else it began before the server said that it listens
+        if "at work" not in "".join(dev.child.said):  # else it began before the server said that it listens
             dev.child.until("at work")
         dev.child.signal(signal.SIGKILL)
         dev.child.ended()

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 from stepless.core.decide import decide
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Continued, Fact, Postponed, Recovered, Stopped, Tick
+from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.recovery import is_cut_off
 from stepless.core.state import State
-from stepless.errors import LeaseLost, LogUnreadable, StoreUnavailable
+from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
@@ -43,7 +43,7 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
-from stepless.runtime import inbox, metering, resting
+from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
@@ -51,6 +51,7 @@ from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.controls import Controls
 from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from stepless.runtime.session.limiting import Limiter
 
 
-class Session:
+class Session(Controls):
     """One run in one invocation. `died`: attempts that no process executes were interrupted by the death of their process."""
 
     def __init__(
@@ -112,51 +113,6 @@ class Session:
             world, head, self._meta, self._graph, lambda: self._lease, self._log, self._limiter, self._exports, self._signals,
             budget,
         )  # fmt: skip
-
-    # -- from outside -----------------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        """The state after the last decision; of a session that has left, after its last commit."""
-        return self._state
-
-    def poke(self) -> None:
-        """Makes the session read the inbox now. Called when a signal was put."""
-        self._look_at = 0.0
-        self._arrivals.wake()
-
-    def stop(self) -> None:
-        """Starts no more attempts, and hands over once the running ones have finished."""
-        self._stopping = self._leaving.is_stopping = True
-        self._arrivals.wake()
-
-    def code_returned(self) -> None:
-        """Makes the session decide again: lingering code of the run has returned. For any thread."""
-        self._returned = True
-        self._loop.call_soon_threadsafe(self._arrivals.wake)
-
-    def interrupt(self) -> None:
-        """Cancels the attempts in progress, which begin again in another process, and hands over."""
-        self._attempts.close()
-        self._notice_sender.close()
-        self._arrivals.add(Stopped())
-
-    def may_begin_exclusive(self) -> None:
-        """Makes the session decide again: it has been granted exclusivity."""
-        self._permitted = True
-        self._arrivals.wake()
-
-    def rest(self, error: LogUnreadable) -> bool:
-        """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
-        return resting.rest(self._world, self._head, self._lease, error)
-
-    def close(self) -> None:
-        """Cancels the attempts, notices and exports that are still running."""
-        self._arrivals.close()
-        self._attempts.close()
-        self._notice_sender.close()
-        self._exports.close()
-        self._exclusivity.withdraw(self)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
