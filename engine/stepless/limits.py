@@ -214,6 +214,7 @@ SHUTDOWN_MS: Final = 10_000  # how long a drain may take after Ctrl-C
 INTERRUPT_MS: Final = 3_000  # the last part of it, in which attempts that go on are cancelled
 LINGER_MS: Final = 60_000  # how long code may go on after the end of its attempt; then its process ends itself
 PROMPT_TURNS: Final = 3  # turns of the event loop that cancelled code takes to return if it does not go on
+CLOCK_TOLERANCE_MS: Final = 60_000  # a timer that began later than this from now began before the clock was set back
 LAPSE_MS: Final = 6_000  # the rest of a lease when its process ends itself: above BUDGET_MARGIN_MS, after which Lambda kills it
 MAX_LOG_CHARACTERS: Final = 2_000  # of one log line of a node
 MAX_REPORTED_LINES: Final = 40  # of the history, in a failed assertion of a workflow test

@@ -77,9 +77,9 @@ def test_a_node_that_kills_its_process_fails_alone_among_fifty_others(
     for _ in range(4):
         assert spawn("dev", ".", "--db", "kept/dev.db", "--port", "0", STEPLESS_API_KEY="k").ended() == -signal.SIGKILL
     story = events(serve(), run_id)
-    ends = {event["node"]: event for event in story if event["type"] in ENDS and event.get("node") in calls}
+    ends = {event["payload"]["node"]: event for event in story if event["type"] in ENDS and event["payload"]["node"] in calls}
     assert len(ends) == OTHERS + 1
-    assert {name: end["code"] for name, end in ends.items() if end["type"] == "node.failed"} == {"n20": "crashed"}
+    assert {name: end["payload"]["code"] for name, end in ends.items() if end["type"] == "node.failed"} == {"n20": "crashed"}
 
 
 def test_a_process_that_is_told_to_stop_again_and_again_counts_no_death(serve: Serve, write: Write) -> None:

@@ -23,6 +23,7 @@ from stepless.core.facts import (
     Begin,
     CancelRequested,
     ChildChanged,
+    ClockSetBack,
     Completed,
     Continued,
     Expired,
@@ -41,6 +42,7 @@ from stepless.core.facts import (
 )
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
 from stepless.core.recovery import recovered, stopped
+from stepless.core.set_back import set_back
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, end_for_permit, wait
 from stepless.core.state import Instance, RunStatus, State, Status, is_effect
@@ -274,6 +276,7 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Expired: _expired,
     ChildChanged: child_changed,
     Tick: _tick,
+    ClockSetBack: set_back,
     CancelRequested: _cancel,
     HoldChanged: hold_changed,
     Recovered: recovered,

@@ -95,6 +95,11 @@ class ChildChanged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ClockSetBack:
+    """The clock shows an earlier instant than when some timers of the run began."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed: everything that is due at the decision's instant happens."""
 
@@ -167,4 +172,7 @@ class Noticed(NamedTuple):
 
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
-Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Stopped | Continued | Noticed
+Fact = (
+    Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | ClockSetBack | Asked | Recovered | Stopped | Continued
+    | Noticed
+)

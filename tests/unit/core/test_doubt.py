@@ -179,7 +179,8 @@ def test_attempts_that_a_living_process_broke_off_count_nothing(play: Make, node
 
 
 def test_an_interrupted_attempt_of_a_halting_run_ends_as_it_would_have(play: Make, node: Node) -> None:
-    run = play({"a": node(), "b": node(), "c": node("b"), "stop": node(), "end": {"type": "end", "after": "stop", "with": {"halt": True}}})
+    end = {"type": "end", "after": "stop", "with": {"halt": True}}
+    run = play({"a": node(), "b": node(), "c": node("b"), "stop": node(), "end": end})
     run.begin()
     death(run)
     death(run)

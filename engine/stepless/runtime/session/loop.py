@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 from stepless.core.decide import decide
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
+from stepless.core.facts import ClockSetBack, Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
 from stepless.core.recovery import is_cut_off
+from stepless.core.set_back import is_set_back
 from stepless.core.state import State
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
@@ -153,7 +154,8 @@ class Session(Controls):
             facts.append(Recovered(self.died))
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
-        return inbox.holds_first([*facts, Tick(), *self._look()])
+        looked = self._look()
+        return inbox.holds_first([*facts, *self._set_back(), Tick(), *looked])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -301,13 +303,16 @@ class Session(Controls):
         if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
             facts.append(Tick())
         if now >= self._look_at:
-            facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
+            facts = inbox.holds_first([*facts, *await self._with_retries(self._look), *self._set_back()])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
 
     def _now_ms(self) -> int:
         return self._world.clock.now_ms() + self._ahead_ms
+
+    def _set_back(self) -> list[Fact]:
+        return [ClockSetBack()] if is_set_back(self._state, self._now_ms()) else []
 
     def _next_look(self, due_ms: int | None) -> float:
         """When to wake if no fact arrives, in the loop's seconds."""

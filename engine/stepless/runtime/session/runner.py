@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from stepless.core.state import State
 from stepless.errors import DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
-from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS
+from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.headers import head_of
@@ -52,7 +52,7 @@ class Runner:
         if self._runs_here(run_id):
             return InvocationEnd.BUSY
         head = head_of(world, message, now_ms)
-        if head is None or head.status == ERASED or _rests_for_ever(head):
+        if head is None or head.status == ERASED or _rests_for_ever(head) or _exports_later(head, now_ms):
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)
         if lease is None:
@@ -133,6 +133,12 @@ class Runner:
 def _rests_for_ever(head: RunHead) -> bool:
     """Whether the run has ended and nothing is left to do but to remove it one day."""
     return head.status in inbox.ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)
+
+
+def _exports_later(head: RunHead, now_ms: int) -> bool:
+    """Whether the run has ended and the next try of its exports is not due: a further hint for the former try changes nothing."""
+    due_ms = head.due_ms if head.status in inbox.ENDED and head.owner is None else None
+    return due_ms is not None and now_ms < due_ms <= now_ms + MAX_EXPORT_RETRY_MS
 
 
 def _granted(head: RunHead, message: Message, now_ms: int) -> Lease | None:
