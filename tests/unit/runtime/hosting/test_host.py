@@ -71,7 +71,7 @@ def test_a_bug_ends_the_invocation_and_is_told_to_whoever_waits_for_the_run() ->
 
 
 def test_a_wait_that_began_while_the_clock_was_ahead_ends_after_its_length() -> None:
-    """The clock is set three days ahead and back again. The wait of ten minutes ends ten minutes after that, not in three days."""
+    """The clock is set three days ahead and back again. The wait of ten minutes ends ten minutes later, not in three days."""
     clock = SettableClock(HOUR_MS + 72 * HOUR_MS)
     host, service = hosted(SettableClock(HOUR_MS), clock, MemoryStore())
     service.publish({"id": "small", "nodes": {"w": {"type": "wait", "with": {"for": "10m"}}}})
