@@ -9,15 +9,21 @@ the attempts that were held back begin, before another attempt in doubt gets its
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stepless.core.doubt import needs_exclusive
 from stepless.core.state import State
 from stepless.runtime.session.lingering import Lingering
 
 if TYPE_CHECKING:
-    from stepless.runtime.session.controls import Controls
     from stepless.runtime.session.limiting import Limiter
+
+
+class Waiter(Protocol):
+    """A session that waits for exclusivity."""
+
+    def may_begin_exclusive(self) -> None:
+        """Called when exclusivity is granted."""
 
 
 class Exclusivity:
@@ -29,20 +35,20 @@ class Exclusivity:
         self._lingering = lingering
         self.attempts = 0
         self.closed = False
-        self.holder: Controls | None = None
+        self.holder: Waiter | None = None
         self.is_fresh = False
-        self._line: list[Controls] = []  # the sessions that wait for exclusivity
+        self._line: list[Waiter] = []  # the sessions that wait for exclusivity
         self._held_back: list[asyncio.Future[None]] = []
 
-    def may_begin(self, session: Controls) -> bool:
+    def may_begin(self, session: Waiter) -> bool:
         """Whether the session may begin an exclusive attempt now."""
         return self.is_fresh and self.holder is session
 
-    def concerns(self, session: Controls) -> bool:
+    def concerns(self, session: Waiter) -> bool:
         """Whether the session has exclusivity or waits for it."""
         return self.holder is session or session in self._line
 
-    def look(self, session: Controls, state: State, limiter: Limiter | None, *, over: bool) -> None:
+    def look(self, session: Waiter, state: State, limiter: Limiter | None, *, over: bool) -> None:
         """Requests exclusivity if the run needs it, or gives it back if its attempt has ended or cannot begin. To be called after
         each decision. `over`: no attempt may begin in this session."""
         if not (state.recoveries or self.closed):
@@ -62,7 +68,7 @@ class Exclusivity:
             self.closed = True
             self.advance()
 
-    def withdraw(self, session: Controls) -> None:
+    def withdraw(self, session: Waiter) -> None:
         """Ends the request or the exclusivity of a session, if it has any."""
         if self.holder is session:
             self.holder, self.is_fresh = None, False
@@ -76,7 +82,7 @@ class Exclusivity:
             self._let_pass()
         self.advance()
 
-    async def enter(self, session: Controls) -> None:
+    async def enter(self, session: Waiter) -> None:
         """Counts an attempt that begins, after it was held back for as long as it had to be."""
         if not self.closed or self.holder is session:
             self.attempts += 1
