@@ -10,6 +10,7 @@ from stepless.core.limits.queue import unqueue
 from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
+from stepless.core.window import leave_window
 from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"
@@ -26,7 +27,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     state.children.pop(event.instance, None)
     state.idle_hops = 0
     if state.recoveries:
-        _leave_window(state, instance)
+        leave_window(state, instance)
     if state.first_starts:
         state.first_starts.pop(event.instance, None)
     for live in (state.running, state.waiting, state.backing_off):
@@ -46,15 +47,6 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     scope.unsettled -= 1
     if scope.unsettled == 0 and scope.owner is not None:
         _turn_ended(state, scope, event)
-
-
-def _leave_window(state: State, instance: Instance) -> None:
-    """Takes a settled instance out of the window of deaths, which ends with its last instance."""
-    state.recoveries.pop(instance.id, None)
-    state.lone_deaths.pop(instance.id, None)
-    state.doubted.pop(instance.id, None)
-    if not state.recoveries:
-        state.deaths, state.exclusive = 0, ""
 
 
 def _resolve_branches(state: State, instance: Instance) -> None:

@@ -9,7 +9,6 @@ Folding takes constant time per event, plus the out-degree of the instance that 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from heapq import heappush
 
@@ -37,6 +36,7 @@ from stepless.core.state import (
 )
 from stepless.core.turns import collection, exit_cells, output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
+from stepless.core.window import fold_recovered
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.json import JSON
@@ -129,30 +129,6 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
         state.timers.clear()
 
     return folded
-
-
-def _run_recovered(state: State, event: Event) -> None:
-    died = event.data.get("died", True)
-    for name, instance in state.running.items():
-        state.first_starts.setdefault(name, instance.since_ms)
-        instance.since_ms = event.at_ms
-        if died:
-            state.recoveries[name] = state.recoveries.get(name, 0) + 1
-    if died and state.running:
-        _count_death(state)
-    state.exclusive = ""
-
-
-def _count_death(state: State) -> None:
-    """Counts a death in its window, and against the instance whose attempt was exclusive. From the second one on, instances of
-    the window that wait for a free slot wait for an exclusive attempt."""
-    state.deaths += 1
-    if state.exclusive in state.running:
-        state.lone_deaths[state.exclusive] = state.lone_deaths.get(state.exclusive, 0) + 1
-    if state.deaths > 1:
-        queued = [one for one in state.ready if one.id in state.recoveries]
-        state.ready = deque(one for one in state.ready if one.id not in state.recoveries)
-        state.doubted.update((one.id, one) for one in queued if one.status is Status.QUEUED)
 
 
 def _run_continued(state: State, event: Event) -> None:
@@ -395,7 +371,7 @@ def _loop_next(state: State, instance: Instance, event: Event) -> None:
 _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
     EventType.RUN_STARTED: _run_started,
     EventType.RUN_STATUS_CHANGED: _run_status,
-    EventType.RUN_RECOVERED: _run_recovered,
+    EventType.RUN_RECOVERED: fold_recovered,
     EventType.RUN_CONTINUED: _run_continued,
     EventType.RUN_COMPLETED: _run_ended(RunStatus.COMPLETED),
     EventType.RUN_FAILED: _run_ended(RunStatus.FAILED),
