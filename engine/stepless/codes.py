@@ -110,7 +110,8 @@ NODES: Final[Table] = {
     "code_timeout": Code("the code did not finish in time", "Raise `timeout_ms`, or do less work."),
     "connection_failed": Code("the host could not be reached", "Check the host; `retry_on` can list this cause."),
     "crashed": Code(
-        "the process ended during every attempt of the node", "Check the runner's log: did it run out of memory, or time out?"
+        "the process ended again and again while it executed only this node",
+        "Check the runner's log: did the node exhaust the memory, or end the process?",
     ),
     "input_contract_violation": Code("the merged input violates `input_contract`", "See the violation; the node did not run."),
     "invalid_arguments": Code("the arguments do not match the function's signature", "Fix the argument in the message."),

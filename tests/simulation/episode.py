@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random, getstate, seed, setstate
 from typing import Any
 
 from callers import SECRET, Reported
 from coding import Coding
+from deaths import Deaths
 from drafted import drafted
 from erased import Erasures
 from exported import Deliveries
@@ -30,7 +32,7 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace
 from stepless.errors import SteplessError
-from stepless.limits import LEASE_MARGIN_MS, MAX_RECOVERIES
+from stepless.limits import LEASE_MARGIN_MS, MAX_LONE_DEATHS
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
 from stepless.model.stored_document import encode_document
@@ -128,6 +130,7 @@ class Episode:
         self.names = self.ground.names
         self.plain_versions = KnownVersions(self.truth, KINDS)
         self.scenario = self._scenario()
+        self.deaths = Deaths(self)
         self.draft = drafted(self)
         self.started: dict[str, list[str]] = {f"start {number}": [] for number in range(self.ground.starts)}
         self.reported = Reported()
@@ -161,7 +164,8 @@ class Episode:
         """The ports as one process sees them."""
         skew_ms = self.random.randint(-self.chance.weather.skew_ms, self.chance.weather.skew_ms)
         clock = self.parts.clock(self.schedule, self.chance.weather, skew_ms)
-        runs: dict[str, Any] = {"function": self._attempt, "router": self._attempt}
+        attempt = partial(self._attempt, actor)
+        runs: dict[str, Any] = {"function": attempt, "router": attempt}
         ports = self.ground.ports(actor, clock)
         world = World(
             ports.store, ports.queue, ports.timers, ports.blobs, clock, MemorySecrets(SECRETS), KINDS,
@@ -176,14 +180,14 @@ class Episode:
         """The true time, as shown by a correct clock."""
         return EPOCH_MS + int(self.schedule.now_ms)
 
-    async def _attempt(self, call: Call) -> Result | Pause:
+    async def _attempt(self, actor: Actor, call: Call) -> Result | Pause:
         """The work of every node: records that it runs, takes its time and ends as the script says."""
         self.journal.runs_now(call)
         if self.draft is not None and call.run_id == self.draft.run_id and call.node in self.draft.pins:
             raise Violation(f"a pinned node is not called: {call.instance} of {call.run_id}")
         entries = self.scenario.script.get(call.node, QUICK)
         ((what, options),) = entries[min(call.attempt, len(entries)) - 1].items()
-        await self.coding.work(call, options["ms"])
+        await self.deaths.execute(actor, call, options["ms"])
         if what == "fail":
             raise NodeFailure(options["cause"], options["cause"], "", retry_after_ms=options.get("retry_after_ms"))
         return Result(options.get("value", call.node), options.get("handle", "source"))
@@ -305,6 +309,7 @@ class Episode:
 
         self.journal.check(self.truth, self.ground.created, graph)
         self.erasures.check(graph)
+        self.deaths.check({run_id: self.journal.runs[run_id].events for run_id in self.names})
         self.reported.check(self)
         if self.parts.exports:
             self.deliveries.check()
@@ -329,7 +334,7 @@ class Episode:
                 script[event.instance] = [{"ok": {"value": event.data["answer"]}}]
             elif event.type is EventType.NODE_FAILED and event.data["error"]["code"].startswith("child_"):
                 script[event.instance] = [{"fail": {"cause": "child_failed", "code": event.data["error"]["code"]}}]
-            elif event.type is EventType.NODE_FAILED and _has_crashed(event):
+            elif event.type is EventType.NODE_FAILED and self.deaths.is_crash(event):
                 self._check_crash(story.events, event)
                 script[event.instance] = [{"fail": {"cause": "crashed", "code": "crashed"}}]
         head = self.ground.created[run_id]
@@ -347,15 +352,24 @@ class Episode:
 
     @staticmethod
     def _check_crash(events: Sequence[Event], crash: Event) -> None:
-        recovered = [event for event in events if event.type is EventType.RUN_RECOVERED and event.sequence < crash.sequence]
-        times = sum(crash.instance in event.data["instances"] for event in recovered)
-        if times <= MAX_RECOVERIES:
-            raise Violation(f"an instance crashes after more than {MAX_RECOVERIES} recoveries: {crash.instance} after {times}")
+        times = lone_deaths(events, crash)
+        if times < MAX_LONE_DEATHS:
+            raise Violation(f"a crash takes {MAX_LONE_DEATHS} deaths while an instance ran alone: {crash.instance} after {times}")
 
 
-def _has_crashed(event: Event) -> bool:
-    """Whether an instance was cut off too often; a node `fail` passes the error of another on."""
-    return event.data["error"]["code"] == "crashed" and not event.data["error"].get("causes")
+def lone_deaths(events: Sequence[Event], crash: Event) -> int:
+    """How often a process died before this event while an attempt of its instance was exclusive and the only one of the run."""
+    times, exclusive = 0, ""
+    for event in events:
+        if event.sequence >= crash.sequence:
+            break
+        if event.type is EventType.NODE_STARTED:
+            exclusive = event.instance if event.data.get("exclusive") else ""
+        elif event.type is EventType.RUN_RECOVERED:
+            alone = event.data["instances"] == [exclusive] and event.data.get("died", True)
+            times += alone and exclusive == crash.instance
+            exclusive = ""
+    return times
 
 
 def _is_of_its_own(event: Event) -> bool:

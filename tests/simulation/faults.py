@@ -7,7 +7,7 @@ for longer than its lease. Messages and timers are lost, duplicated, delayed and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
@@ -41,6 +41,8 @@ class Weather:
     skew_ms: int = 0
     back_ms: int = 0  # the clock is set back by this …
     back_at_ms: float = 0.0  # … at this instant
+    poison: float = 0.0  # a node kills its process at each attempt
+    killed: float = 0.0  # a process dies during an attempt
     # Only on the cloud:
     lag: float = 0.0  # an index, or a read that is not consistent, is behind the table
     partial: float = 0.0  # a batch is done in part
@@ -50,8 +52,23 @@ class Weather:
     lingers: float = 0.0  # code does not return when it is cancelled, for a while or for ever
 
 
+    @property
+    def doubles(self) -> bool:
+        """Whether an attempt may run in two processes at once, because one is frozen or its clock is wrong."""
+        return bool(self.skew_ms or self.back_ms or self.latency or any("frozen" in fault for fault in self.faults if self.rate))
+
+
 def draw_weather(random: Random) -> Weather:
-    """One fault in half of the worlds, a storm in the others."""
+    """One fault in half of the worlds, a storm in the others; in some of them nodes kill their process."""
+    peek = Random()
+    peek.setstate(random.getstate())  # what follows is drawn as if there were no such nodes
+    weather = _drawn(random)
+    if peek.random() < 0.85:
+        return weather
+    return replace(weather, poison=peek.choice([0, 0.1]), killed=peek.choice([0, 0.05]))
+
+
+def _drawn(random: Random) -> Weather:
     if random.random() < 0.5:
         fault, call = random.choice(CALL_FAULTS), random.randrange(160)
         return Weather(until_ms=1e12, single=call, faults=(fault,), latency=random.choice([0, 0.3]))

@@ -12,6 +12,7 @@ from typing import Any
 from episode import Parts
 from faults import SkewedClock
 from mutants_cloud import CLOUD_MUTANTS
+from mutants_deaths import DEATH_MUTANTS
 from mutants_erased import ERASE_MUTANTS
 from mutants_exports import EXPORT_MUTANTS
 from mutants_file import FILE_MUTANTS
@@ -330,4 +331,5 @@ MUTANTS: Mapping[str, Parts] = {
     **LINGERING_MUTANTS,
     **EXPORT_MUTANTS,
     **ERASE_MUTANTS,
+    **DEATH_MUTANTS,
 }

@@ -19,8 +19,10 @@ TRIED_FIRST = {  # seeds that find a bug whose search takes seconds
     "a repeated request believes a conflict": 11,
     "a shared transaction is answered too soon": 20,
     "a version before its document": 20,
+    "alone in its run is alone in its process": 215,
     "an erasure leaves the values": 19,
     "children of the dead are orphans": 134,
+    "exclusive without a request": 51,
     "loading forgets the last event": 17,
 }
 FOUND_AS = {"events are exported before their commit": "only what is in the log is exported"}  # another violation is another bug

@@ -4,19 +4,20 @@ simulate SEEDS=1 FROM=<seed>`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 from embedded import OnFile
 from episode import Episode, Parts
-from faults import draw_weather
+from faults import Weather, draw_weather
 from grounds import OnCloud
 from mutants_cloud import CLOUD_WEATHERS, partial, repeated, robbed
 from mutants_file import cramped
 from sweeps import at_most
-from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lingering, lossy, slow, storm
+from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lingering, lossy, plagued, poisoned, slow, storm
 from workflows import SHAPES
 
 from stepless.core.events import RUN_ENDS
@@ -120,6 +121,18 @@ def test_of_a_run_that_is_erased_or_expires_everything_is_left_or_nothing(weathe
 def test_of_a_run_that_is_erased_or_expires_the_stores_that_last_keep_everything_or_nothing(ground: str, seeds: int) -> None:
     for number in range(seeds):
         Episode(number, replace(GROUNDS[ground], erases=True)).go()
+
+
+@pytest.mark.parametrize(("ground", "seeds"), [("memory", 60), ("cloud", 4), ("file", 12)])
+@pytest.mark.parametrize("weather", [poisoned, plagued], ids=lambda weather: weather.__name__)
+def test_of_instances_that_kill_their_process_all_are_found_and_no_other_is_blamed(
+    ground: str, seeds: int, weather: Callable[[Random], Weather]
+) -> None:
+    crashed = 0
+    for number in range(at_most(seeds, 2 * seeds)):
+        episode = Episode(number, replace(GROUNDS[ground], weather=weather)).go()
+        crashed += episode.deaths.found
+    assert crashed
 
 
 # Seeds that found a fault of the engine, each with its cause.

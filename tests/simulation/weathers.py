@@ -12,6 +12,17 @@ def calm(random: Random) -> Weather:
     return Weather()
 
 
+def poisoned(random: Random) -> Weather:
+    """Some nodes kill their process at each attempt."""
+    return Weather(until_ms=1e12, poison=random.choice([0.1, 0.3]), doubled=random.choice([0, 0.3]), lost=random.choice([0, 0.2]))
+
+
+def plagued(random: Random) -> Weather:
+    """Some nodes kill their process, and processes die at random as well."""
+    weather = deadly(random)
+    return replace(weather, poison=0.1, killed=random.choice([0.05, 0.2]), rate=random.choice([0, weather.rate]))
+
+
 def frozen(random: Random) -> Weather:
     """Processes freeze for longer than their lease."""
     faults = [fault for fault in CALL_FAULTS if "frozen" in fault]

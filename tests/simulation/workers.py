@@ -119,6 +119,9 @@ class Worker:
             self.loop.call_soon(self._invoke_soon, parcels)
         try:
             self.loop.run_forever()
+        except Crash:
+            self.episode.deaths.died(actor)
+            raise
         finally:
             for task in asyncio.all_tasks(self.loop):
                 task.get_coro().close()  # type: ignore[union-attr]

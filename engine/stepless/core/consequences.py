@@ -10,6 +10,7 @@ from stepless.core.limits.queue import unqueue
 from stepless.core.reading import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
 from stepless.core.turns import end_turn
+from stepless.core.window import leave_window
 from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"
@@ -26,7 +27,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     state.children.pop(event.instance, None)
     state.idle_hops = 0
     if state.recoveries or state.first_starts or state.outcomes:
-        _forget(state, event.instance)
+        _forget(state, instance)
     for live in (state.running, state.waiting, state.backing_off):
         if event.instance in live:
             del live[event.instance]
@@ -46,11 +47,12 @@ def settled(state: State, instance: Instance, event: Event) -> None:
         _turn_ended(state, scope, event)
 
 
-def _forget(state: State, instance_id: str) -> None:
+def _forget(state: State, instance: Instance) -> None:
     """Drops what was noted about an instance until it settles."""
-    state.recoveries.pop(instance_id, None)
-    state.first_starts.pop(instance_id, None)
-    state.outcomes.pop(instance_id, None)
+    if state.recoveries:
+        leave_window(state, instance)
+    state.first_starts.pop(instance.id, None)
+    state.outcomes.pop(instance.id, None)
 
 
 def _resolve_branches(state: State, instance: Instance) -> None:

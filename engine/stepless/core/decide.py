@@ -15,6 +15,7 @@ from stepless.core.branches import Verdict, verdict
 from stepless.core.causes import causes_behind
 from stepless.core.containers import advance_container
 from stepless.core.decision import Decision
+from stepless.core.doubt import next_in_doubt
 from stepless.core.ending import conclude, fail_without_progress, halt, request_cancel, sweep_losers, sweep_run
 from stepless.core.events import EventType
 from stepless.core.facts import (
@@ -22,6 +23,7 @@ from stepless.core.facts import (
     Begin,
     CancelRequested,
     ChildChanged,
+    ClockSetBack,
     Completed,
     Continued,
     Expired,
@@ -33,17 +35,19 @@ from stepless.core.facts import (
     Noticed,
     Postponed,
     Recovered,
+    Stopped,
     Streamed,
     Suspended,
     Tick,
 )
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
+from stepless.core.recovery import recovered, stopped
+from stepless.core.set_back import set_back
 from stepless.core.settle import attempt_failed, complete, fail
 from stepless.core.start import begin, end_for_permit, wait, work
-from stepless.core.state import Instance, RunStatus, State, Status, is_effect, scopes
+from stepless.core.state import Instance, RunStatus, State, Status, is_effect
 from stepless.core.takeover import apply_failure, next_outcome
-from stepless.limits import MAX_IDLE_HOPS, MAX_RECOVERIES
-from stepless.model.kind import Nature
+from stepless.limits import MAX_IDLE_HOPS
 
 if TYPE_CHECKING:
     from stepless.core.limits.permits import Permits
@@ -62,16 +66,18 @@ def decide(
     steps: int | None = None,
     permits: Permits | None = None,
     lingering: Container[str] = (),
+    exclusive: bool = True,
 ) -> Decision:
     """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
     `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
     that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
     limits of their node or workflow (None: these are not applied), and those of instances in `lingering`, whose former attempt
-    has ended and whose code has not returned. A decision whose evaluations take more than `steps` (None: no limit) takes all
-    facts and leaves the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled
-    pause, an ended run) changes nothing. Raises only `EngineBug`. """
-    decision = Decision(state, now_ms, env, capacity, room_ms, permits, lingering)
+    has ended and whose code has not returned. `exclusive`: the process executes no attempt of other runs and begins none, so that
+    an exclusive attempt may begin. A decision whose evaluations take more than `steps` (None: no limit) takes all facts and
+    leaves the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an
+    ended run) changes nothing. Raises only `EngineBug`. """
+    decision = Decision(state, now_ms, env, capacity, room_ms, permits, lingering, exclusive)
     for fact in facts:
         if state.ended:
             break
@@ -103,6 +109,8 @@ def _advance(decision: Decision, steps: int | None) -> None:
                 decision.last_starts = frozenset(agenda)
         elif (state.outcomes and _take_over(decision)) or (state.halting and halt(decision)):
             continue
+        elif state.doubted and (instance := next_in_doubt(state)) is not None and decision.admits(instance):
+            begin(decision, instance)
         elif not (state.ready and _start_queued(decision)) and not (state.limited and _start_limited(decision)):
             return
 
@@ -250,65 +258,10 @@ def _expired(decision: Decision, fact: Expired) -> None:
     expire_pause(decision, fact.instance)
 
 
-def _recovered(decision: Decision, fact: Recovered) -> None:
-    """Handles the attempts that started and did not settle. Each runs again with the same token, or fails if the node is marked
-    at-most-once. An instance that was cut off too often fails too: its next attempt would probably end in the same way."""
-    state = decision.state
-    cut_off = list(state.running.values())
-    decision.emit_run(EventType.RUN_RECOVERED, {"instances": [instance.id for instance in cut_off]})
-    for instance in cut_off:
-        if instance.id in state.outcomes:
-            work(decision, instance)
-        elif instance.node.delivery == "at_most_once":
-            failure = Failure("outcome_unknown", "outcome_unknown", "the attempt was cut off; whether it took effect is unknown")
-            attempt_failed(decision, instance, failure, 1.0)
-        elif state.recoveries[instance.id] > (most := max(instance.node.retry.attempts, MAX_RECOVERIES)):
-            message = f"the process ended during the attempt and during each of its {most} repetitions"
-            attempt_failed(decision, instance, Failure("crashed", "crashed", message), 1.0)
-        else:
-            _repeat(decision, instance)
-    for instance in _cut_between(state):
-        work(decision, instance)
-
-
-def _repeat(decision: Decision, instance: Instance) -> None:
-    """Runs an attempt again that was cut off. Under a limit it first needs a permit, which may take time: it then ends here,
-    and the same attempt begins again. (Earlier releases count it as another attempt.)"""
-    if instance.id in decision.lingering:
-        end_for_permit(decision, instance, "lingering", "the attempt was cut off and begins again when its code has returned")
-        return
-    if decision.permits is None or not _is_limited(decision.state, instance):
-        work(decision, instance)
-        return
-    end_for_permit(decision, instance, "cut_off", "the attempt was cut off and begins again when its limit allows it")
-
-
-def _is_limited(state: State, instance: Instance) -> bool:
-    return state.graph.slots is not None or instance.node.limits is not None
-
-
 def _postponed(decision: Decision, fact: Postponed) -> None:
     instance = _attempt(decision, fact.instance, fact.attempt)
     if instance is not None:
-        end_for_permit(decision, instance, "late", "the instant that its rate reserved for it had passed")
-
-
-def is_cut_off(state: State) -> bool:
-    """Whether a loaded run has attempts that no process works on: its first fact must then be `Recovered`."""
-    return bool(state.running) or (not state.ended and bool(_cut_between(state)))
-
-
-def _cut_between(state: State) -> list[Instance]:
-    """Pure instances whose start was committed and whose end was not: the log ended between two batches of one decision."""
-    return [
-        instance
-        for scope in scopes(state)
-        for instance in scope.touched()
-        if instance.status is Status.RUNNING
-        and instance.turns is None
-        and instance.answer is None
-        and not (instance.node.kind.nature is Nature.EFFECT and instance.node.enabled)
-    ]
+        end_for_permit(decision, instance, "late", "the time for which it was planned had passed")
 
 
 def _continued(decision: Decision, fact: Continued) -> None:
@@ -345,9 +298,11 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Expired: _expired,
     ChildChanged: child_changed,
     Tick: _tick,
+    ClockSetBack: set_back,
     CancelRequested: _cancel,
     HoldChanged: hold_changed,
-    Recovered: _recovered,
+    Recovered: recovered,
+    Stopped: stopped,
     Continued: _continued,
     Logged: _logged,
     Noticed: noticed,

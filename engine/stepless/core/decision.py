@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepless.core.consequences import LATE_ARRIVAL
 from stepless.core.container_folds import VARIABLE_CONFLICT
+from stepless.core.doubt import may_begin
 from stepless.core.events import Event, EventType
 from stepless.core.fold import NODE_FOLDS, apply, ignore
 from stepless.core.masking import NO_MASK, mask_for
@@ -55,13 +56,15 @@ class Decision:
     """
 
     __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
-                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits", "lingering")  # fmt: skip
+                 "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits", "lingering",
+                 "exclusive")  # fmt: skip
 
     def __init__(
         self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None,
-        permits: Permits | None = None, lingering: Container[str] = (),
+        permits: Permits | None = None, lingering: Container[str] = (), exclusive: bool = True,
     ) -> None:
         self.state = state
+        self.exclusive = exclusive
         self.permits = permits
         self.lingering = lingering
         self.now_ms = now_ms
@@ -84,6 +87,8 @@ class Decision:
         """Whether an attempt of this instance may begin now: a slot is free, its timeout is short enough, and the code of its
         former attempt has returned."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
+            return False
+        if self.state.recoveries and not may_begin(self.state, instance, exclusive=self.exclusive):
             return False
         if instance.id in self.lingering:
             return False

@@ -11,6 +11,7 @@ from typing import Any
 
 from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
+from stepless.core.doubt import has_interrupted
 from stepless.core.events import EventType
 from stepless.core.state import Instance, RunStatus, Scope, State, Status, is_effect
 from stepless.core.variables import outgoing_cells
@@ -83,7 +84,7 @@ def halt(decision: Decision) -> bool:
     waiting = [*state.waiting.values(), *state.backing_off.values()]
     for instance in waiting:
         _end(decision, instance, state.halting, skip_undispatched=False)
-    if waiting or state.running or not state.root.unsettled:
+    if waiting or state.running or not state.root.unsettled or has_interrupted(state):
         return bool(waiting)
     _end_scope(decision, state.root, state.halting, skip_undispatched=state.halting == "halted")
     return True
@@ -95,14 +96,14 @@ def conclude(decision: Decision) -> None:
     if state.root.unsettled == 0:
         _end_run(decision)
         return
-    limited = bool(state.limited or state.paced)
-    if not (state.running or state.waiting or state.backing_off or state.ready or limited or state.held is not None):
+    queued = bool(state.ready or state.doubted or state.limited or state.paced)
+    if not (state.running or state.waiting or state.backing_off or queued or state.held is not None):
         _fail_run(decision, "stalled", "no node can continue; please report this")
         sweep_run(decision)
         _end_run(decision)
         return
     if state.held is None:
-        busy = state.running or state.backing_off or state.ready or state.children or limited
+        busy = state.running or state.backing_off or state.children or queued
         paused = bool(state.waiting) and not busy
     else:
         paused = not state.running
@@ -115,7 +116,8 @@ def conclude(decision: Decision) -> None:
 def fail_without_progress(decision: Decision) -> None:
     """Fails a run that invocations hand over to each other repeatedly without progress."""
     message = f"no attempt ended and no node settled in {decision.state.idle_hops} consecutive hand-overs"
-    queued = next((instance for instance in decision.state.ready if is_effect(instance)), None)
+    state = decision.state
+    queued = next((instance for instance in (*state.doubted.values(), *state.ready) if is_effect(instance)), None)
     if queued is not None:
         message += f"; {queued.id} is next, and its timeout of {queued.node.timeout_ms} ms may not fit into an invocation"
     _fail_run(decision, "no_progress", message)

@@ -102,6 +102,11 @@ class ChildChanged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ClockSetBack:
+    """The clock shows an earlier instant than when some timers of the run began."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed: everything that is due at the decision's instant happens."""
 
@@ -122,7 +127,15 @@ class HoldChanged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """This process took the run over from a process that died: no process runs the attempts that had started and not settled."""
+    """No process executes the attempts that had started and not settled. `died`: because the process that executed them ended
+    without a word. Otherwise it went on, but could not continue this run."""
+
+    died: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The process stops in order and has cancelled all attempts of the run."""
 
 
 class Continued(NamedTuple):
@@ -132,7 +145,7 @@ class Continued(NamedTuple):
 
 
 class Postponed(NamedTuple):
-    """An attempt did not begin, because it was late for the instant that its rate had reserved."""
+    """An attempt did not begin, because it was late: for the instant that its rate had reserved, or for its invocation."""
 
     instance: str
     attempt: int
@@ -166,4 +179,7 @@ class Noticed(NamedTuple):
 
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
-Fact = Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | Asked | Recovered | Continued | Noticed
+Fact = (
+    Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | ClockSetBack | Asked | Recovered | Stopped | Continued
+    | Noticed
+)

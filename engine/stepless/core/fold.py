@@ -34,6 +34,7 @@ from stepless.core.state import (
 )
 from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
+from stepless.core.window import fold_recovered
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.kind import Nature
@@ -126,16 +127,9 @@ def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
     return folded
 
 
-def _run_recovered(state: State, event: Event) -> None:
-    for name, instance in state.running.items():
-        state.first_starts.setdefault(name, instance.since_ms)
-        instance.since_ms = event.at_ms
-        state.recoveries[name] = state.recoveries.get(name, 0) + 1
-
-
 def _run_continued(state: State, event: Event) -> None:
     state.continued += 1
-    if is_ready(state) or not (state.limited or state.paced):  # else it waits for a limit, for which many may compete
+    if is_ready(state) or state.doubted or not (state.limited or state.paced):  # else it waits for a limit, like many others
         state.idle_hops += 1
 
 
@@ -165,6 +159,9 @@ def _started(state: State, instance: Instance, event: Event) -> None:
     node = instance.node
     if node.kind.nature is Nature.EFFECT and node.enabled:
         state.running[event.instance] = instance
+        if state.recoveries:
+            state.exclusive = event.instance if data.get("exclusive") else ""
+            state.doubted.pop(event.instance, None)
 
 
 def _first_start(state: State, instance: Instance, event: Event) -> None:
@@ -337,7 +334,7 @@ def _cancelled(state: State, instance: Instance, event: Event) -> None:
 _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
     EventType.RUN_STARTED: _run_started,
     EventType.RUN_STATUS_CHANGED: _run_status,
-    EventType.RUN_RECOVERED: _run_recovered,
+    EventType.RUN_RECOVERED: fold_recovered,
     EventType.RUN_CONTINUED: _run_continued,
     EventType.RUN_COMPLETED: _run_ended(RunStatus.COMPLETED),
     EventType.RUN_FAILED: _run_ended(RunStatus.FAILED),

@@ -13,7 +13,7 @@ from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs, with_defaults
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
-from stepless.core.state import Instance, State
+from stepless.core.state import Instance, State, is_in_doubt
 from stepless.core.takeover import apply_outcome
 from stepless.core.variables import VariableConflict, incoming_cells
 from stepless.errors import ExpressionError, SteplessError
@@ -96,7 +96,10 @@ def _reading_before_start(decision: Decision, instance: Instance) -> Reading:
 
 def begin_attempt(decision: Decision, instance: Instance, attempt: int) -> None:
     """Starts another attempt of an instance after its back-off."""
-    decision.emit(EventType.NODE_STARTED, instance, {"attempt": attempt})
+    data = {"attempt": attempt}
+    if decision.state.recoveries and is_in_doubt(decision.state, instance):
+        data["exclusive"] = True
+    decision.emit(EventType.NODE_STARTED, instance, data)
     work(decision, instance)
 
 

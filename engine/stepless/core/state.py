@@ -231,6 +231,7 @@ class State:
         "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
+        "deaths", "lone_deaths", "exclusive", "doubted",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -272,7 +273,11 @@ class State:
         self.paused_ms = 0
         self.continued = 0  # hand-overs so far
         self.idle_hops = 0  # consecutive hand-overs since an attempt last ended or an instance settled
-        self.recoveries: dict[str, int] = {}  # how often each unsettled instance was recovered after it was cut off
+        self.recoveries: dict[str, int] = {}  # how many deaths of a process interrupted each unsettled instance: the window
+        self.deaths = 0  # of a process, in the present window
+        self.lone_deaths: dict[str, int] = {}  # of these, those during an exclusive attempt: by the instance
+        self.exclusive = ""  # the instance whose exclusive attempt began last, unless another attempt has begun since
+        self.doubted: dict[str, Instance] = {}  # queued, in doubt: waiting for an exclusive attempt
         # when each unsettled instance first started, where its present attempt began later: another attempt, or a recovered one
         self.first_starts: dict[str, int] = {}
         self.held: Mapping[str, JSON] | None = None  # {by, reason, at} while an operator holds the run: nothing new starts
@@ -348,6 +353,11 @@ def is_bad_leaf(instance: Instance) -> bool:
     if not instance.node.is_leaf:
         return False
     return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")
+
+
+def is_in_doubt(state: State, instance: Instance) -> bool:
+    """Whether attempts of this instance must be exclusive (docs/durability.md#deaths-of-the-process)."""
+    return state.deaths > 1 and instance.id in state.recoveries
 
 
 def scopes(state: State) -> Iterator[Scope]:

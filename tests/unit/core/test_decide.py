@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from stepless.core.decide import is_cut_off
 from stepless.core.facts import (
     Answered,
     CancelRequested,
@@ -23,6 +22,7 @@ from stepless.core.facts import (
     Tick,
 )
 from stepless.core.fold import fold
+from stepless.core.recovery import is_cut_off
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause
@@ -154,41 +154,6 @@ def test_at_most_once_is_tried_again_where_the_author_says_so(play: Make, node: 
     run.state = run.folded()
     run.decide(Recovered(), at=9_000)
     assert ids(run.decide(Tick(), at=9_000)) == ["a"]
-
-
-def cut_off(run: Any) -> Any:
-    """The process ended in the middle of an attempt, and another one takes the run up from its log."""
-    run.state = run.folded()
-    return run.decide(*([Recovered()] if is_cut_off(run.state) else []), Tick())
-
-
-@pytest.mark.parametrize(("attempts", "most"), [(1, 3), (5, 5)])
-def test_an_instance_that_is_cut_off_again_and_again_fails_and_its_error_edge_decides(
-    play: Make, node: Node, attempts: int, most: int
-) -> None:
-    retry = {"retry": {"attempts": attempts}} if attempts > 1 else {}
-    run = play({"a": node(**retry), "b": node(), "h": node("a.error")})
-    run.begin()
-    run.complete("b")
-    for _ in range(most):
-        assert ids(cut_off(run)) == ["a"]
-    assert ids(cut_off(run)) == ["h"]
-    assert run.trace.nodes["a"].code == "crashed"
-    assert str(most) in run.state.get("a").error["message"]
-
-
-def test_what_settles_or_is_read_from_a_snapshot_keeps_the_count_of_what_is_still_cut_off(play: Make, node: Node) -> None:
-    run = play({"a": node(), "b": node(), "c": node("b")})
-    run.begin()
-    cut_off(run)
-    cut_off(run)
-    run.complete("b")
-    assert run.state.recoveries == {"a": 2}
-    run.state = decode_state(encode_state(run.state), run.graph, "run")
-    assert run.state.recoveries == {"a": 2}
-    run.decide(Recovered())
-    assert ids(run.decide(Recovered())) == ["c"], "a was cut off four times, c twice"
-    assert run.trace.nodes["a"].code == "crashed"
 
 
 def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) -> None:

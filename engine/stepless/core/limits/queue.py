@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappush
 
 from stepless.core.events import Event
-from stepless.core.state import Instance, State, Status, Timer, Wait
+from stepless.core.state import Instance, State, Status, Timer, Wait, is_in_doubt
 
 LIMIT = "limit"  # the reason of such a wait
 PACED = "pace"  # the kind of the timer of a reserved instant
@@ -16,6 +16,7 @@ def fold_queued(state: State, instance: Instance, event: Event) -> None:
     free slot of the process."""
     data = event.data
     state.backing_off.pop(event.instance, None)
+    state.doubted.pop(event.instance, None)
     unqueue(state, instance)
     instance.wait = None
     instance.status = Status.QUEUED
@@ -23,7 +24,7 @@ def fold_queued(state: State, instance: Instance, event: Event) -> None:
     if "cell" not in data:
         if data.get("again"):
             instance.wait = Wait(LIMIT, event.at_ms, None, None, "source", (), {"again": True})
-        state.ready.append(instance)
+        restore_ready(state, instance)
         return
     resume_at_ms = data.get("resume_at")
     details = {name: data[name] for name in ("limit", "cell", "paced", "again") if name in data}
@@ -31,6 +32,13 @@ def fold_queued(state: State, instance: Instance, event: Event) -> None:
     restore_limited(state, instance, instance.wait)
     if resume_at_ms is not None:
         heappush(state.timers, Timer(resume_at_ms, 0, PACED, event.instance))
+
+
+def restore_ready(state: State, instance: Instance) -> None:
+    if is_in_doubt(state, instance):
+        state.doubted[instance.id] = instance
+    else:
+        state.ready.append(instance)
 
 
 def restore_limited(state: State, instance: Instance, wait: Wait) -> None:

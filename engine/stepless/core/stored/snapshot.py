@@ -13,7 +13,7 @@ from typing import Any
 from stepless.core.causes import note_failure, root_cause
 from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
-from stepless.core.limits.queue import PACED, restore_limited
+from stepless.core.limits.queue import PACED, restore_limited, restore_ready
 from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     RUN_TERMINAL,
@@ -64,6 +64,7 @@ def encode_state(state: State) -> bytes:
         "first_starts": state.first_starts,
         "used": views.used,
         "causes": views.causes,
+        **({"deaths": [state.deaths, state.lone_deaths, state.exclusive]} if state.deaths else {}),
     }
     if state.kept:
         document["kept"] = state.kept
@@ -181,6 +182,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
     state.usage = document.get("usage")  # earlier releases neither write nor read this, nor the next two fields
     state.idle_hops, state.recoveries = document.get("cut_off", [0, {}])
     state.first_starts = document.get("first_starts", {})
+    deaths = max(state.recoveries.values(), default=0)  # at least; releases before this one do not store the next fields
+    state.deaths, state.lone_deaths, state.exclusive = document.get("deaths", [deaths, {}, ""])
     views = [_cells(row) for row in document["views"]]
     _decode_scope(state, state.root, document["root"], views)
     for name, used in document.get("used", {}).items():
@@ -286,7 +289,7 @@ def _restore_instance(state: State, instance: Instance) -> None:
         if wait.resume_at_ms is not None:
             state.timers.append(Timer(wait.resume_at_ms, 0, PACED, instance.id))
     elif status is Status.QUEUED:
-        state.ready.append(instance)
+        restore_ready(state, instance)
     elif status is Status.WAITING and wait is not None:
         _restore_wait(state, instance, wait)
     elif status is Status.RUNNING:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable
 
 from stepless.errors import CodeNotReturned, EngineBug, LogUnreadable, SteplessError, TransientError
-from stepless.limits import BUSY_DELAY_MS, LOCAL_SWEEP_MS, MAX_ACTIVE_RUNS, SHUTDOWN_MS
+from stepless.limits import (
+    BUSY_DELAY_MS,
+    CLOCK_TOLERANCE_MS,
+    INTERRUPT_MS,
+    LOCAL_SWEEP_MS,
+    MAX_ACTIVE_RUNS,
+    MAX_PAGE_ITEMS,
+    NEVER_MS,
+    SHUTDOWN_MS,
+)
 from stepless.ports import Clock, Firing, Inbound, Message
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.removal import remove_expired
@@ -26,7 +36,8 @@ class Host:
     queue; a monotonic clock avoids late hints when the system clock is set back. `wake` may be called from any thread."""
 
     def __init__(
-        self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None
+        self, world: World, runner: Runner, queue: Inbound, timers: Firing, *, budget_ms: float, pace: Clock | None = None,
+        drain_ms: float = SHUTDOWN_MS - INTERRUPT_MS,
     ) -> None:
         self._world = world
         self._pace = pace or world.clock
@@ -34,11 +45,14 @@ class Host:
         self._queue = queue
         self._timers = timers
         self._budget_ms = budget_ms
+        self._drain_ms = drain_ms
         self._invocations: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._due: deque[Message] = deque()  # hints of timers that are due
         self._sweep_ms = 0
+        self._ahead_ms: int | None = None  # how far the clock is ahead of `pace`
         self._delays: dict[str, str] = {}  # the last logged reason of each delay, by run id; "" is the search for work
         self.schedules: Schedules | None = None  # for a process that serves all workflows
         self.faults: dict[str, SteplessError] = {}  # why runs could not continue, by run id
@@ -74,6 +88,7 @@ class Host:
 
     def _take_work(self) -> None:
         now_ms = self._world.clock.now_ms()
+        self._look_at_clock(now_ms)
         if now_ms >= self._sweep_ms or now_ms < self._sweep_ms - LOCAL_SWEEP_MS:  # the clock may have been set back
             self._sweep_ms = now_ms + LOCAL_SWEEP_MS
             self._world.store.check()
@@ -83,15 +98,29 @@ class Host:
                 self.schedules.fire(now_ms)
             if self._delays.pop("", None) is not None:
                 _log.warning("the search for work continues")
-        for run_id in self._timers.due(now_ms):
-            self._world.queue.send(Message(run_id, "timer"))
+        self._due += [Message(run_id, "timer") for run_id in self._timers.due(now_ms)]
         now_ms = self._pace.now_ms()
-        while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._queue.receive(now_ms)) is not None:
+        while len(self._invocations) < MAX_ACTIVE_RUNS and (message := self._next(now_ms)) is not None:
             if not self.serves(message.run_id):
                 continue
             task = asyncio.get_running_loop().create_task(self._invoke(message))
             self._invocations.add(task)
             task.add_done_callback(self._done)
+
+    def _next(self, now_ms: int) -> Message | None:
+        """The next hint. A timer that is due does not wait behind the queue, which may hold thousands of new runs."""
+        return self._due.popleft() if self._due else self._queue.receive(now_ms)
+
+    def _look_at_clock(self, now_ms: int) -> None:
+        """After the clock was set back, sends a hint for every run that waits: what it waits for may be too far in the future."""
+        ahead_ms = now_ms - self._pace.now_ms()
+        if self._ahead_ms is not None and ahead_ms < self._ahead_ms - CLOCK_TOLERANCE_MS:
+            _log.warning("the clock was set back by %s s: all waiting runs are examined", (self._ahead_ms - ahead_ms) // 1000)
+            after = None
+            while page := self._world.store.list_due(NEVER_MS, limit=MAX_PAGE_ITEMS, after=after):
+                self._world.queue.send_all([Message(head.run_id, "sweep") for head in page if (head.due_ms or 0) > now_ms])
+                after = (page[-1].due_ms or 0, page[-1].run_id)
+        self._ahead_ms = ahead_ms
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._invocations.discard(task)
@@ -147,18 +176,24 @@ class Host:
             return
 
     async def stop(self) -> bool:
-        """Starts no more invocations, and lets the active ones finish their attempts and hand over. Returns False if that takes
-        longer than SHUTDOWN_MS: the attempts that were cancelled then run again after the next start."""
+        """Starts no more invocations, and lets the active ones finish their attempts and hand over. Takes at most SHUTDOWN_MS, of
+        which the last part serves to cancel attempts that go on, and to record that they begin again. Returns False if there were
+        any."""
         self._stopping = True
         self._wake.set()
         for session in list(self._runner.sessions.values()):
             session.stop()
         if not self._invocations:
             return True
-        _, late = await asyncio.wait(self._invocations, timeout=SHUTDOWN_MS / 1000)
-        for task in late:
+        _, late = await asyncio.wait(self._invocations, timeout=self._drain_ms / 1000)
+        if not late:
+            return True
+        for session in list(self._runner.sessions.values()):
+            session.interrupt()
+        _, stuck = await asyncio.wait(late, timeout=INTERRUPT_MS / 1000)
+        for task in stuck:
             task.cancel()
-        return not late
+        return False
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

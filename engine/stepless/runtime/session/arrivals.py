@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from stepless.core.facts import AttemptFact, Fact, Noticed
+from stepless.core.facts import AttemptFact, Fact, Noticed, Stopped
 from stepless.errors import EngineBug, SteplessError
 from stepless.runtime.session.alarm import Alarm
 
@@ -22,8 +22,8 @@ class Arrivals:
         self._woken = False
         self._sleeper: asyncio.Future[None] | None = None
 
-    def add(self, fact: AttemptFact | Noticed) -> None:
-        """Adds the end of an attempt, its output while it runs, or the result of a notice."""
+    def add(self, fact: AttemptFact | Noticed | Stopped) -> None:
+        """Adds the end of an attempt, its output while it runs, the result of a notice, or the end of the process."""
         self._facts.append(fact)
         self.some = self._woken = True
         if self._sleeper is not None:

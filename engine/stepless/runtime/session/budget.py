@@ -33,6 +33,11 @@ class Budget:
         """Whether the time is used up, so that no attempt may be started."""
         return self.total_ms - (self.clock() - self._started) * 1000 <= (self.margin_ms if self.hard else 0)
 
+    def fits(self, timeout_ms: int) -> bool:
+        """Whether an attempt with this timeout may still be started."""
+        room_ms = self.room_ms
+        return room_ms is None or timeout_ms <= room_ms
+
     @property
     def leaving_ms(self) -> float:
         """How long a session may wait before it leaves, so that enough time is left for the release of its lease."""

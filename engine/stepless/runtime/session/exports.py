@@ -11,7 +11,7 @@ from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, MAX_EXPORT_FAI
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead
 from stepless.runtime.exporting.cursors import ALL, NOTHING, Also, Cursor, decode, encode, retry_after_ms
-from stepless.runtime.metering import EXPORT_FAILURES
+from stepless.runtime.metering import EXPORT_FAILURES, NullMeter, committed
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.world import World
@@ -33,6 +33,7 @@ class SessionExports:
         self._world = world
         self._head = head
         self._lease = lease
+        self._metered = type(world.meter) is not NullMeter
         self._exports: Exports | None = None
         self._is_broken = False  # the exporters could not be made
         self.is_idle = True
@@ -63,6 +64,15 @@ class SessionExports:
         """Exports events that are committed, in the background."""
         if self._exports is not None:
             self._exports.committed(events)
+
+    def announce(self, events: Sequence[Event]) -> None:
+        """Reports committed events to those who follow the run in this process: meters, followers and exporters."""
+        if self._metered:
+            committed(self._world.meter, self._head, events)
+        if (news := self._world.news) is not None and news.followers:
+            news.publish(self._head.run_id, events)
+        if not self.is_idle:
+            self.committed(events)
 
     def renewal(self) -> Also:
         """What a renewal of the lease writes besides. Tries again what has failed."""

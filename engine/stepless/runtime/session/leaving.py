@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ from stepless.runtime.world import World
 if TYPE_CHECKING:
     from stepless.runtime.session.limiting import Limiter
 
+_log = logging.getLogger(__name__)
+
 
 class Leaving:
     """Leaves one run. `lease` returns the present lease. A process that `is_stopping` may take its queue with it: it passes no
@@ -40,6 +43,7 @@ class Leaving:
         self._signals, self._budget = signals, budget
         self._with_retries = world.commits.with_retries
         self.is_stopping = False
+        self._retry_ms: int | None = None  # when to try again what an ended run could not export
         self._has_left = head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
 
     async def hand_over(self, state: State) -> InvocationEnd:
@@ -84,7 +88,16 @@ class Leaving:
             await self._release(state, None)
         if not self._has_left:
             self._world.timers.disarm(self._head.run_id)
+        if self._retry_ms is not None:
+            self._arm_retry(self._retry_ms)
         return InvocationEnd.ENDED
+
+    def _arm_retry(self, retry_ms: int) -> None:
+        """Arms a timer for the next try of an export, which is then due at its time, however many other runs are due."""
+        try:
+            self._world.timers.arm(self._head.run_id, retry_ms)
+        except SteplessError as error:  # the sweep finds the run
+            _log.warning("the next export of run %s waits for the sweep: %s", self._head.run_id, error)
 
     async def lapse(self, state: State) -> InvocationEnd:
         """Leaves a run with lingering code, because the process ends. Everything that the code uses stays taken until the lease
@@ -103,6 +116,7 @@ class Leaving:
         if self._limiter is not None:
             await self._limiter.leave(state)
         due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
+        self._retry_ms = due_ms if state.ended else None
         passes_on = hand_over and self._log.is_fenced and not self.is_stopping
         grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
         release = partial(spending.release, self._world, self._head, self._lease(), state, due_ms, also, grant_ms)

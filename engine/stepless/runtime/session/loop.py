@@ -19,14 +19,16 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from stepless.core.decide import decide, is_cut_off
+from stepless.core.decide import decide
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
-from stepless.core.facts import Continued, Fact, Postponed, Recovered, Tick
+from stepless.core.facts import ClockSetBack, Continued, Fact, Postponed, Recovered, Tick
 from stepless.core.masking import mask_for
 from stepless.core.pauses import next_due_ms
+from stepless.core.recovery import is_cut_off
+from stepless.core.set_back import is_set_back
 from stepless.core.state import State
-from stepless.errors import LeaseLost, LogUnreadable, StoreUnavailable
+from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
@@ -42,7 +44,7 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
-from stepless.runtime import inbox, metering, resting
+from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
@@ -50,6 +52,8 @@ from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.controls import Controls
+from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.execute import Executor
 from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
@@ -65,10 +69,13 @@ if TYPE_CHECKING:
     from stepless.runtime.session.limiting import Limiter
 
 
-class Session:
-    """One run in one invocation."""
+class Session(Controls):
+    """One run in one invocation. `died`: attempts that no process executes were interrupted by the death of their process."""
 
-    def __init__(self, world: World, head: RunHead, lease: Lease, budget: Budget, process: Lingering) -> None:
+    def __init__(
+        self, world: World, head: RunHead, lease: Lease, budget: Budget, process: Lingering, exclusive: Exclusivity | None = None
+    ) -> None:
+        self.died, self._exclusivity = True, exclusive or Exclusivity(process)
         self._world, self._commits, self._with_retries = world, world.commits, world.commits.with_retries
         self._metered = type(world.meter) is not metering.NullMeter
         self._head = head
@@ -108,39 +115,6 @@ class Session:
             budget,
         )  # fmt: skip
 
-    # -- from outside -----------------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        """The state after the last decision; of a session that has left, after its last commit."""
-        return self._state
-
-    def poke(self) -> None:
-        """Makes the session read the inbox now. Called when a signal was put."""
-        self._look_at = 0.0
-        self._arrivals.wake()
-
-    def stop(self) -> None:
-        """Starts no more attempts, and hands over once the running ones have finished."""
-        self._stopping = self._leaving.is_stopping = True
-        self._arrivals.wake()
-
-    def code_returned(self) -> None:
-        """Makes the session decide again: lingering code of the run has returned. For any thread."""
-        self._returned = True
-        self._loop.call_soon_threadsafe(self._arrivals.wake)
-
-    def rest(self, error: LogUnreadable) -> bool:
-        """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
-        return resting.rest(self._world, self._head, self._lease, error)
-
-    def close(self) -> None:
-        """Cancels the attempts, notices and exports that are still running."""
-        self._arrivals.close()
-        self._attempts.close()
-        self._notice_sender.close()
-        self._exports.close()
-
     # -- the loop ---------------------------------------------------------------------------------------------------
 
     async def go(self, message: Message) -> InvocationEnd:
@@ -177,10 +151,11 @@ class Session:
             return first_facts(self._world, self._head, self._meta, self._look(new=True))
         facts: list[Fact] = []
         if is_cut_off(self._state):
-            facts.append(Recovered())
+            facts.append(Recovered(self.died))
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
-        return inbox.holds_first([*facts, Tick(), *self._look()])
+        looked = self._look()
+        return inbox.holds_first([*facts, *self._set_back(), Tick(), *looked])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -203,7 +178,7 @@ class Session:
                 write()
             except StoreUnavailable:
                 await self._with_retries(write, together=True, failed=1)
-        self._announce(decision.events)
+        self._exports.announce(decision.events)
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
@@ -218,17 +193,9 @@ class Session:
             await self._cancel_orphans(decision.events)
         if limiter is not None:
             self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
+        self._exclusivity.look(self, self._state, limiter, over=self._exhausted)
         won = await self._claim_deadlines(decision) if decision.expiries else []
         return [*won, *self._signals.no_longer_early(self._state)] if won or self._signals.early else []
-
-    def _announce(self, events: Sequence[Event]) -> None:
-        """Reports committed events to those who follow the run in this process."""
-        if self._metered:
-            metering.committed(self._world.meter, self._head, events)
-        if (news := self._world.news) is not None and news.followers:
-            news.publish(self._head.run_id, events)
-        if not self._exports.is_idle:
-            self._exports.committed(events)
 
     @property
     def _may_end_at_once(self) -> bool:
@@ -258,6 +225,7 @@ class Session:
             self._state, facts, now_ms, env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT, steps=MAX_DECISION_STEPS,
             room_ms=self._budget.room_ms if self._budget.hard else None, permits=limiter.permits if limiter else None,
             lingering=self._lingering if self._lingering else (),
+            exclusive=self._exclusivity.may_begin(self),
         )  # fmt: skip
 
     async def _cancel_orphans(self, events: Iterable[Event]) -> None:
@@ -275,11 +243,17 @@ class Session:
     async def _attempt(self, attempt: Attempt) -> None:
         """Executes one attempt and reports its outcome as a fact. An error that is not an outcome ends the session."""
         world, attempt.calls = self._world, count_thread_calls(self._loop)
+        gate, was_held_back = self._exclusivity, self._exclusivity.closed
+        if was_held_back:
+            await gate.enter(self)
+        else:
+            gate.attempts += 1
         try:
             now_ms = world.clock.now_ms()
             if now_ms >= self._lease.until_ms - LEASE_MARGIN_MS:
                 now_ms = await self._hold()
-            if self._limiter is not None and not await self._limiter.in_time(attempt.dispatch.id):
+            late = was_held_back and not self._budget.fits(attempt.dispatch.instance.node.timeout_ms)
+            if late or (self._limiter is not None and not await self._limiter.in_time(attempt.dispatch.id)):
                 if self._attempts.end(attempt):
                     self._arrivals.add(Postponed(attempt.dispatch.id, attempt.dispatch.attempt))
                 return
@@ -293,6 +267,8 @@ class Session:
         else:
             if self._attempts.end(attempt):
                 self._arrivals.add(fact)
+        finally:
+            gate.leave()
 
     async def _hold(self) -> int:
         """Confirms the lease before an attempt takes effect, since a frozen process may have lost it. Returns the time."""
@@ -328,13 +304,16 @@ class Session:
         if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
             facts.append(Tick())
         if now >= self._look_at:
-            facts = inbox.holds_first([*facts, *await self._with_retries(self._look)])
+            facts = inbox.holds_first([*facts, *await self._with_retries(self._look), *self._set_back()])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
 
     def _now_ms(self) -> int:
         return self._world.clock.now_ms() + self._ahead_ms
+
+    def _set_back(self) -> list[Fact]:
+        return [ClockSetBack()] if is_set_back(self._state, self._now_ms()) else []
 
     def _next_look(self, due_ms: int | None) -> float:
         """When to wake if no fact arrives, in the loop's seconds."""
@@ -364,7 +343,9 @@ class Session:
 
     async def _may_leave(self) -> InvocationEnd | None:
         """Stays for something due soon (None), hands over or parks. No attempt is running, and no fact has arrived."""
-        if self._stopping or not self._decided or (self._state.ready and self._state.held is None):
+        if self._exclusivity.concerns(self) and not self._exhausted:
+            return None
+        if self._stopping or not self._decided or ((self._state.ready or self._state.doubted) and self._state.held is None):
             return await self._leaving.hand_over(self._state)
         due_ms = next_due_ms(self._state)
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:

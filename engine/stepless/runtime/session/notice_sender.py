@@ -37,6 +37,7 @@ class NoticeSender:
     def close(self) -> None:
         for task in self._tasks:
             task.cancel()
+        self._tasks.clear()
 
     async def _send(self, state: State, instance: Instance, wait: Wait) -> None:
         fault = None

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from stepless.core.state import State
-from stepless.errors import DamagedVersion, Fenced, LogUnreadable, NewerVersion
-from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS
+from stepless.errors import DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
+from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.headers import head_of
 from stepless.runtime.resting import rest
 from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.loop import Session as Session
@@ -33,6 +34,8 @@ class Runner:
         self.lingering = Lingering(world.linger_ms)
         self.lingering.on_return = self._code_returned
         self.lingering.alone = lambda: all(session.only_lingers for session in self.sessions.values())
+        self.exclusivity = Exclusivity(self.lingering)
+        self._broken_off: dict[str, int] = {}  # by run: the epochs of sessions that a transient error ended in this process
         self.on_unreadable: Callable[[str, LogUnreadable], None] = lambda run_id, error: None
         self.on_opened: Callable[[RunHead], None] = lambda head: None
         self.on_left: Callable[[RunHead, State], None] = lambda head, state: None
@@ -49,7 +52,7 @@ class Runner:
         if self._runs_here(run_id):
             return InvocationEnd.BUSY
         head = head_of(world, message, now_ms)
-        if head is None or head.status == ERASED or _rests_for_ever(head):
+        if head is None or head.status == ERASED or _rests_for_ever(head) or _exports_later(head, now_ms):
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)
         if lease is None:
@@ -65,9 +68,7 @@ class Runner:
         self.sessions[run_id] = session
         self.on_opened(head)
         try:
-            end = await session.go(message)
-            self.on_left(head, session.state)
-            return end
+            return await self._go(session, message, head, lease)
         except Fenced:
             return self._fenced(run_id)
         except LogUnreadable as error:
@@ -78,6 +79,19 @@ class Runner:
             session.close()
             if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
                 del self.sessions[run_id]
+
+    async def _go(self, session: Session, message: Message, head: RunHead, lease: Lease) -> InvocationEnd:
+        """Executes a session. A session that a transient error ends leaves attempts open, although this process has not died."""
+        session.died = self._broken_off.pop(head.run_id, None) != lease.epoch - 1
+        try:
+            end = await session.go(message)
+        except TransientError:
+            self._broken_off[head.run_id] = lease.epoch
+            if len(self._broken_off) > MAX_ACTIVE_RUNS:
+                del self._broken_off[next(iter(self._broken_off))]
+            raise
+        self.on_left(head, session.state)
+        return end
 
     def _leave_granted(self, message: Message, lease: Lease) -> InvocationEnd:
         """Leaves a run that this release cannot read, until its granted lease is over: a process of a newer release may have
@@ -102,9 +116,10 @@ class Runner:
         return active is not None
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
-        return Session(self._world, head, lease, budget, self.lingering)
+        return Session(self._world, head, lease, budget, self.lingering, self.exclusivity)
 
     def _code_returned(self, run_id: str) -> None:
+        self.exclusivity.advance()
         session = self.sessions.get(run_id)
         if session is not None:
             session.code_returned()
@@ -118,6 +133,12 @@ class Runner:
 def _rests_for_ever(head: RunHead) -> bool:
     """Whether the run has ended and nothing is left to do but to remove it one day."""
     return head.status in inbox.ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)
+
+
+def _exports_later(head: RunHead, now_ms: int) -> bool:
+    """Whether the run has ended and the next try of its exports is not due: a further hint for the former try changes nothing."""
+    due_ms = head.due_ms if head.status in inbox.ENDED and head.owner is None else None
+    return due_ms is not None and now_ms < due_ms <= now_ms + MAX_EXPORT_RETRY_MS
 
 
 def _granted(head: RunHead, message: Message, now_ms: int) -> Lease | None:

@@ -1,0 +1,57 @@
+"""Instances in doubt: which instances a death of the process is evidence against (docs/durability.md#deaths-of-the-process).
+
+A death interrupts every attempt that was in progress, and does not tell which of them caused it. The window of a run is the set
+of its instances that a death interrupted and that have not settled since. From the second death of a window on, its instances are
+in doubt: each attempt of theirs is exclusive, which means that the process executes no other attempt beside it. Only a death
+during an exclusive attempt counts against its instance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepless.core.state import Instance, State, is_in_doubt
+
+if TYPE_CHECKING:
+    from stepless.core.limits.permits import Permits
+
+
+def needs_exclusive(state: State, permits: Permits | None) -> bool:
+    """Whether the next attempt of the run is an exclusive one that may begin once the process executes no other attempt."""
+    if not state.recoveries or state.running or state.held is not None:
+        return False
+    if _startable(state):
+        return True
+    heads = (state.limited[cell] for cell in permits.open_cells() if cell in state.limited) if permits is not None else ()
+    return not state.halting and any(is_in_doubt(state, next(iter(line.values()))) for line in heads)
+
+
+def next_in_doubt(state: State) -> Instance | None:
+    """The queued instance in doubt whose exclusive attempt begins next: the one with the fewest deaths, so that deaths by other
+    causes strike each of them in turn. None while another attempt of the run is in progress."""
+    if state.running or state.held is not None:
+        return None
+    return min(_startable(state), key=lambda one: state.lone_deaths.get(one.id, 0), default=None)
+
+
+def _startable(state: State) -> list[Instance]:
+    """The queued instances in doubt; in a halting run those with an attempt that was interrupted, as nothing new starts."""
+    queued = list(state.doubted.values())
+    return [one for one in queued if is_interrupted(one)] if state.halting else queued
+
+
+def is_interrupted(instance: Instance) -> bool:
+    """Whether a queued instance continues an attempt that was interrupted."""
+    return instance.wait is not None and bool(instance.wait.details.get("again"))
+
+
+def has_interrupted(state: State) -> bool:
+    """Whether an attempt of an instance in doubt was interrupted and has not begun again."""
+    return any(map(is_interrupted, state.doubted.values()))
+
+
+def may_begin(state: State, instance: Instance, *, exclusive: bool) -> bool:
+    """Whether an attempt may begin as far as doubt decides it. `exclusive`: an exclusive one may."""
+    if is_in_doubt(state, instance):
+        return exclusive and not state.running
+    return not state.doubted and state.exclusive not in state.running

@@ -1,0 +1,81 @@
+"""What its runner, its process and those who put signals ask of a session, while its loop runs (`loop.py`)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stepless.core.facts import Stopped
+from stepless.core.state import State
+from stepless.errors import LogUnreadable
+from stepless.ports import Lease, RunHead
+from stepless.runtime import resting
+from stepless.runtime.session.arrivals import Arrivals
+from stepless.runtime.session.attempts import Attempts
+from stepless.runtime.session.exclusivity import Exclusivity
+from stepless.runtime.session.exports import SessionExports
+from stepless.runtime.session.leaving import Leaving
+from stepless.runtime.session.notice_sender import NoticeSender
+from stepless.runtime.world import World
+
+
+class Controls:
+    """The part of a session that others call. The loop reads what they change."""
+
+    _world: World
+    _head: RunHead
+    _lease: Lease
+    _state: State
+    _loop: asyncio.AbstractEventLoop
+    _arrivals: Arrivals
+    _attempts: Attempts
+    _notice_sender: NoticeSender
+    _exports: SessionExports
+    _leaving: Leaving
+    _exclusivity: Exclusivity
+    _look_at: float
+    _stopping: bool
+    _permitted: bool
+    _returned: bool
+
+    @property
+    def state(self) -> State:
+        """The state after the last decision; of a session that has left, after its last commit."""
+        return self._state
+
+    def poke(self) -> None:
+        """Makes the session read the inbox now. Called when a signal was put."""
+        self._look_at = 0.0
+        self._arrivals.wake()
+
+    def stop(self) -> None:
+        """Starts no more attempts, and hands over once the running ones have finished."""
+        self._stopping = self._leaving.is_stopping = True
+        self._arrivals.wake()
+
+    def code_returned(self) -> None:
+        """Makes the session decide again: lingering code of the run has returned. For any thread."""
+        self._returned = True
+        self._loop.call_soon_threadsafe(self._arrivals.wake)
+
+    def interrupt(self) -> None:
+        """Cancels the attempts in progress, which begin again in another process, and hands over."""
+        self._attempts.close()
+        self._notice_sender.close()
+        self._arrivals.add(Stopped())
+
+    def may_begin_exclusive(self) -> None:
+        """Makes the session decide again: it has been granted exclusivity."""
+        self._permitted = True
+        self._arrivals.wake()
+
+    def rest(self, error: LogUnreadable) -> bool:
+        """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
+        return resting.rest(self._world, self._head, self._lease, error)
+
+    def close(self) -> None:
+        """Cancels the attempts, notices and exports that are still running."""
+        self._arrivals.close()
+        self._attempts.close()
+        self._notice_sender.close()
+        self._exports.close()
+        self._exclusivity.withdraw(self)
