@@ -11,17 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepless.compile import compile_document
-from stepless.core.decide import decide, is_cut_off
+from stepless.core.decide import decide
 from stepless.core.decision import Decision
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Completed, Fact, Failed, Failure, Recovered
 from stepless.core.fold import fold
 from stepless.core.history.trace import Trace, body_of
 from stepless.core.outcomes import Former
+from stepless.core.recovery import is_cut_off
 from stepless.core.rerun_targets import target_of
 from stepless.core.state import RunStatus, State
 from stepless.core.stored.snapshot import decode_state, encode_state
-from stepless.limits import MAX_RECOVERIES
+from stepless.limits import MAX_LONE_DEATHS
 from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
 from stepless.nodes import KINDS
@@ -40,7 +41,7 @@ class Episode:
     ) -> None:  # fmt: skip
         self.graph, self.outcomes, self.run_id, self.random = graph, outcomes, run_id, Random(seed)
         self.broken, self.cancel_after, self.steps = broken or {}, cancel_after, steps
-        self.crashes = MAX_RECOVERIES if crashes else 0  # that are left
+        self.crashes = MAX_LONE_DEATHS if crashes else 0  # that are left
         self.state = State(graph, run_id)
         self.events: list[Event] = []
         self.tokens: dict[str, str] = {}  # of every instance whose attempt began

@@ -171,8 +171,9 @@ class Spans:
             self._steps += 1
             self._open[event.instance] = _Open(locate(self._graph, event.instance), event.at_ms)
         else:
-            open.attempt = event.data.get("attempt", 1)
-            open.attempt_ms = event.at_ms if _has_attempts(open.node) else None
+            attempt = event.data.get("attempt", 1)
+            if attempt != open.attempt or open.attempt_ms is None:  # else an interrupted attempt begins again
+                open.attempt, open.attempt_ms = attempt, event.at_ms if _has_attempts(open.node) else None
 
     def _waiting(self, event: Event) -> None:
         open = self._open.get(event.instance)
@@ -199,7 +200,7 @@ class Spans:
 
     def _retried(self, event: Event) -> None:
         open = self._open.get(event.instance)
-        if open is not None:
+        if open is not None and not event.data.get("again"):
             self._attempt_ended(event, open, "retried")
 
     def _ended(self, event: Event) -> None:
