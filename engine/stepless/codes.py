@@ -302,12 +302,16 @@ ENGINE: Final[Table] = {
         "a collector of telemetry refused it for now, or cannot be reached",
         "No action: the engine sends it again. If it lasts, check the endpoint.",
     ),
+    "damaged": Code(
+        "503: one stored value is damaged; the server leaves it unchanged, and everything else can be used",
+        "See `stepless doctor`, which names the place and what to do.",
+    ),
     "damaged_log": Code(
-        "500: a run's log is damaged; the engine leaves this run unchanged and continues the others",
+        "503: a run's log is damaged; the engine leaves this run unchanged and continues the others",
         "Restore the run's log from a backup, or start the run again.",
     ),
     "draft_damaged": Code(
-        "500: a part of a draft is missing or cannot be read", "Restore the store from a backup, or replace the draft."),
+        "503: a part of a draft is missing or cannot be read", "Restore the store from a backup, or replace the draft."),
     "engine_bug": Code("a bug in the engine; nothing was written", "Report it."),
     "error": Code("an unclassified error", "See the message."),
     "database_gone": Code("503: the database was deleted or replaced under the server", "Put it back, or restart the server."),

@@ -13,10 +13,12 @@ from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_UNMARKED_SIGNALS
+from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
 from stepless.ports import ERASED, Signal
 
 OutcomeOf = Callable[[str], tuple[JSON, Mapping[str, JSON] | None]]
+_MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
 ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 OVER = ENDED | {ERASED}
 RESUME = "resume"
@@ -61,14 +63,23 @@ def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> 
 
 
 def body_of(signal: Signal) -> Mapping[str, JSON]:
-    body: Mapping[str, JSON] = json.loads(signal.body.decode("utf-8", "surrogatepass"))
-    return body
+    """What a signal says. Raises `Damaged`."""
+    return json_object(signal.body, _place_of(signal), _MEND)
+
+
+def _place_of(signal: Signal) -> str:
+    return f"inbox.body of {signal.kind}/{signal.identity}"
 
 
 def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
     output and the error of a child run that has ended."""
     body = body_of(signal)
+    with decoding(signal.body, _place_of(signal), _MEND):
+        return _fact(signal, body, outcome_of)
+
+
+def _fact(signal: Signal, body: Mapping[str, JSON], outcome_of: OutcomeOf) -> Fact | None:
     match signal.kind:
         case "child":
             output, error = outcome_of(body["run"]) if body["status"] in ENDED else (None, None)
@@ -109,7 +120,8 @@ def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number.
     Such a signal is kept until then."""
     if signal.kind == HOLD:
-        return int(signal.identity) > state.holds + 1 and not state.ended
+        number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
+        return number > state.holds + 1 and not state.ended
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 

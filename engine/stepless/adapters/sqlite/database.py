@@ -31,6 +31,7 @@ _FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
 
+_UNDECODED: Final = "Could not decode to UTF-8"  # begins the message of an error that has no code of its own
 _COLUMNS: Final = """SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"""
 
 _OUTER: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
@@ -52,6 +53,13 @@ _NEVER: Final = {
     sqlite3.SQLITE_READONLY: "make the file and its folder writable",
     sqlite3.SQLITE_PERM: "make the file and its folder writable",
 }
+
+
+def _text_or_bytes(data: bytes) -> str | bytes:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 class Database:
@@ -88,12 +96,26 @@ class Database:
             raise
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
-        """Executes a statement and returns all its rows."""
+        """Executes a statement and returns all its rows. A damaged text, which is no UTF-8, is returned as bytes."""
         try:
             with self._lock:
-                return self._connection.execute(statement, parameters).fetchall()
+                try:
+                    return self._connection.execute(statement, parameters).fetchall()
+                except sqlite3.OperationalError as error:
+                    if not str(error).startswith(_UNDECODED):
+                        raise
+                    return self._undecoded(statement, parameters)
         except _FAULTS as error:
             raise self._translate(error) from error
+
+    def _undecoded(self, statement: str, parameters: Parameters) -> list[Any]:
+        """The rows of a statement of which some text is damaged. It is executed again: a change that returns rows may be
+        repeated."""
+        self._connection.text_factory = _text_or_bytes
+        try:
+            return self._connection.execute(statement, parameters).fetchall()
+        finally:
+            self._connection.text_factory = str
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
         """The first row, or None."""

@@ -41,6 +41,14 @@ class Problem(TypedDict):
     report: NotRequired[str]
 
 
+class DamageOut(TypedDict):
+    """What is damaged in the store: the place, what is wrong, and what to do."""
+
+    place: str
+    why: str
+    mend: str
+
+
 class WorkflowLinks(TypedDict):
     workflow: str
     version: str
@@ -48,7 +56,8 @@ class WorkflowLinks(TypedDict):
 
 
 class VersionOut(TypedDict):
-    """One published version; `hash` names its content."""
+    """One published version; `hash` names its content. With `damage`, its document is damaged in the store, and no run of it can
+    start."""
 
     id: str
     name: str
@@ -56,6 +65,7 @@ class VersionOut(TypedDict):
     hash: str
     published_at: str
     links: WorkflowLinks
+    damage: NotRequired[DamageOut]
 
 
 class PublishedOut(VersionOut):

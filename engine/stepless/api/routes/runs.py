@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import partial
@@ -48,7 +47,7 @@ from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.roles import Role
-from stepless.runtime.headers import draft_of, number_of, version_of
+from stepless.runtime.headers import draft_of, meta_of, number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
@@ -218,7 +217,7 @@ def _version(service: Service, head: RunHead) -> int | None:
 
 
 def _run(view: RunView, version: int | None, links: Links, with_links: bool, now_ms: int) -> RunOut:
-    meta = json.loads(view.head.meta)
+    meta = meta_of(view.head)
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,

@@ -12,6 +12,7 @@ from secrets import token_hex
 from threading import Lock
 
 from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.ports import AuditEntry, Clock, Page, Store
 
@@ -20,7 +21,8 @@ from stepless.ports import AuditEntry, Clock, Page, Store
 class Audited:
     """One entry. `who` names a key, a principal or a local user; `verb` is the name of the operation in /openapi.json; `target`
     is what it concerns: a run, a workflow, a key; `source` is the address and the program of the caller. `refused` is the code of
-    the error; empty if the request was not refused. Contains no secrets, inputs or answers."""
+    the error; empty if the request was not refused. Contains no secrets, inputs or answers. Of an entry with `damage`, only the
+    id and the time are known."""
 
     id: str
     at_ms: int
@@ -30,6 +32,10 @@ class Audited:
     source: str = ""
     refused: str = ""
     details: Mapping[str, JSON] | None = None
+    damage: Damage | None = None
+
+
+_FACTS = frozenset({"who", "verb", "target", "source", "refused", "details"})
 
 
 class AuditLog:
@@ -89,7 +95,18 @@ class AuditLog:
 
 
 def _read(entry: AuditEntry) -> Audited:
-    return Audited(entry.id, entry.at_ms, **{"who": "", "verb": "", **json.loads(entry.body)})
+    """The entry; one that cannot be read is listed as such, without its facts."""
+    place = f"audit.body of {entry.at_ms}/{entry.id}"
+    try:
+        facts = json.loads(entry.body)
+        read = Audited(entry.id, entry.at_ms, **{"who": "", "verb": "", **{name: facts[name] for name in facts.keys() & _FACTS}})
+        texts = (read.who, read.verb, read.target, read.source, read.refused)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(read.details, dict | None):
+            raise ValueError("a fact has another type")
+    except FAULTS as error:
+        told = told_by(entry.body) or Damage(place, why_of(error))
+        return Audited(entry.id, entry.at_ms, "", "", damage=told._replace(mend="restore the store from a backup"))
+    return read
 
 
 def _bounded(details: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:

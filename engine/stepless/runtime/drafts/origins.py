@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.model.attached import Attached
+from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
@@ -57,7 +58,12 @@ class Origins:
         data = self._blobs.get(origin["blob"])
         if data is None:
             raise damaged(f"draft of {workflow_id}", f"the blob {origin['blob']} of what it was opened from is missing")
-        kept: dict[str, Any] = unpack(data)
+        try:
+            kept = unpack(data)
+            if not isinstance(kept, dict):
+                raise ValueError("it is no object")
+        except FAULTS as error:
+            raise damaged(f"draft of {workflow_id}", f"the blob {origin['blob']} cannot be read: {why_of(error)}") from error
         return kept
 
     def is_container(self, type_: str) -> bool | None:

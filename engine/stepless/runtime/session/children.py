@@ -30,7 +30,7 @@ from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import ERASED, Call, Message
 from stepless.runtime import inbox
-from stepless.runtime.headers import create_run
+from stepless.runtime.headers import create_run, meta_of
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import put_signal
@@ -106,7 +106,7 @@ def outcome(world: World, run_id: str) -> tuple[JSON, Mapping[str, JSON] | None]
     head = world.store.get_run(run_id)
     if head is None or head.status == ERASED:
         return None, None
-    state = State(world.versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
+    state = State(world.versions.graph(head.workflow_id, head.version, meta_of(head).get("entry")), run_id)
     last: deque[Event] = deque(maxlen=1)
 
     def take(event: Event) -> None:

@@ -23,7 +23,7 @@ from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.verbs.idempotency import Signature
-from stepless.runtime.verbs.publishing import hook_key
+from stepless.runtime.verbs.publishing import hook_key, owner_of
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 
@@ -93,7 +93,7 @@ def _listener(world: World, request: HookRequest) -> tuple[Graph, Node]:
     unknown = NotFound(f"no webhook listens on {request.path}", code="unknown_hook", mend="publish a workflow with this path")
     if owner is None:
         raise unknown
-    version = latest(world, owner.decode())
+    version = latest(world, owner_of(owner, request.path))
     graph = world.versions.graph(version.workflow_id, version.hash)
     listeners = [n for n in graph.root.nodes if n.kind is KINDS["webhook"] and n.config.literals["path"] == request.path]
     if not listeners:

@@ -6,7 +6,6 @@ variables it wrote. All other nodes run. With other inputs the entries run, too:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 
 from stepless.core.events import Event, EventType
@@ -19,7 +18,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
-from stepless.runtime.headers import draft_of, version_of
+from stepless.runtime.headers import draft_of, meta_of, version_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
@@ -62,12 +61,12 @@ def rerun(
     if node is not None:
         check_node(graph, node)
         _check_upstream(_traced(world, graph, head), node)
-    meta = {name: value for name, value in json.loads(head.meta).items() if name in ("entry", "tags")}
+    meta = {name: value for name, value in meta_of(head).items() if name in ("entry", "tags")}
     asked = {"by": by, "reason": reason}
     meta["rerun"] = {"of": run_id, "from": node, **{name: text for name, text in asked.items() if text is not None}}
     if edited:
         meta["rerun"]["edited"] = True
-    meta |= stored_former(run_id, json.loads(head.meta))
+    meta |= stored_former(run_id, meta_of(head))
     data = encoded_inputs(inputs) if edited else head.inputs
     version = _version(world, head)
     begins_at = [*(meta.get("entry") or ()), *([node] if edited and node is not None else [])]

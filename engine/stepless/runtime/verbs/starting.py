@@ -15,7 +15,7 @@ from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
-from stepless.runtime.headers import create_run, not_erased, numbers_of
+from stepless.runtime.headers import create_run, meta_of, not_erased, numbers_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import Signature, claim_key, claim_of, claim_signature, key_of_inputs, signed_run
@@ -176,7 +176,7 @@ def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[s
 
 def non_entries_of(head: RunHead) -> Sequence[str]:
     """The nodes that a run started at although they are not entries."""
-    kept: Sequence[str] = json.loads(head.meta).get("non_entries", ())
+    kept: Sequence[str] = meta_of(head).get("non_entries", ())
     return kept
 
 

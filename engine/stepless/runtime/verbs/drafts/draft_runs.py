@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
+from stepless.model.damage import FAULTS
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.world import World
 
@@ -32,4 +33,8 @@ def _key(workflow_id: str) -> str:
 
 
 def _read(data: bytes | None) -> list[StartedRun]:
-    return [] if data is None else [StartedRun(*run[: len(StartedRun._fields)]) for run in json.loads(data)]
+    """The list in a record; empty for a damaged one, which the next run replaces."""
+    try:
+        return [] if data is None else [StartedRun(*run[: len(StartedRun._fields)]) for run in json.loads(data)]
+    except FAULTS:
+        return []

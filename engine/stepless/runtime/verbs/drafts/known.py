@@ -10,12 +10,13 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
+from stepless.errors import DamagedVersion
 from stepless.limits import MAX_KNOWN_VERSIONS, MAX_WARM_DRAFTS
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.stored_document import decode_document
 from stepless.ports import Store
+from stepless.runtime.versions import document_of
 
 _QUIET: Final = frozenset({"approval", "callback", "wait"})  # pausing kinds that reach no one unless they have `notify`
 
@@ -119,7 +120,10 @@ class Known:
     def _read(self, workflow_id: str, number: int, seen: _Seen) -> None:
         found = self._store.get_version(workflow_id, number)
         if found is not None:
-            document = decode_document(found.document)
+            try:
+                document = document_of(found)
+            except DamagedVersion:  # what it called is not known any more: its nodes count as unpublished
+                return
             seen.digests.update(_digest(node, _names(document)) for node in _nodes(document))
 
 
