@@ -271,6 +271,7 @@ REQUESTS: Final[Table] = {
         "503: where people sign in to the console could not be read from the issuer", "Check JwtIssuer, or try again."
     ),
     "malformed_intent": Code("400: an edit of a draft does not have the form of one", "See the place, and docs/drafts.md."),
+    "not_inspectable": Code("501: the store cannot be read as it is", "Ask the maker of its package."),
     "drafts_not_kept": Code("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
     "file_changed": Code("409: another program has changed the file of the draft", "Look at the draft, then save again."),
     "files_claim_id": Code("409: several files have the id of the workflow", "Name the file to save to."),
@@ -302,14 +303,9 @@ ENGINE: Final[Table] = {
         "a collector of telemetry refused it for now, or cannot be reached",
         "No action: the engine sends it again. If it lasts, check the endpoint.",
     ),
-    "damaged": Code(
-        "503: one stored value is damaged; the server leaves it unchanged, and everything else can be used",
-        "See `stepless doctor`, which names the place and what to do.",
-    ),
+    "damaged": Code("503: one stored value is damaged; everything else can be used", "See `stepless doctor`."),
     "damaged_log": Code(
-        "503: a run's log is damaged; the engine leaves this run unchanged and continues the others",
-        "Restore the run's log from a backup, or start the run again.",
-    ),
+        "503: a run's log is damaged; this run stays unchanged", "Restore the run's log from a backup, or start the run again."),
     "draft_damaged": Code(
         "503: a part of a draft is missing or cannot be read", "Restore the store from a backup, or replace the draft."),
     "engine_bug": Code("a bug in the engine; nothing was written", "Report it."),

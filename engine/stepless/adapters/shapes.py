@@ -28,6 +28,7 @@ from stepless.ports import (
 
 T = TypeVar("T")
 _LEAST_MS: Final = -62_135_596_800_000  # the beginning of the year 1
+_MOST: Final = 2**62  # of counts
 _EMPTY: Final[dict[type, Any]] = {str: "", int: 0, bytes: b"", bool: False}
 _WORDS: Final[dict[type, str]] = {str: "text", int: "an integer", bytes: "bytes", float: "a fraction", type(None): "nothing"}
 
@@ -51,7 +52,7 @@ class Shape(Generic[T]):
         self._make = make
         self._keys = keys
         self._carriers = [place for place, part in enumerate(parts) if part.name == carrier]
-        self._instants = [place for place, part in enumerate(parts) if part.instant]
+        self._numbers = [(place, _most(part)) for place, part in enumerate(parts) if part.type is int]
         self._sound: set[tuple[type, ...]] = set()
 
     def read(self, row: Sequence[Any], named: str = "") -> T:
@@ -62,7 +63,7 @@ class Shape(Generic[T]):
 
     def damage(self, row: Sequence[Any], named: str = "") -> list[Damage]:
         """What is damaged in a row."""
-        place = named or "/".join(map(_shown, row[: self._keys]))
+        place = named or "/".join(map(shown_key, row[: self._keys]))
         return [
             Damage(f"{self.table}.{part.name} of {place}", why)
             for part, value in zip(self.parts, row, strict=True)
@@ -70,9 +71,9 @@ class Shape(Generic[T]):
         ]
 
     def _is_beyond(self, row: Sequence[Any]) -> bool:
-        for place in self._instants:
+        for place, most in self._numbers:
             value = row[place]
-            if value is not None and not _LEAST_MS <= value <= NEVER_MS:
+            if value is not None and not _LEAST_MS <= value <= most:
                 return True
         return False
 
@@ -94,9 +95,13 @@ def _fault(part: Part, value: Any) -> str:
         if part.type is str and type(value) is bytes:
             return "it is not UTF-8"
         return f"it is {_WORDS.get(type(value), type(value).__name__)}, not {_WORDS[part.type]}"
-    if part.instant and not _LEAST_MS <= value <= NEVER_MS:
-        return "it is no instant before the year 10000"
+    if part.type is int and not _LEAST_MS <= value <= _most(part):
+        return "it is no instant before the year 10000" if part.instant else "it is out of range"
     return ""
+
+
+def _most(part: Part) -> int:
+    return NEVER_MS if part.instant else _MOST
 
 
 def _plain(part: Part, value: Any) -> Any:
@@ -106,7 +111,8 @@ def _plain(part: Part, value: Any) -> Any:
     return None if part.optional else _EMPTY[part.type]
 
 
-def _shown(key: Any) -> str:
+def shown_key(key: Any) -> str:
+    """The key of a record as its place has it."""
     return ascii(key.decode("utf-8", "replace"))[1:-1] if isinstance(key, bytes) else f"{key}"
 
 

@@ -67,6 +67,22 @@ def body_of(signal: Signal) -> Mapping[str, JSON]:
     return json_object(signal.body, _place_of(signal), _MEND)
 
 
+def check_signal_body(signal: Signal) -> None:
+    """Decodes a signal of any kind. Raises `Damaged`, or an error of `FAULTS`."""
+    body = body_of(signal)
+    needed: tuple[str, ...] = _NEEDED.get(signal.kind, ())
+    missing = [name for name in needed if name not in body]
+    if missing:
+        raise ValueError(f"`{missing[0]}` is missing")
+    if signal.kind in (HOLD, RERUN) and not signal.identity.isdecimal():
+        raise ValueError("its identity is no number")
+
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    RESUME: ("handle",), CHILD: ("instance", "run", "status"), HOLD: ("held",), RERUN: ("run",)
+}  # what each kind of signal says
+
+
 def _place_of(signal: Signal) -> str:
     return f"inbox.body of {signal.kind}/{signal.identity}"
 

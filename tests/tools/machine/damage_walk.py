@@ -7,6 +7,11 @@ from typing import Any
 
 from everything_stored import Engine, Filled, answer, serving
 
+from stepless.runtime.diagnosis.checking import diagnose
+from stepless.runtime.diagnosis.findings import Diagnosis
+from stepless.runtime.wiring.local import inspected
+from stepless.runtime.wiring.stores import read_only
+
 _OF_WORKFLOW = ("", "/versions/1", "/schedules", "/stats", "/versions", "/diff?from=1&to=2")
 _OF_DRAFT = (
     "", "/ops?epoch=1", "/document", "/findings", "/yaml", "/diff?against=base", "/history", "/conflicts", "/runs", "/document?seq=2",
@@ -63,3 +68,13 @@ async def _works(engine: Engine, filled: Filled, found: list[str]) -> None:
     run_id = await engine.start("other", {"n": 3})
     await engine.until(run_id, "completed")
     await answer(engine, filled.runs["asked"])
+
+
+def diagnosed(path: Path) -> list[Diagnosis]:
+    """What `stepless doctor` says of a file."""
+    runs = read_only(str(path))
+    try:
+        assert runs.inspection is not None
+        return [*diagnose(inspected(runs), runs.inspection)]
+    finally:
+        runs.close()

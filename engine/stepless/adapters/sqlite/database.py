@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, TypeAlias
 
@@ -65,7 +66,7 @@ def _text_or_bytes(data: bytes) -> str | bytes:
 class Database:
     """Creates `path` if it does not exist. `synchronous`: NORMAL survives the death of every process and never corrupts the file,
     but a power cut may lose the last commits; FULL waits for the disk at each commit. `migrations`: the statements that lead from
-    each schema version to the next.
+    each schema version to the next. `read_only` changes nothing in the file, not even its schema.
 
     Every method raises `StoreUnavailable` when a retry may help and `StoreUnusable` when it will not. Once the file is deleted or
     replaced, every write is refused: SQLite itself would continue to write to a file that no path names. Do not use a database
@@ -74,7 +75,7 @@ class Database:
 
     def __init__(
         self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS,
-        migrations: Sequence[Sequence[str]] = MIGRATIONS,
+        migrations: Sequence[Sequence[str]] = MIGRATIONS, read_only: bool = False,
     ) -> None:
         self.path = os.fspath(path)
         self._migrations = migrations
@@ -86,10 +87,14 @@ class Database:
             raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="install 3.37 or newer")
         with self._translated():
             self._connection = sqlite3.connect(
-                self.path, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=256
+                f"{Path(self.path).absolute().as_uri()}?mode=ro" if read_only else self.path, uri=read_only,
+                timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=256,
             )
         try:
-            self._prepare(synchronous)
+            if read_only:
+                self._check_schema()
+            else:
+                self._prepare(synchronous)
             self._file = self._found()
         except BaseException:
             self._connection.close()
@@ -122,14 +127,17 @@ class Database:
         found = self.rows(statement, parameters)
         return found[0] if found else None
 
-    def each(self, statement: str, parameters: Parameters = ()) -> Generator[Any, None, None]:
-        """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it."""
+    def each(self, statement: str, parameters: Parameters = (), *, lenient: bool = False) -> Generator[Any, None, None]:
+        """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it. `lenient` returns
+        damaged texts as bytes."""
         with self._lock, self._translated():
+            self._connection.text_factory = _text_or_bytes if lenient else str
             cursor = self._connection.execute(statement, parameters)
             try:
                 yield from cursor
             finally:
                 cursor.close()
+                self._connection.text_factory = str
 
     def change(self, statement: str, parameters: Parameters = ()) -> int:
         """Executes a write; returns the number of changed rows. Durable on return, or with the enclosing transaction."""
@@ -215,6 +223,12 @@ class Database:
         if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
+
+    def _check_schema(self) -> None:
+        """Raises `StoreUnusable` for a file that this release would change before it reads it."""
+        if self._version() < len(self._migrations) or self._lacking():
+            mend = "open it once with this release, for example with `stepless runs list`"
+            raise StoreUnusable("a former release wrote the file", place=self.path, mend=mend)
 
     def _enter_wal(self) -> None:
         """Switches to WAL mode, and retries: SQLite does not wait here for other processes that open the same new file."""

@@ -38,9 +38,10 @@ class SqliteStore:
     See `Database` for `synchronous` and the errors. `database` is the open file, for `SqliteBlobs`."""
 
     def __init__(
-        self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS
+        self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS,
+        read_only: bool = False,
     ) -> None:
-        self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms)
+        self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms, read_only=read_only)
         self._numbers: dict[str, int] = {}  # of the logs that were written last, as far as this process knows
         self._rows, self._row, self._change = self.database.rows, self.database.row, self.database.change
 
@@ -307,7 +308,7 @@ class SqliteStore:
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0
-        with closing(self.database.each(sql.READ_LOG, {"run_id": run_id, "after": after})) as rows:
+        with closing(self.database.each(sql.READ_LOG, {"run_id": run_id, "after": after}, lenient=True)) as rows:
             for row in rows:
                 total += len(row[2]) if type(row[2]) is bytes else 0
                 if found and total > limit_bytes:

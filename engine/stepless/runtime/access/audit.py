@@ -86,7 +86,7 @@ class AuditLog:
         while True:
             size = limit - len(found)  # so a page never has more than are wanted, and its cursor continues after the last one
             page = self._store.list_audit(now_ms, since_ms, until_ms, limit=size, cursor=cursor)
-            for each in map(_read, page.items):
+            for each in map(read_entry, page.items):
                 if (who or each.who, verb or each.verb, target or each.target) == (each.who, each.verb, each.target):
                     found.append(each)
             cursor, read = page.cursor, read + len(page.items)
@@ -94,7 +94,7 @@ class AuditLog:
                 return Page(tuple(found), cursor)
 
 
-def _read(entry: AuditEntry) -> Audited:
+def read_entry(entry: AuditEntry) -> Audited:
     """The entry; one that cannot be read is listed as such, without its facts."""
     place = f"audit.body of {entry.at_ms}/{entry.id}"
     try:

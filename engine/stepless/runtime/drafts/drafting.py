@@ -112,6 +112,10 @@ class Drafting(Generic[S]):
             self._move(room)
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
+    def opened(self, head: DraftHead) -> Room[S]:
+        """The room of an epoch, for a reader who changes nothing. Raises `Damaged` (draft_damaged)."""
+        return self._opening.open(head)
+
     def items(self, draft: Draft, after: int, limit: int) -> Sequence[Item]:
         """The first items above `after`, whether the epoch is open or not. Those that have expired are missing."""
         return Records(self._storage, draft).some_items(after, limit)

@@ -55,11 +55,16 @@ def base_of(head: DraftHead) -> Any:
     return _named(head.base, f"draft.base of {head.workflow_id}")
 
 
+_NAMES = frozenset({"hash", "blob", "file", "newest"})  # of which an origin or a base has one, unless it is empty
+
+
 def _named(data: bytes, place: str) -> Any:
     try:
         found = unpack(data)
         if not isinstance(found, dict | None):
             raise ValueError(f"an object was stored, and there is a {type(found).__name__}")
+        if found and not found.keys() & _NAMES:
+            raise ValueError("it names nothing that a draft is opened from")
     except FAULTS as error:
         told = told_by(data) or Damage(place, why_of(error))
         raise damaged(told.place, told.why) from error

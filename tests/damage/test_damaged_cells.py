@@ -1,0 +1,78 @@
+"""One damaged cell of a SQLite file: the server starts, everything else works, and `stepless doctor` names the place.
+
+Every column of every table is damaged in every way that `damaged_cells` has, one at a time. `make test` does a part of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from damage_walk import chosen, diagnosed, walk
+from damaged_cells import Cell, cells, damage
+from everything_stored import Filled, fill, serving
+from sweeps import WHOLE
+
+PARTS = 12
+EVERY = 1 if WHOLE else 60
+SAME = frozenset({"other", "truncated", "empty", "object", "list", "other-fields", "null-json", "text-json", "number", "null"})
+"""Harms that may make a value which could be right: no check can tell those."""
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Filled]:
+    path = tmp_path_factory.mktemp("full") / "full.db"
+
+    async def make() -> Filled:
+        async with serving(path) as engine:
+            return await fill(engine)
+
+    return path, asyncio.run(make())
+
+
+def some(full: tuple[Path, Filled], part: int) -> Sequence[Cell]:
+    path, filled = full
+    return [*cells(path, chosen(filled))][part :: PARTS] if WHOLE else [*cells(path, chosen(filled))][part * EVERY // PARTS :: EVERY]
+
+
+def copied(path: Path, to: Path) -> Path:
+    for old in to.parent.glob(f"{to.name}*"):
+        old.unlink()
+    shutil.copy(path, to)
+    return to
+
+
+def test_nothing_is_damaged_in_a_sound_file(full: tuple[Path, Filled], tmp_path: Path) -> None:
+    path = copied(full[0], tmp_path / "sound.db")
+    assert diagnosed(path) == []
+    assert asyncio.run(walk(path, full[1])) == []
+
+
+@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [0, 5])
+def test_one_damaged_cell_harms_nothing_else(full: tuple[Path, Filled], tmp_path: Path, part: int) -> None:
+    tried = 0
+    for cell in some(full, part):
+        path = copied(full[0], tmp_path / "one.db")
+        if damage(path, cell):
+            tried += 1
+            assert asyncio.run(walk(path, full[1])) == [], str(cell)
+    assert tried > 5
+
+
+@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [3, 8])
+def test_the_doctor_names_one_damaged_cell(full: tuple[Path, Filled], tmp_path: Path, part: int) -> None:
+    tried = 0
+    for cell in some(full, part):
+        path = copied(full[0], tmp_path / "one.db")
+        if damage(path, cell):
+            found = diagnosed(path)
+            tried += 1
+            assert all(each.place and each.why and each.affects and each.mend for each in found), str(cell)
+            if found == []:
+                assert cell.harm in SAME, str(cell)
+            elif cell.harm not in SAME:
+                assert any(each.place.startswith(cell.table) or cell.table in ("batch", "log_number") for each in found), (cell, found)
+    assert tried > 5
