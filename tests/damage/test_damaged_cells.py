@@ -35,7 +35,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Filled]:
 
 def some(full: tuple[Path, Filled], part: int) -> Sequence[Cell]:
     path, filled = full
-    return [*cells(path, chosen(filled))][part :: PARTS] if WHOLE else [*cells(path, chosen(filled))][part * EVERY // PARTS :: EVERY]
+    found = [*cells(path, chosen(filled))]
+    return found[part::PARTS] if WHOLE else found[part * EVERY // PARTS :: EVERY]
 
 
 def copied(path: Path, to: Path) -> Path:

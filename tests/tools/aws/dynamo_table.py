@@ -169,6 +169,9 @@ class Table:
 
     # -- reading --------------------------------------------------------------------------------------------------------
 
+    def _scan(self, request: Request) -> Answer:
+        return {"Items": [item for items in self._partitions.values() for item in items.values()]}
+
     def _get(self, request: Request) -> Answer:
         item = self._read(_key_of(request["Key"], only=True), request.get("ConsistentRead", False))
         return {"Item": item} if item is not None else {}
@@ -268,7 +271,7 @@ class DirectClient:
 
 _VERBS: Final[Mapping[str, Callable[[Table, Request], Answer]]] = {
     "PutItem": Table._put, "UpdateItem": Table._update, "DeleteItem": Table._delete, "GetItem": Table._get, "Query": Table._query,
-    "BatchGetItem": Table._get_many, "BatchWriteItem": Table._put_many,
+    "BatchGetItem": Table._get_many, "BatchWriteItem": Table._put_many, "Scan": Table._scan,
 }  # fmt: skip
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from everything_stored import Engine, Filled, answer, serving
 
+from stepless.ports import OpenStore
 from stepless.runtime.diagnosis.checking import diagnose
 from stepless.runtime.diagnosis.findings import Diagnosis
 from stepless.runtime.wiring.local import inspected
-from stepless.runtime.wiring.stores import read_only
+from stepless.runtime.wiring.stores import Kept, read_only
 
 _OF_WORKFLOW = ("", "/versions/1", "/schedules", "/stats", "/versions", "/diff?from=1&to=2")
 _OF_DRAFT = (
@@ -37,9 +38,9 @@ def chosen(filled: Filled) -> dict[str, str]:
     }  # fmt: skip
 
 
-async def walk(path: Path, filled: Filled, cell: Any = None) -> list[str]:
+async def walk(kept: Kept, filled: Filled, cell: Any = None) -> list[str]:
     found: list[str] = []
-    async with serving(path) as engine:
+    async with serving(kept) as engine:
         await _walk(engine, filled, found)
         await _works(engine, filled, found)
         if engine.host.done():
@@ -74,7 +75,11 @@ def diagnosed(path: Path) -> list[Diagnosis]:
     """What `stepless doctor` says of a file."""
     runs = read_only(str(path))
     try:
-        assert runs.inspection is not None
-        return [*diagnose(inspected(runs), runs.inspection)]
+        return diagnosed_in(runs)
     finally:
         runs.close()
+
+
+def diagnosed_in(runs: OpenStore) -> list[Diagnosis]:
+    assert runs.inspection is not None
+    return [*diagnose(inspected(runs), runs.inspection)]

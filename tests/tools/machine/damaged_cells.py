@@ -48,8 +48,8 @@ def cells(path: Path, chosen: dict[str, str]) -> Iterator[Cell]:
     """Every harm to every column of every table. `chosen` are conditions on the rows to damage, by table; of the other tables, the
     first row is damaged."""
     with closing(sqlite3.connect(path)) as file:
-        tables = [row for row in file.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-        for table, _ in tables:
+        tables = file.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+        for (table,) in tables:
             columns = file.execute("SELECT name, type, pk FROM pragma_table_info(?)", (table,)).fetchall()
             keys = [name for name, _, pk in columns if pk]
             condition = chosen.get(table, "true LIMIT 1")
