@@ -1,5 +1,5 @@
-"""One damaged attribute of an item in DynamoDB: the engine starts over the table, everything else works, and the check of the store
-names the place."""
+"""One damaged attribute of an item in DynamoDB: the engine starts over the table, everything else works, and the check of the
+store names the place."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from stepless.ports import OpenStore
 PARTS: Final = 8
 EVERY: Final = 45
 HARMS: Final[dict[str, Any]] = {
-    "gone": None, "text": {"S": "damaged"}, "empty": {"S": ""}, "number": {"N": "7"}, "fraction": {"N": "1.5"}, "huge": {"N": "9" * 30},
-    "bytes": {"B": b"\xff\xfe\x80"}, "no-bytes": {"B": b""}, "list": {"B": b"[]"},
+    "gone": None, "text": {"S": "damaged"}, "empty": {"S": ""}, "number": {"N": "7"}, "fraction": {"N": "1.5"},
+    "huge": {"N": "9" * 30}, "bytes": {"B": b"\xff\xfe\x80"}, "no-bytes": {"B": b""}, "list": {"B": b"[]"},
 }  # fmt: skip
 PLAUSIBLE: Final = frozenset({"text", "empty", "number", "gone", "list", "no-bytes", "bytes"})  # where the type is right
 
@@ -59,12 +59,12 @@ class TablePlace:
             return None
         copy = Table()
         for item in DirectClient(self.table).scan()["Items"]:
+            kept = dict(item)
             if (item["pk"]["S"], item["sk"]["S"]) == attribute[:2]:
-                if item[attribute.name] == typed:
+                if kept.pop(attribute.name) == typed:
                     return None
-                item = {name: value for name, value in item.items() if name != attribute.name}
-                item |= {} if typed is None else {attribute.name: typed}
-            DirectClient(copy).put_item(Item=item)
+                kept |= {} if typed is None else {attribute.name: typed}
+            DirectClient(copy).put_item(Item=kept)
         return TablePlace(copy, self.blobs)
 
 

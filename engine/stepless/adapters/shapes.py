@@ -95,7 +95,7 @@ def _fault(part: Part, value: Any) -> str:
         if part.type is str and type(value) is bytes:
             return "it is not UTF-8"
         return f"it is {_WORDS.get(type(value), type(value).__name__)}, not {_WORDS[part.type]}"
-    if part.type is int and not _LEAST_MS <= value <= _most(part):
+    if isinstance(value, int) and not _LEAST_MS <= value <= _most(part):
         return "it is no instant before the year 10000" if part.instant else "it is out of range"
     return ""
 
@@ -176,7 +176,7 @@ LEASE: Final = Shape(
     "run", Lease, [_text("run_id"), _text("owner"), _number("epoch"), _number("until_ms"), _bytes("spent"), _text("exported")],
     keys=1, carrier=None,
 )  # fmt: skip
-CLAIM: Final = Shape("claim", lambda value: value, [_bytes("value")], keys=0, carrier="value")
+CLAIM: Final[Shape[bytes]] = Shape("claim", lambda value: value, [_bytes("value")], keys=0, carrier="value")
 BLOB: Final = Shape("blob", lambda data: data, [_bytes("data")], keys=0, carrier="data")
 ATTACHED: Final = Shape("version", lambda attached: attached, [_bytes("attached", optional=True)], keys=0, carrier="attached")
 SNAPSHOT: Final = Shape(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
@@ -40,6 +40,9 @@ def decode_attached(data: bytes | None) -> Attached:
         return Attached()
 
 
+_TYPES: Final = {"text": str | None, "layout": dict | None, "by": str, "message": str, "ops": dict | None}
+
+
 def attached_damage(data: bytes | None, place: str) -> Damage | None:
     """What is wrong with what is attached to a version."""
     try:
@@ -54,8 +57,7 @@ def _decoded(data: bytes | None) -> Attached:
     if data is None:
         return Attached()
     found: Any = unpack(data)
-    kept = Attached(**{name: value for name, value in found.items() if name in Attached._fields})
-    fits = isinstance(kept.by, str) and isinstance(kept.message, str) and isinstance(kept.text, str | None)
-    if not (fits and isinstance(kept.layout, Mapping | None) and isinstance(kept.ops, Mapping | None)):
+    kept: dict[str, Any] = {name: value for name, value in found.items() if name in _TYPES}
+    if not all(isinstance(value, _TYPES[name]) for name, value in kept.items()):
         raise ValueError("a field has another type")
-    return kept
+    return Attached(**kept)

@@ -161,7 +161,7 @@ class Table:
             if sk not in rows:
                 insort(self._sorted.setdefault(pk, []), sk.encode())
             rows[sk] = item
-            if EXPIRES in item:
+            if EXPIRES in item and item[EXPIRES].get("N", "").isdecimal():  # TTL ignores every other value
                 self._slow.expire(key, int(item[EXPIRES]["N"]))
             self._slow.wrote(item)
         for index in self._indexes.values():

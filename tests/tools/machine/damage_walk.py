@@ -15,7 +15,8 @@ from stepless.runtime.wiring.stores import Kept, read_only
 
 _OF_WORKFLOW = ("", "/versions/1", "/schedules", "/stats", "/versions", "/diff?from=1&to=2")
 _OF_DRAFT = (
-    "", "/ops?epoch=1", "/document", "/findings", "/yaml", "/diff?against=base", "/history", "/conflicts", "/runs", "/document?seq=2",
+    "", "/ops?epoch=1", "/document", "/findings", "/yaml", "/diff?against=base", "/history", "/conflicts", "/runs",
+    "/document?seq=2",
 )  # fmt: skip
 _OF_RUN = ("", "/cost", "/document", "/nodes", "/tags", "/summary", "/timeline", "/events?limit=5")
 _LISTS = (

@@ -45,8 +45,8 @@ class Cell(NamedTuple):
 
 
 def cells(path: Path, chosen: dict[str, str]) -> Iterator[Cell]:
-    """Every harm to every column of every table. `chosen` are conditions on the rows to damage, by table; of the other tables, the
-    first row is damaged."""
+    """Every harm to every column of every table. `chosen` are conditions on the rows to damage, by table; of the other tables,
+    the first row is damaged."""
     with closing(sqlite3.connect(path)) as file:
         tables = file.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
         for (table,) in tables:

@@ -77,6 +77,6 @@ def _fault(name: str, declared: str, needed: bool, value: Any) -> str:
         if wanted is str and type(value) is bytes:
             return "it is not UTF-8"
         return f"it is {_NAMES.get(type(value), type(value).__name__)}, not {_NAMES[wanted]}"
-    if wanted is int and not 0 <= value <= (NEVER_MS if name.endswith("_ms") else _COUNTS.get(name, 2**62)):
+    if isinstance(value, int) and not 0 <= value <= (NEVER_MS if name.endswith("_ms") else _COUNTS.get(name, 2**62)):
         return "it is no instant before the year 10000" if name.endswith("_ms") else "it is out of range"
     return ""

@@ -173,8 +173,7 @@ _CONTENT: Final = {"op": "data", "entity": "value", "state": "data", "blob": "da
 
 def _keys(seen: Seen) -> Iterator[Diagnosis]:
     if seen.keys:
-        newest, damage = newest_keys(seen.keys)
-        for one in damage:
+        for one in newest_keys(seen.keys):
             yield Diagnosis(one.place, one.why, "API keys of this value: they are refused", one.mend)
 
 

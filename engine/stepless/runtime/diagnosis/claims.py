@@ -39,11 +39,11 @@ def claim_fault(key: str, value: bytes) -> Diagnosis | None:
     return None
 
 
-def newest_keys(names: Mapping[str, bytes]) -> tuple[str, list[Damage]]:
-    """The claim with the API keys that count, and what of it is damaged."""
+def newest_keys(names: Mapping[str, bytes]) -> list[Damage]:
+    """What is damaged of the API keys that count: those in the claim with the highest number."""
     numbered = {int(name.partition(":")[2]): name for name in names if name.partition(":")[2].isdecimal()}
     newest = numbered[max(numbered)] if numbered else ""
-    return newest, read_keys(names[newest], newest)[1] if newest else []
+    return read_keys(names[newest], newest)[1] if newest else []
 
 
 def _number(key: str, value: bytes) -> None:

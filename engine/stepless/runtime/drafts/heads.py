@@ -43,8 +43,14 @@ def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
     return drafts.put_head(head, draft.epoch)
 
 
+def any_origin(head: DraftHead) -> Any:
+    """What this epoch was opened from, as the rules of the draft have it. Raises `Damaged` (draft_damaged)."""
+    return _decoded(head.origin, f"draft.origin of {head.workflow_id}")
+
+
 def origin_of(head: DraftHead) -> Any:
-    """What this epoch was opened from: an object, None for a discarded draft. Raises `Damaged` (draft_damaged)."""
+    """What this epoch of the draft of a document was opened from: an object, None for a discarded draft. Raises `Damaged`
+    (draft_damaged)."""
     return _named(head.origin, f"draft.origin of {head.workflow_id}")
 
 
@@ -55,20 +61,24 @@ def base_of(head: DraftHead) -> Any:
     return _named(head.base, f"draft.base of {head.workflow_id}")
 
 
-_NAMES = frozenset({"hash", "blob", "file", "newest"})  # of which an origin or a base has one, unless it is empty
+NAMES = frozenset({"hash", "blob", "file", "newest"})  # of which an origin or a base has one, unless it is empty
 
 
 def _named(data: bytes, place: str) -> Any:
+    found = _decoded(data, place)
+    if not isinstance(found, dict | None):
+        raise damaged(place, f"an object was stored, and there is a {type(found).__name__}")
+    if found and not found.keys() & NAMES:
+        raise damaged(place, "it names nothing that a draft is opened from")
+    return found
+
+
+def _decoded(data: bytes, place: str) -> Any:
     try:
-        found = unpack(data)
-        if not isinstance(found, dict | None):
-            raise ValueError(f"an object was stored, and there is a {type(found).__name__}")
-        if found and not found.keys() & _NAMES:
-            raise ValueError("it names nothing that a draft is opened from")
+        return unpack(data)
     except FAULTS as error:
         told = told_by(data) or Damage(place, why_of(error))
         raise damaged(told.place, told.why) from error
-    return found
 
 
 def settle(storage: Storage, head: DraftHead) -> None:

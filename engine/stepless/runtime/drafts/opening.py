@@ -14,7 +14,7 @@ from typing import Generic
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
 from stepless.runtime.drafts.editing import Editing, S
-from stepless.runtime.drafts.heads import origin_of
+from stepless.runtime.drafts.heads import any_origin
 from stepless.runtime.drafts.items import Last
 from stepless.runtime.drafts.records import Records, Storage
 from stepless.runtime.drafts.room import LAST, Room
@@ -31,7 +31,7 @@ class Opening(Generic[S]):
 
     def origin(self, head: DraftHead) -> Mapping[str, JSON]:
         """The entities of what the epoch was opened from."""
-        return self._editing.origin(head.draft, origin_of(head))
+        return self._editing.origin(head.draft, any_origin(head))
 
     def open(self, head: DraftHead) -> Room[S]:
         """Raises `StoreUnusable` (draft_damaged) if items above `checked` are missing."""

@@ -11,6 +11,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, StoredVersion
+from stepless.runtime.drafts.heads import NAMES
 from stepless.runtime.drafts.records import BLOB_OWNER, damaged
 from stepless.runtime.drafts.rules import Origin
 from stepless.runtime.versions import Versions
@@ -44,6 +45,10 @@ class Origins:
 
     def read(self, workflow_id: str, origin: JSON) -> Origin:
         """Raises `StoreUnusable` (draft_damaged) where a blob is missing."""
+        if not isinstance(origin, dict):
+            raise damaged(f"draft.origin of {workflow_id}", f"an object was stored, and there is a {type(origin).__name__}")
+        if origin and not origin.keys() & NAMES:
+            raise damaged(f"draft.origin of {workflow_id}", "it names nothing that a draft is opened from")
         kept = self.kept(workflow_id, origin)
         if "hash" in origin:
             document: Mapping[str, JSON] = self._versions.document(workflow_id, origin["hash"])

@@ -105,10 +105,7 @@ class Records:
         while True:
             page = self._storage.drafts.read_entities(self.draft, limit=DRAFT_READ_ITEMS, cursor=cursor)
             for key, seq, value, _ in page.items:
-                made = None if value is None else self._json(value, seq)
-                if made is not None and not isinstance(made, list if key.startswith("last/") else dict):
-                    raise self.damaged(seq, f"the entity {key} is a {type(made).__name__}")
-                yield Kept(key, seq, made)
+                yield Kept(key, seq, None if value is None else self._json(value, seq))
             if (cursor := page.cursor) is None:
                 return
 

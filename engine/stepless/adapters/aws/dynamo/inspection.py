@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stepless.adapters.aws.dynamo import item_keys
@@ -28,7 +28,7 @@ class DynamoInspection:
         return iter(())
 
 
-def _record(item: Item, faults: list[Damage]) -> Record:
+def _record(item: Item, faults: Sequence[Damage]) -> Record:
     pk, sk = item["pk"], item["sk"]
     kind, (group, _, name) = kind_of(pk, sk), pk.partition("#")
     named = {"ENTRY": "entry", item_keys.PUBLISHED: "workflow"}
