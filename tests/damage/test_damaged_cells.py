@@ -13,24 +13,13 @@ from pathlib import Path
 import pytest
 from damage_walk import chosen, diagnosed, walk
 from damaged_cells import Cell, cells, damage
-from everything_stored import Filled, fill, serving
+from everything_stored import Filled
 from sweeps import WHOLE
 
 PARTS = 12
 EVERY = 1 if WHOLE else 60
 SAME = frozenset({"other", "truncated", "empty", "object", "list", "other-fields", "null-json", "text-json", "number", "null"})
 """Harms that may make a value which could be right: no check can tell those."""
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Filled]:
-    path = tmp_path_factory.mktemp("full") / "full.db"
-
-    async def make() -> Filled:
-        async with serving(path) as engine:
-            return await fill(engine)
-
-    return path, asyncio.run(make())
 
 
 def some(full: tuple[Path, Filled], part: int) -> Sequence[Cell]:

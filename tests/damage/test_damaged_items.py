@@ -81,7 +81,7 @@ def attributes(place: TablePlace, filled: Filled) -> Iterator[Attribute]:
 
 
 @pytest.fixture(scope="module")
-def full() -> tuple[TablePlace, Filled]:
+def stored() -> tuple[TablePlace, Filled]:
     place = TablePlace(Table(), MemoryBlobs())
 
     async def make() -> Filled:
@@ -91,13 +91,13 @@ def full() -> tuple[TablePlace, Filled]:
     return place, asyncio.run(make())
 
 
-def test_nothing_is_damaged_in_a_sound_table(full: tuple[TablePlace, Filled]) -> None:
-    assert diagnosed_in(full[0].open()) == []
+def test_nothing_is_damaged_in_a_sound_table(stored: tuple[TablePlace, Filled]) -> None:
+    assert diagnosed_in(stored[0].open()) == []
 
 
 @pytest.mark.parametrize("part", range(PARTS) if WHOLE else [0])
-def test_one_damaged_attribute_harms_nothing_else(full: tuple[TablePlace, Filled], part: int) -> None:
-    place, filled = full
+def test_one_damaged_attribute_harms_nothing_else(stored: tuple[TablePlace, Filled], part: int) -> None:
+    place, filled = stored
     found = sorted(attributes(place, filled))
     tried = 0
     for attribute in found[part::PARTS] if WHOLE else found[:: len(found) // EVERY]:

@@ -136,7 +136,7 @@ HEAD: Final = Shape(
     "run", RunHead,
     [
         _text("run_id"), _text("workflow_id"), _text("version"), _text("status"), _instant("created_ms"), _instant("updated_ms"),
-        _bytes("inputs"), _bytes("meta"), _number("sequence"), _instant("due_ms", optional=True), _number("epoch"),
+        _bytes("inputs"), _bytes("meta"), _number("sequence"), _number("due_ms", optional=True), _number("epoch"),
         _text("owner", optional=True), _number("lease_until_ms"), _bytes("spent"), _text("waits"), _text("exported"),
         _instant("expires_ms", optional=True),
     ],

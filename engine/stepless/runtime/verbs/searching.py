@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
-from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS
+from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
 from stepless.runtime.header_notes import error_of, pauses_of
 from stepless.runtime.headers import DAMAGED, damage_of, notes_in, number_of
@@ -136,6 +136,8 @@ def summary_of(head: RunHead, now_ms: int) -> str:
     """The current activity of the run, for display. Includes the instant that the run waits for if that is all it waits for."""
     waits, busy = waits_of(head), _is_leased(head, now_ms)
     until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
+    if until_ms is not None and not 0 <= until_ms <= NEVER_MS:
+        until_ms = None  # damaged, and no reason not to list the run
     return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms)
 
 
