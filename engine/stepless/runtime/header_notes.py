@@ -1,16 +1,21 @@
-"""Writes the notes of `core/history/notes.py` into the header of a run, and reads them."""
+"""Reads what the header of a run says besides its columns, and writes the notes of `core/history/notes.py` into it."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import orjson
 
 from stepless.core.history.notes import ERROR, NOTES, PAUSES, notes_of
 from stepless.core.history.waits import ANSWER
 from stepless.core.state import RunStatus, State
+from stepless.errors import DamagedHeader
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.ports import RunHead
-from stepless.runtime.headers import meta_of, notes_in
 
 _PAUSE = frozenset({"pause", "node", "reason", "message", "since"})  # what every note of a question has
 
@@ -42,3 +47,67 @@ def pauses_of(head: RunHead) -> Sequence[Mapping[str, JSON]]:
 
 def _is_whole(pause: object) -> bool:
     return isinstance(pause, dict) and pause.keys() >= _PAUSE and type(pause["since"]) is int
+
+
+# -- the whole of it -----------------------------------------------------------------------------------------------------
+
+DRAFT_RUN: Final = "draft"  # in the meta of a test run
+DAMAGED: Final = "damaged"  # the status of a run whose header is damaged, where it is shown
+_STATUS: Final = re.compile(r"[a-z_]{3,40}")  # of this release or of another one
+
+
+_NONE: Final = type(None)
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "entry": (list, _NONE), "tags": (list, _NONE), "non_entries": (list, _NONE), "parent": (dict, _NONE), "rerun": (dict, _NONE),
+    "trigger": (dict, _NONE), DRAFT_RUN: (dict, _NONE), "erased": (dict, _NONE), "error": (dict, _NONE), "pauses": (list, _NONE),
+}  # fmt: skip
+"""What is written under the names that are read."""
+
+
+def meta_of(head: RunHead) -> dict[str, Any]:
+    """What the header of a run says besides its columns. Raises `DamagedHeader` if that cannot be decoded, or if a column is
+    damaged: then nothing is to be done with the run."""
+    damage = damage_of(head)
+    if damage is not None:
+        raise DamagedHeader(damage.why, run_id=head.run_id, place=damage.place)
+    return _decoded(head.meta)
+
+
+def inputs_of(head: RunHead) -> JSON:
+    """The inputs of a run. Raises `DamagedHeader`."""
+    try:
+        return json.loads(head.inputs.decode("utf-8", "surrogatepass"))
+    except FAULTS as error:
+        raise DamagedHeader(why_of(error), run_id=head.run_id, place=f"run.inputs of {head.run_id}") from error
+
+
+def notes_in(head: RunHead) -> dict[str, Any]:
+    """`meta_of` for a list; empty for a damaged header, whose status is shown as DAMAGED."""
+    try:
+        return _decoded(head.meta)
+    except FAULTS:
+        return {}
+
+
+def damage_of(head: RunHead) -> Damage | None:
+    """What is damaged in the header of a run."""
+    try:
+        _decoded(head.meta)
+    except FAULTS as error:
+        return told_by(head.meta) or Damage(f"run.meta of {head.run_id}", why_of(error))
+    if not _STATUS.fullmatch(head.status):
+        return Damage(f"run.status of {head.run_id}", "it is no status")
+    return None
+
+
+def _decoded(meta: bytes) -> dict[str, Any]:
+    try:
+        found = orjson.loads(meta)
+    except ValueError:  # orjson knows no lone surrogates
+        found = json.loads(meta.decode("utf-8", "surrogatepass"))
+    if not isinstance(found, dict):
+        raise ValueError(f"a JSON object was stored, and there is a {type(found).__name__}")
+    for name in found.keys() & _TYPES.keys():
+        if not isinstance(found[name], _TYPES[name]):
+            raise ValueError(f"`{name}` is a {type(found[name]).__name__}")
+    return found

@@ -4,21 +4,16 @@ changes, and the run's own number among the runs of its workflow."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from typing import Any, Final
 
-import orjson
-
-from stepless.errors import Conflict, DamagedHeader
+from stepless.errors import Conflict
 from stepless.limits import FRESH_HEAD_BYTES, FRESH_HEAD_MS, FRESH_HEADS, LEASE_MS, NEVER_MS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.ports import ERASED, RECEIVER, Message, RunHead, Version
+from stepless.runtime.header_notes import DRAFT_RUN, notes_in
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
-DRAFT_RUN = "draft"  # in the meta of a test run
 NO_NUMBER = 0  # of a version that was made of a draft for one run
 
 
@@ -102,66 +97,3 @@ def _number(head: RunHead, name: str) -> int | None:
 
 def _whole(number: JSON) -> int | None:
     return number if type(number) is int else None
-
-
-# -- the notes ----------------------------------------------------------------------------------------------------------
-
-DAMAGED: Final = "damaged"  # the status of a run whose header is damaged, where it is shown
-_STATUS: Final = re.compile(r"[a-z_]{3,40}")  # of this release or of another one
-
-
-_NONE: Final = type(None)
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "entry": (list, _NONE), "tags": (list, _NONE), "non_entries": (list, _NONE), "parent": (dict, _NONE), "rerun": (dict, _NONE),
-    "trigger": (dict, _NONE), DRAFT_RUN: (dict, _NONE), "erased": (dict, _NONE), "error": (dict, _NONE), "pauses": (list, _NONE),
-}  # fmt: skip
-"""What is written under the names that are read."""
-
-
-def meta_of(head: RunHead) -> dict[str, Any]:
-    """What the header of a run says besides its columns. Raises `DamagedHeader` if that cannot be decoded, or if a column is
-    damaged: then nothing is to be done with the run."""
-    damage = damage_of(head)
-    if damage is not None:
-        raise DamagedHeader(damage.why, run_id=head.run_id, place=damage.place)
-    return _decoded(head.meta)
-
-
-def inputs_of(head: RunHead) -> JSON:
-    """The inputs of a run. Raises `DamagedHeader`."""
-    try:
-        return json.loads(head.inputs.decode("utf-8", "surrogatepass"))
-    except FAULTS as error:
-        raise DamagedHeader(why_of(error), run_id=head.run_id, place=f"run.inputs of {head.run_id}") from error
-
-
-def notes_in(head: RunHead) -> dict[str, Any]:
-    """`meta_of` for a list; empty for a damaged header, whose status is shown as DAMAGED."""
-    try:
-        return _decoded(head.meta)
-    except FAULTS:
-        return {}
-
-
-def damage_of(head: RunHead) -> Damage | None:
-    """What is damaged in the header of a run."""
-    try:
-        _decoded(head.meta)
-    except FAULTS as error:
-        return told_by(head.meta) or Damage(f"run.meta of {head.run_id}", why_of(error))
-    if not _STATUS.fullmatch(head.status):
-        return Damage(f"run.status of {head.run_id}", "it is no status")
-    return None
-
-
-def _decoded(meta: bytes) -> dict[str, Any]:
-    try:
-        found = orjson.loads(meta)
-    except ValueError:  # orjson knows no lone surrogates
-        found = json.loads(meta.decode("utf-8", "surrogatepass"))
-    if not isinstance(found, dict):
-        raise ValueError(f"a JSON object was stored, and there is a {type(found).__name__}")
-    for name in found.keys() & _TYPES.keys():
-        if not isinstance(found[name], _TYPES[name]):
-            raise ValueError(f"`{name}` is a {type(found[name]).__name__}")
-    return found

@@ -9,7 +9,7 @@ from stepless.errors import Damaged, LimitExceeded, LogUnreadable
 from stepless.limits import MAX_LISTED_RELATIVES
 from stepless.ports import RunHead
 from stepless.runtime import inbox
-from stepless.runtime.headers import notes_in
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.world import World
 

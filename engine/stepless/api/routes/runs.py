@@ -47,7 +47,8 @@ from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.roles import Role
-from stepless.runtime.headers import draft_of, meta_of, number_of, version_of
+from stepless.runtime.header_notes import meta_of
+from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait

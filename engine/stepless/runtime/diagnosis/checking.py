@@ -26,7 +26,7 @@ from stepless.runtime.diagnosis.claims import claim_fault, newest_keys
 from stepless.runtime.diagnosis.findings import OTHER, RESTORE, RULES, Diagnosis
 from stepless.runtime.drafts.heads import base_of, each_head, origin_of
 from stepless.runtime.exporting.cursors import decode as decode_cursors
-from stepless.runtime.headers import damage_of, inputs_of
+from stepless.runtime.header_notes import damage_of, inputs_of
 from stepless.runtime.inbox import check_signal_body
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.drafts.verbs import DraftVerbs

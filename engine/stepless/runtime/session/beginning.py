@@ -9,7 +9,7 @@ from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE
 from stepless.ports import RunHead
 from stepless.runtime import inbox
-from stepless.runtime.headers import inputs_of
+from stepless.runtime.header_notes import inputs_of
 from stepless.runtime.world import World
 
 _RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE)  # of the header's meta: for the first event

@@ -30,7 +30,8 @@ from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import ERASED, Call, Message
 from stepless.runtime import inbox
-from stepless.runtime.headers import create_run, meta_of
+from stepless.runtime.header_notes import meta_of
+from stepless.runtime.headers import create_run
 from stepless.runtime.nearest import near_workflow
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import put_signal

@@ -43,7 +43,7 @@ from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering, resting
 from stepless.runtime.billing import spending
-from stepless.runtime.headers import meta_of
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals

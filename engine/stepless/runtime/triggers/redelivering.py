@@ -12,7 +12,7 @@ from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_former
 from stepless.nodes import KINDS
-from stepless.runtime.headers import inputs_of, meta_of
+from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.triggers.webhooks import check_schema
 from stepless.runtime.verbs.inspecting import head_of
 from stepless.runtime.verbs.starting import Started, latest, start

@@ -8,7 +8,7 @@ from secrets import token_hex
 from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.ports import ERASED, RunHead
-from stepless.runtime.headers import damage_of, notes_in
+from stepless.runtime.header_notes import damage_of, notes_in
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.relatives import Relatives, living_parent, relatives_of
 from stepless.runtime.removal import exports_left, finish

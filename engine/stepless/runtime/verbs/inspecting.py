@@ -21,7 +21,7 @@ from stepless.model.json import JSON
 from stepless.model.work import added
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
-from stepless.runtime.headers import inputs_of, meta_of
+from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog

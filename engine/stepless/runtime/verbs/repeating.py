@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepless.core.state import RunStatus
 from stepless.limits import MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.headers import notes_in
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.relatives import reruns_of
 from stepless.runtime.verbs.heads import read_heads
 from stepless.runtime.world import World

@@ -18,7 +18,8 @@ from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
-from stepless.runtime.headers import draft_of, meta_of, version_of
+from stepless.runtime.header_notes import meta_of
+from stepless.runtime.headers import draft_of, version_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone

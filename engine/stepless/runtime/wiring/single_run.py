@@ -18,7 +18,7 @@ from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import Models
-from stepless.runtime.headers import notes_in
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.verbs.inspecting import OpenPause
 from stepless.runtime.wiring.local import Local, local
 

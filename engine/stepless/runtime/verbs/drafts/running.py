@@ -21,7 +21,8 @@ from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
 from stepless.ports import Version
 from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.headers import DRAFT_RUN, NO_NUMBER
+from stepless.runtime.header_notes import DRAFT_RUN
+from stepless.runtime.headers import NO_NUMBER
 from stepless.runtime.verbs import publishing
 from stepless.runtime.verbs.drafts.draft_runs import note_run
 from stepless.runtime.verbs.drafts.known import effects_of
