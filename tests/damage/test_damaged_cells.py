@@ -17,7 +17,7 @@ from everything_stored import Filled
 from sweeps import WHOLE
 
 PARTS = 12
-EVERY = 1 if WHOLE else 60
+EVERY = 60  # of the cells, in `make test`
 SAME = frozenset({"other", "truncated", "empty", "object", "list", "other-fields", "null-json", "text-json", "number", "null"})
 """Harms that may make a value which could be right: no check can tell those."""
 
@@ -41,7 +41,7 @@ def test_nothing_is_damaged_in_a_sound_file(full: tuple[Path, Filled], tmp_path:
     assert asyncio.run(walk(path, full[1])) == []
 
 
-@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [0, 5])
+@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [0])
 def test_one_damaged_cell_harms_nothing_else(full: tuple[Path, Filled], tmp_path: Path, part: int) -> None:
     tried = 0
     for cell in some(full, part):
@@ -52,7 +52,7 @@ def test_one_damaged_cell_harms_nothing_else(full: tuple[Path, Filled], tmp_path
     assert tried > 5
 
 
-@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [3, 8])
+@pytest.mark.parametrize("part", range(PARTS) if WHOLE else [5])
 def test_the_doctor_names_one_damaged_cell(full: tuple[Path, Filled], tmp_path: Path, part: int) -> None:
     tried = 0
     for cell in some(full, part):

@@ -64,7 +64,8 @@ def publish(
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
     data = encoded(document, graph)
-    version = _stored(world, graph, data, now_ms, attached, expected)
+    replaces = former is not None and former.hash == graph.version and _is_damaged(world, graph, data)
+    version = _stored(world, graph, data, now_ms, attached, expected, replaces)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
     warnings = (*graph.warnings, *_unset_names(world, document))
@@ -94,8 +95,9 @@ def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | No
 
 
 def _stored(
-    world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None
-) -> StoredVersion:
+    world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None,
+    replaces: bool,
+) -> StoredVersion:  # fmt: skip
     """Only what is given is passed on: a store of another package that keeps nothing beside its versions still publishes. What is
     known of a version stays when the same content is published again with another text."""
     given: dict[str, Any] = {} if expected is None else {"expected": expected}
@@ -105,7 +107,7 @@ def _stored(
             known = decode_attached(world.store.get_attached(graph.workflow_id, newest.number))
             attached = known.updated(attached)
         given["attached"] = encode_attached(attached)
-    if _is_damaged(world, graph, data):
+    if replaces:
         given["replace"] = True
     return world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph), **given)
 
