@@ -56,8 +56,7 @@ class WorkflowLinks(TypedDict):
 
 
 class VersionOut(TypedDict):
-    """One published version; `hash` names its content. With `damage`, its document is damaged in the store, and no run of it can
-    start."""
+    """One published version; `hash` names its content. One with `damage` is damaged in the store: no run of it can start."""
 
     id: str
     name: str
@@ -369,8 +368,7 @@ class CancelOut(TypedDict):
 
 
 class HoldOut(TypedDict):
-    """`status` is `holding` or `releasing` (with the former names of these verbs, `pausing` or `unpausing`). The change takes
-    effect within about a second."""
+    """`status` is `holding` or `releasing` (former names: `pausing`, `unpausing`). The change takes effect in about a second."""
 
     run_id: str
     status: str
