@@ -97,7 +97,7 @@ KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
 
-SWEEPS := tests/simulation tests/drafts tests/flow tests/api/test_draft_attacks.py tests/unit/adapters/aws/dynamo
+SWEEPS := tests/simulation tests/drafts tests/flow tests/api/test_draft_attacks.py tests/unit/adapters/aws/dynamo tests/damage
 check-sweeps: $(READY) ## do the whole of the long searches of which `make test` does a part
 	STEPLESS_SWEEPS=whole $(BIN)/pytest $(SPREAD) $(SWEEPS)
 

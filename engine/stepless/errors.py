@@ -19,8 +19,10 @@
     │   ├── AppendConflict        a batch already starts at this sequence number
     │   └── LeaseLost             the lease was taken over or has expired
     ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or inaccessible
+    │   └── Damaged               one stored value is damaged; everything else in the store can be used
     ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
     │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
+    │   │   ├── DamagedHeader     the header of a run is corrupt
     │   │   └── DamagedVersion    a published version of a workflow is corrupt
     │   └── NewerLog              a newer release wrote it
     │       └── NewerVersion      a newer release published the version of the workflow
@@ -33,7 +35,9 @@ Each error carries a stable `code` (listed in docs/errors.md), a `place` (where 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+DAMAGED_RETRY_MS: Final = 60_000  # what damaged values tell a caller that retries by itself
 
 
 class SteplessError(Exception):
@@ -218,6 +222,17 @@ class StoreUnusable(SteplessError):
     code = "store_unusable"
 
 
+class Damaged(StoreUnusable):
+    """One stored value is damaged. `place` names it: the table and the column, or the item and the attribute, and the key."""
+
+    code = "damaged"
+    status = 503
+
+    def __init__(self, why: str, *, place: str, mend: str, code: str | None = None, what: str = "a stored value") -> None:
+        super().__init__(f"{what} is damaged: {why}", code=code, place=place, mend=mend, retry_after_ms=DAMAGED_RETRY_MS)
+        self.why = why
+
+
 class LogUnreadable(SteplessError):
     """This release cannot read a run's log. The engine appends nothing to it and continues all other runs. `sequence` is the
     first sequence number of the unreadable batch."""
@@ -240,21 +255,38 @@ class LogUnreadable(SteplessError):
 
 class DamagedLog(LogUnreadable):
     code = "damaged_log"
+    status = 503
     summary = "the log is damaged from event {sequence} on"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
         mend = "restore the run's log from a backup, or start the run again"
-        super().__init__(why, sequence=sequence, run_id=run_id, mend=mend)
+        super().__init__(why, sequence=sequence, run_id=run_id, mend=mend, retry_after_ms=DAMAGED_RETRY_MS)
+
+
+class DamagedHeader(DamagedLog):
+    """The header of a run, or another value that it needs, is corrupt in the store. `place` names the column or the attribute."""
+
+    code = "damaged"
+    summary = "a stored value of the run is damaged"
+
+    def __init__(self, why: str, *, sequence: int = 1, run_id: str = "", place: str = "") -> None:
+        super().__init__(why, sequence=sequence, run_id=run_id)
+        self.mend = "restore the store from a backup, or erase the run; the run stays unchanged until then"
+        self.place = place or f"the header of the run {run_id}"
+
+    def of(self, run_id: str) -> DamagedHeader:
+        return type(self)(self.why, run_id=run_id, place=self.place)
 
 
 class DamagedVersion(DamagedLog):
     """The published version of a workflow is corrupt in the store. `place` is its hash."""
 
+    code = "damaged"
     summary = "the published version is damaged"
 
     def __init__(self, why: str, *, sequence: int = 1, run_id: str = "", place: str = "") -> None:
         super().__init__(why, sequence=sequence, run_id=run_id)
-        self.mend = "restore the version from a backup; its runs stay unchanged until then"
+        self.mend = "publish the same document again, or restore the store from a backup; its runs stay unchanged until then"
         if not run_id:
             self.place = place
 

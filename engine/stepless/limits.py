@@ -451,3 +451,5 @@ MAX_IMPORT_FIELD_DEPTH: Final = 24  # of one value of a block: the containers ar
 MAX_IMPORT_FAULTS: Final = 100  # rounds in which the importer compiles a document and replaces what the compiler refuses
 READ_BYTES: Final = 4_000_000  # of a log that a reader of the whole log fetches at once
 PAGE_READ_BYTES: Final = 64_000  # that a reader of one page fetches at once
+MAX_ESTIMATED_SESSIONS: Final = 20_000  # of a run, in the estimate of its cost: more are counted as that many
+MAX_DIAGNOSES: Final = 10_000  # lines of one `stepless doctor`

@@ -15,7 +15,8 @@ from stepless.model.draft_run import DraftRun, Pin
 from stepless.model.stored_document import encode_document
 from stepless.nodes import KINDS
 from stepless.ports import Version
-from stepless.runtime.headers import DRAFT_RUN, NO_NUMBER
+from stepless.runtime.header_notes import DRAFT_RUN
+from stepless.runtime.headers import NO_NUMBER
 from stepless.runtime.verbs.starting import start_version
 from stepless.runtime.versions import put_version_of_draft
 

@@ -23,6 +23,7 @@ from stepless.api.responses.general import Problem
 from stepless.errors import (
     AuthorError,
     CallerError,
+    Damaged,
     DocumentRefused,
     Fenced,
     InvalidRequest,
@@ -35,7 +36,7 @@ from stepless.errors import (
 from stepless.model.encoding import encode
 
 MEDIA_TYPE: Final = "application/problem+json"
-_DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable)
+_DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable, Damaged)
 _TAKEN_EFFECT: Final = frozenset({"schedules_not_kept"})  # whatever the cause, the caller must know what the request has done
 _log = logging.getLogger(__name__)
 

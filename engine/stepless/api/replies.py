@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-from stepless.api.responses.general import DecisionOut, DraftOfRunOut, FindingOut, ParentOut, RerunOut
+from stepless.api.responses.general import DamageOut, DecisionOut, DraftOfRunOut, FindingOut, ParentOut, RerunOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
+from stepless.model.damage import Damage
 from stepless.model.encoding import encode
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
@@ -73,6 +75,15 @@ def page(name: str, encoded: Sequence[bytes], **rest: Any) -> Response:
 
 def instant(at_ms: int | None) -> str | None:
     return None if at_ms is None else iso(at_ms)
+
+
+class _Damaged(TypedDict, total=False):
+    damage: DamageOut
+
+
+def damaged(damage: Damage | None) -> _Damaged:
+    """The field `damage` of something in a list; no field without damage."""
+    return {} if damage is None else {"damage": {"place": damage.place, "why": damage.why, "mend": damage.mend}}
 
 
 def decision_out(given: Mapping[str, JSON]) -> DecisionOut:

@@ -13,6 +13,7 @@ from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
 from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessError
+from stepless.model.damage import Damage, told_by
 from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
@@ -39,12 +40,13 @@ def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[st
         failure: Exception = error
     except Exception as error:  # of any type: the document is read without checks
         failure = error
-    if _is_intact(data, version):
+    if is_intact(data, version):
         raise failure
-    raise DamagedVersion(f"its document cannot be read ({type(failure).__name__}: {failure!s:.80})", place=version) from failure
+    told = told_by(data) or Damage(version, f"its document cannot be read ({type(failure).__name__}: {failure!s:.80})")
+    raise DamagedVersion(told.why, place=told.place) from failure
 
 
-def _is_intact(data: bytes, version: str) -> bool:
+def is_intact(data: bytes, version: str) -> bool:
     """Whether this is the document that was published. It is not asked of a document that can be read, since that takes long."""
     from stepless.compile.canonical import content_hash
 

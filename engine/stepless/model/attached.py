@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.model.packing import dump, pack, unpack
 
@@ -31,9 +32,32 @@ def encode_attached(attached: Attached) -> bytes:
 
 
 def decode_attached(data: bytes | None) -> Attached:
-    """Fields that only a later release knows are ignored; without data, nothing is attached. Raises `ValueError` for damaged
-    bytes."""
+    """Fields that only a later release knows are ignored; without data, nothing is attached. Damaged bytes count as nothing: the
+    version can be used without its text (`attached_damage` tells them)."""
+    try:
+        return _decoded(data)
+    except FAULTS:
+        return Attached()
+
+
+_TYPES: Final = {"text": str | None, "layout": dict | None, "by": str, "message": str, "ops": dict | None}
+
+
+def attached_damage(data: bytes | None, place: str) -> Damage | None:
+    """What is wrong with what is attached to a version."""
+    try:
+        _decoded(data)
+    except FAULTS as error:
+        told = told_by(data) or Damage(place, why_of(error))
+        return told._replace(mend="publish the same text again; the version can be used without it")
+    return None
+
+
+def _decoded(data: bytes | None) -> Attached:
     if data is None:
         return Attached()
     found: Any = unpack(data)
-    return Attached(**{name: value for name, value in found.items() if name in Attached._fields})
+    kept: dict[str, Any] = {name: value for name, value in found.items() if name in _TYPES}
+    if not all(isinstance(value, _TYPES[name]) for name, value in kept.items()):
+        raise ValueError("a field has another type")
+    return Attached(**kept)

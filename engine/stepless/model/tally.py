@@ -43,12 +43,20 @@ def encode_tally(tally: Tally) -> bytes:
 
 def decode_tally(data: bytes) -> Tally:
     """Decodes a tally. Invalid bytes give an empty tally: an unreadable bill must not stop a run."""
+    return Tally(*(_counts(data) or ()))
+
+
+def is_tally(data: bytes) -> bool:
+    return _counts(data) is not None
+
+
+def _counts(data: bytes) -> list[float] | None:
     try:
         counts = orjson.loads(data)
     except ValueError:
-        return Tally()
+        return None
     fits = isinstance(counts, list) and len(counts) <= len(_NAMES) and all(type(count) in (int, float) for count in counts)
-    return Tally(*counts) if fits else Tally()
+    return counts if fits else None
 
 
 def _short(count: float) -> float:

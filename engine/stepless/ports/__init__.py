@@ -15,7 +15,7 @@ from stepless.model.exchange import Http, HttpAnswer, HttpRequest
 from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
-from stepless.ports.places import OpenStore, StorePlace
+from stepless.ports.places import Inspection, OpenStore, Record, StorePlace
 from stepless.ports.rooms import Connection, Rooms, Wire
 from stepless.ports.store import (
     ERASED,
@@ -70,7 +70,9 @@ __all__ = [
     "Models",
     "Moderator",
     "Op",
+    "Inspection",
     "OpenStore",
+    "Record",
     "Page",
     "PublishedVersion",
     "Queue",

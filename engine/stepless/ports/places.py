@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
+from stepless.model.damage import Damage
 from stepless.ports.drafts import Drafts
 from stepless.ports.store import Blobs, Store, Together
 
@@ -15,11 +16,31 @@ def nothing_to_close() -> None:
     """The `close` of an `OpenStore` without connections."""
 
 
+class Record(NamedTuple):
+    """One stored row or item as it is: where it is, its parts by name, and those that are not of the type that was written."""
+
+    table: str
+    key: str
+    parts: Mapping[str, Any]
+    faults: Sequence[Damage] = ()
+
+
+class Inspection(Protocol):
+    """Everything that is stored, unchecked."""
+
+    def records(self) -> Iterator[Record]: ...
+
+    def faults(self) -> Iterator[Damage]:
+        """What the store itself finds damaged, beside its records."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OpenStore:
     """The open parts of a place where runs are kept. `together` is None where it saves nothing. `near` is true if a call of the
     store takes well under a millisecond, as in a file: then a request may call it in the event loop, without a thread. `drafts`
-    is None where the place keeps no drafts: then the verbs of drafts raise `Refused` (drafts_not_kept), and all others work."""
+    is None where the place keeps no drafts: then the verbs of drafts raise `Refused` (drafts_not_kept), and all others work.
+    `inspection` reads what is stored as it is, for `stepless doctor`; None where that is not possible."""
 
     store: Store
     blobs: Blobs
@@ -27,6 +48,7 @@ class OpenStore:
     close: Callable[[], None] = nothing_to_close
     near: bool = False
     drafts: Drafts | None = None
+    inspection: Inspection | None = None
 
 
 class StorePlace(Protocol):

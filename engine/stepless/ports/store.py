@@ -145,7 +145,7 @@ class Store(Protocol):
     # -- versions -------------------------------------------------------------------------------------------------
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
-        *, attached: bytes | None = None, expected: int | None = None,
+        *, attached: bytes | None = None, expected: int | None = None, replace: bool = False,
     ) -> StoredVersion:
         """Stores a version, numbered one above the last. For the hash of the newest version, returns that version unchanged;
         an older hash gets a new number (a roll-back is a publication). From now on, `list_entries` finds the workflow by each
@@ -154,7 +154,8 @@ class Store(Protocol):
         `attached` is kept beside the version, and replaces what is attached to a version that is returned unchanged; None leaves
         that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has another
         number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different hashes,
-        exactly one succeeds."""
+        exactly one succeeds. With `replace`, `document` takes the place of the document of a version that is returned unchanged,
+        because that is damaged."""
         ...
 
     def get_attached(self, workflow_id: str, number: int) -> bytes | None:

@@ -10,10 +10,10 @@ from stepless.errors import Conflict
 from stepless.limits import FRESH_HEAD_BYTES, FRESH_HEAD_MS, FRESH_HEADS, LEASE_MS, NEVER_MS
 from stepless.model.json import JSON
 from stepless.ports import ERASED, RECEIVER, Message, RunHead, Version
+from stepless.runtime.header_notes import DRAFT_RUN, notes_in
 from stepless.runtime.world import World
 
 _VERSION, _NUMBER = "version", "number"
-DRAFT_RUN = "draft"  # in the meta of a test run
 CLAIM = "claim"  # in the meta of a run that was started with an idempotency key: the name of its claim
 NO_NUMBER = 0  # of a version that was made of a draft for one run
 
@@ -71,7 +71,7 @@ def not_erased(head: RunHead) -> RunHead:
 
 def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
     """`version_of` and `number_of`."""
-    meta = json.loads(head.meta.decode("utf-8", "surrogatepass"))
+    meta = notes_in(head)
     return _whole(meta.get(_VERSION)), _whole(meta.get(_NUMBER))
 
 
@@ -83,7 +83,7 @@ def version_of(head: RunHead) -> int | None:
 def draft_of(head: RunHead) -> Mapping[str, JSON] | None:
     """What the header of a test run says of it: `{seq, pins, by}`, and `stop_after`, `of`, `from` where it has them; None for a
     run of a published version."""
-    found = json.loads(head.meta).get(DRAFT_RUN)
+    found = notes_in(head).get(DRAFT_RUN)
     return found if isinstance(found, dict) else None
 
 
@@ -93,8 +93,8 @@ def number_of(head: RunHead) -> int | None:
 
 
 def _number(head: RunHead, name: str) -> int | None:
-    return _whole(json.loads(head.meta).get(name))
+    return _whole(notes_in(head).get(name))
 
 
 def _whole(number: JSON) -> int | None:
-    return number if isinstance(number, int) else None
+    return number if type(number) is int else None

@@ -14,6 +14,7 @@ from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_UNMARKED_SIGNALS
+from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
 from stepless.ports import ERASED, Signal
 
@@ -27,6 +28,7 @@ class ChildOutcome(NamedTuple):
 
 
 OutcomeOf = Callable[[str], ChildOutcome]
+_MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
 ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 OVER = ENDED | {ERASED}
 RESUME = "resume"
@@ -73,14 +75,39 @@ def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> 
 
 
 def body_of(signal: Signal) -> Mapping[str, JSON]:
-    body: Mapping[str, JSON] = json.loads(signal.body.decode("utf-8", "surrogatepass"))
-    return body
+    """What a signal says. Raises `Damaged`."""
+    return json_object(signal.body, _place_of(signal), _MEND)
+
+
+def check_signal_body(signal: Signal) -> None:
+    """Decodes a signal of any kind. Raises `Damaged`, or an error of `FAULTS`."""
+    body = body_of(signal)
+    needed: tuple[str, ...] = _NEEDED.get(signal.kind, ())
+    missing = [name for name in needed if name not in body]
+    if missing:
+        raise ValueError(f"`{missing[0]}` is missing")
+    if signal.kind in (HOLD, RERUN) and not signal.identity.isdecimal():
+        raise ValueError("its identity is no number")
+
+
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    RESUME: ("handle",), CHILD: ("instance", "run", "status"), HOLD: ("held",), RERUN: ("run",)
+}  # what each kind of signal says
+
+
+def _place_of(signal: Signal) -> str:
+    return f"inbox.body of {signal.kind}/{signal.identity}"
 
 
 def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
     outcome of a child run that has ended."""
     body = body_of(signal)
+    with decoding(signal.body, _place_of(signal), _MEND):
+        return _fact(signal, body, outcome_of)
+
+
+def _fact(signal: Signal, body: Mapping[str, JSON], outcome_of: OutcomeOf) -> Fact | None:
     match signal.kind:
         case "child":
             output, error, cause = outcome_of(body["run"]) if body["status"] in ENDED else ChildOutcome()
@@ -123,7 +150,8 @@ def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number.
     Such a signal is kept until then."""
     if signal.kind == HOLD:
-        return int(signal.identity) > state.holds + 1 and not state.ended
+        number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
+        return number > state.holds + 1 and not state.ended
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 

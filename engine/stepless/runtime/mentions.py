@@ -7,22 +7,26 @@ import json
 from hashlib import sha256
 from typing import Final
 
+from stepless.errors import Damaged
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_PAGE_ITEMS, MAX_REDACTED_AUDIT
+from stepless.model.damage import json_object
 from stepless.model.json import JSON
 from stepless.ports import AuditEntry, RunHead
 from stepless.runtime.access.audit import kept_until_ms
 from stepless.runtime.drafts.draft_runs import forget_run
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.headers import CLAIM, draft_of
 from stepless.runtime.world import World
 
 _KEPT_DETAILS: Final = ("pause", "decision", "redacted")
+_NOTHING: Final = json.dumps({"details": {"redacted": True}}).encode()  # of a damaged entry that names the run
 _OVER: Final = b"{}"  # of a claim that expires at once
 _ERASURE: Final = "erase_run"
 
 
 def forget_mentions(world: World, head: RunHead) -> None:
     """Removes what claims say of a run, while its header still names them. May be repeated."""
-    claim = json.loads(head.meta.decode("utf-8", "surrogatepass")).get(CLAIM)
+    claim = notes_in(head).get(CLAIM)
     if isinstance(claim, str):
         hide_key(world, claim, head.run_id)
     if draft_of(head) is not None:
@@ -43,11 +47,19 @@ def hide_key(world: World, claim: str, run_id: str) -> None:
         if not world.store.replace_claim(claim, None, _OVER, now_ms, now_ms):  # an expired one may still be stored
             return  # a later start has just used the key
         kept = _OVER
-    elif json.loads(kept).get("run") != run_id:
+    elif _run_of(kept) not in (run_id, None):
         return
     else:
         world.store.claim(hashed_claim(claim), kept, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
     world.store.release_claim(claim, kept)
+
+
+def _run_of(claim: bytes) -> JSON:
+    """The run that a claim names; None for a damaged one."""
+    try:
+        return json_object(claim, "claim.value", "").get("run")
+    except Damaged:
+        return None
 
 
 def redact_audit(world: World, head: RunHead) -> None:
@@ -67,7 +79,10 @@ def redact_audit(world: World, head: RunHead) -> None:
 
 def _redacted(entry: AuditEntry, run_id: str) -> bytes | None:
     """The entry without people; None where there is nothing to change."""
-    body: dict[str, JSON] = json.loads(entry.body)
+    try:
+        body: dict[str, JSON] = json_object(entry.body, "audit.body", "")
+    except Damaged:
+        return _NOTHING
     details = body.get("details")
     facts = details if isinstance(details, dict) else {}
     if body.get("target") != run_id or body.get("verb") == _ERASURE or "redacted" in facts:

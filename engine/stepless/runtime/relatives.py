@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
 
 from stepless.core.events import EventType
-from stepless.errors import LimitExceeded, LogUnreadable
+from stepless.errors import Damaged, LimitExceeded, LogUnreadable
 from stepless.limits import MAX_LISTED_RELATIVES
 from stepless.ports import RunHead
 from stepless.runtime import inbox
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.world import World
+
+_DAMAGED = "?"  # the id of no run
 
 
 class Relatives(NamedTuple):
@@ -48,8 +50,12 @@ def _reruns(world: World, run_id: str) -> int:
 
 
 def _noted(world: World, run_id: str, number: int) -> str:
+    """The run that a note names; a text that names none for a damaged note."""
     note = world.store.get_signal(run_id, inbox.RERUN, str(number))
-    return str(inbox.body_of(note)["run"]) if note is not None else ""
+    try:
+        return str(inbox.body_of(note).get("run") or _DAMAGED) if note is not None else ""
+    except Damaged:
+        return _DAMAGED
 
 
 def reruns_of(world: World, run_id: str) -> tuple[RunHead, ...]:
@@ -79,8 +85,8 @@ def relatives_of(world: World, head: RunHead) -> Relatives:
 
 def living_parent(world: World, head: RunHead) -> str:
     """The parent of a child run, if it has not ended; else empty. Until it has, its next session may read the child's outcome."""
-    parent = json.loads(head.meta).get("parent")
+    parent = notes_in(head).get("parent")
     if not isinstance(parent, dict):
         return ""
-    found = world.store.get_run(parent["run"])
+    found = world.store.get_run(str(parent.get("run")))
     return "" if found is None or found.status in inbox.OVER else found.run_id

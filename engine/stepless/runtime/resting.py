@@ -24,7 +24,8 @@ def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> boo
     now_ms = world.clock.now_ms()
     former_ms = (head.due_ms or 0) - head.updated_ms if head.status in UNREADABLE else 0
     rest_ms = min(max(2 * former_ms, UNREADABLE_RETRY_MS), MAX_UNREADABLE_RETRY_MS)
-    status = None if head.status in ENDED else error.code  # the status of an ended run is kept
+    mark = DamagedLog.code if isinstance(error, DamagedLog) else error.code  # in words that the former release knows
+    status = None if head.status in ENDED else mark  # the status of an ended run is kept
     try:
         world.store.update_run(lease, now_ms, status=status, due_ms=now_ms + rest_ms, release=True)
     except LeaseLost:

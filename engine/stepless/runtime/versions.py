@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
-from stepless.errors import DamagedVersion, EngineBug, NewerVersion
+from stepless.errors import DamagedVersion, NewerVersion
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
 from stepless.model.stored_document import decode_document
-from stepless.ports import Blobs, Store
+from stepless.ports import Blobs, Store, StoredVersion
 
 _MAX_GRAPHS = 64  # in memory
 _CONDITION = re.compile(rb'"condition"\s*:')
@@ -56,7 +57,7 @@ class Versions:
         return graph
 
     def document(self, workflow_id: str, version: str) -> dict[str, JSON]:
-        return decode_document(self._stored(workflow_id, version))
+        return decoded_document(self._stored(workflow_id, version), f"{workflow_id}@{version}")
 
     def has_conditions(self, workflow_id: str, version: str) -> bool:
         """False where no edge of a version has a condition. Costs little, because nothing is compiled."""
@@ -69,7 +70,7 @@ class Versions:
         if stored is None and _SCHEME in version:
             raise NewerVersion("the name of its version has a form that is not known here", place=f"{workflow_id}@{version:.80}")
         if stored is None:
-            raise EngineBug("a run names a version that was never published", place=f"{workflow_id}@{version}")
+            raise DamagedVersion("the store does not have it", place=f"{workflow_id}@{version}")
         return stored.document
 
     def _of_draft(self, workflow_id: str, version: str) -> bytes:
@@ -80,6 +81,32 @@ class Versions:
             return zlib.decompress(found)
         except zlib.error as error:
             raise DamagedVersion(f"its bytes cannot be unpacked ({error})", place=f"{workflow_id}@{version}") from error
+
+
+def document_of(version: StoredVersion) -> dict[str, JSON]:
+    """The document of a version as it was published. Raises `DamagedVersion`."""
+    return decoded_document(version.document, f"version.document of {version.workflow_id}/{version.number}")
+
+
+def version_damage(version: StoredVersion) -> Damage | None:
+    """What is damaged in the document of a version."""
+    try:
+        document_of(version)
+    except DamagedVersion as error:
+        return Damage(error.place, error.why, error.mend)
+    return None
+
+
+def decoded_document(data: bytes, place: str) -> dict[str, JSON]:
+    """The document in what is stored of a version, which `place` names. Raises `DamagedVersion`."""
+    try:
+        document = decode_document(data)
+        if not isinstance(document.get("nodes"), dict):
+            raise ValueError("it has no nodes")
+    except FAULTS as error:
+        told = told_by(data) or Damage(place, why_of(error))
+        raise DamagedVersion(told.why, place=told.place) from error
+    return document
 
 
 def put_version_of_draft(blobs: Blobs, run_id: str, data: bytes) -> str:

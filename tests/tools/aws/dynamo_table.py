@@ -161,13 +161,16 @@ class Table:
             if sk not in rows:
                 insort(self._sorted.setdefault(pk, []), sk.encode())
             rows[sk] = item
-            if EXPIRES in item:
+            if EXPIRES in item and item[EXPIRES].get("N", "").isdecimal():  # TTL ignores every other value
                 self._slow.expire(key, int(item[EXPIRES]["N"]))
             self._slow.wrote(item)
         for index in self._indexes.values():
             index.coming.append((now_ms + lag_ms, key, index.project(item) if item is not None else None))
 
     # -- reading --------------------------------------------------------------------------------------------------------
+
+    def _scan(self, request: Request) -> Answer:
+        return {"Items": [item for items in self._partitions.values() for item in items.values()]}
 
     def _get(self, request: Request) -> Answer:
         item = self._read(_key_of(request["Key"], only=True), request.get("ConsistentRead", False))
@@ -268,7 +271,7 @@ class DirectClient:
 
 _VERBS: Final[Mapping[str, Callable[[Table, Request], Answer]]] = {
     "PutItem": Table._put, "UpdateItem": Table._update, "DeleteItem": Table._delete, "GetItem": Table._get, "Query": Table._query,
-    "BatchGetItem": Table._get_many, "BatchWriteItem": Table._put_many,
+    "BatchGetItem": Table._get_many, "BatchWriteItem": Table._put_many, "Scan": Table._scan,
 }  # fmt: skip
 
 

@@ -121,7 +121,7 @@ DAMAGED: dict[str, bytes] = {
 def test_a_damaged_version_is_an_error_with_a_code(name: str) -> None:
     with pytest.raises(DamagedVersion) as raised:
         compile_stored(DAMAGED[name], "v", KINDS)
-    assert (raised.value.code, raised.value.place) == ("damaged_log", "v")
+    assert (raised.value.code, raised.value.place) == ("damaged", "v")
 
 
 def test_an_unexpected_error_in_an_intact_version_is_not_called_damage() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
@@ -23,7 +24,7 @@ class MemoryVersions:
 
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
-        *, attached: bytes | None = None, expected: int | None = None,
+        *, attached: bytes | None = None, expected: int | None = None, replace: bool = False,
     ) -> StoredVersion:
         check_text(workflow_id, hash)
         with self._lock:
@@ -35,6 +36,8 @@ class MemoryVersions:
                     raise VersionMoved(workflow_id, expected, len(versions))
                 self._versions[workflow_id] = versions
                 versions.append(StoredVersion(workflow_id, len(versions) + 1, hash, document, now_ms))
+            elif replace:
+                versions[-1] = dataclasses.replace(versions[-1], document=document)
             if attached is not None:
                 self._attached[workflow_id, len(versions)] = attached
             return versions[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stepless.adapters import shapes
 from stepless.adapters.bounds import blob_key, check_shared
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
@@ -26,7 +27,7 @@ class SqliteBlobs:
 
     def get(self, key: str) -> bytes | None:
         row = self._database.row(sql.GET_BLOB, (key,))
-        return row[0] if row else None
+        return shapes.BLOB.read(row, key) if row else None
 
     def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
         return [key for (key,) in self._database.rows(sql.LIST_SHARED, (after, limit))]

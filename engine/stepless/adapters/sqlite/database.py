@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -32,6 +33,7 @@ _FAULTS: Final = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 _IDENTITY: Final = """SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version"""
 
+_UNDECODED: Final = "Could not decode to UTF-8"  # begins the message of an error that has no code of its own
 _COLUMNS: Final = """SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"""
 
 _OUTER: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
@@ -56,10 +58,17 @@ _NEVER: Final = {
 }
 
 
+def _text_or_bytes(data: bytes) -> str | bytes:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
 class Database:
     """Creates `path` if it does not exist. `synchronous`: NORMAL survives the death of every process and never corrupts the file,
     but a power cut may lose the last commits; FULL waits for the disk at each commit. `migrations`: the statements that lead from
-    each schema version to the next.
+    each schema version to the next. `read_only` changes nothing in the file, not even its schema.
 
     While another process holds the write lock, a call waits `busy_ms` and does not hold up other threads. In the thread of an
     event loop it waits for some milliseconds at most, so that the loop serves others; its caller tries again later.
@@ -72,7 +81,7 @@ class Database:
 
     def __init__(
         self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS,
-        migrations: Sequence[Sequence[str]] = MIGRATIONS,
+        migrations: Sequence[Sequence[str]] = MIGRATIONS, read_only: bool = False,
     ) -> None:
         self.path = os.fspath(path)
         self._migrations = migrations
@@ -85,18 +94,22 @@ class Database:
             raise StoreUnusable(f"SQLite {sqlite3.sqlite_version} is too old", place=self.path, mend="install 3.37 or newer")
         with self._translated():
             self._connection = sqlite3.connect(
-                self.path, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256
+                f"{Path(self.path).absolute().as_uri()}?mode=ro" if read_only else self.path, uri=read_only,
+                timeout=0, isolation_level=None, check_same_thread=False, cached_statements=256,
             )
         try:
             with self._waits.blocking():  # nothing else can be served before the file is open
-                self._prepare(synchronous)
+                if read_only:
+                    self._check_schema()
+                else:
+                    self._prepare(synchronous)
             self._file = self._found()
         except BaseException:
             self._connection.close()
             raise
 
     def rows(self, statement: str, parameters: Parameters = ()) -> list[Any]:
-        """Executes a statement and returns all its rows."""
+        """Executes a statement and returns all its rows. A damaged text, which is no UTF-8, is returned as bytes."""
         try:
             return self._fetched(statement, parameters)
         except _FAULTS as error:
@@ -104,21 +117,38 @@ class Database:
 
     def _fetched(self, statement: str, parameters: Parameters) -> list[Any]:
         with self._lock:
+            try:
+                return self._connection.execute(statement, parameters).fetchall()
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith(_UNDECODED):
+                    raise
+                return self._undecoded(statement, parameters)
+
+    def _undecoded(self, statement: str, parameters: Parameters) -> list[Any]:
+        """The rows of a statement of which some text is damaged. It is executed again: a change that returns rows may be
+        repeated."""
+        self._connection.text_factory = _text_or_bytes
+        try:
             return self._connection.execute(statement, parameters).fetchall()
+        finally:
+            self._connection.text_factory = str
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
         """The first row, or None."""
         found = self.rows(statement, parameters)
         return found[0] if found else None
 
-    def each(self, statement: str, parameters: Parameters = ()) -> Generator[Any, None, None]:
-        """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it."""
+    def each(self, statement: str, parameters: Parameters = (), *, lenient: bool = False) -> Generator[Any, None, None]:
+        """Yields row by row while holding the lock. Exhaust or close it soon: all other calls wait for it. `lenient` returns
+        damaged texts as bytes."""
         with self._lock, self._translated():
+            self._connection.text_factory = _text_or_bytes if lenient else str
             cursor = self._connection.execute(statement, parameters)  # a reader waits for no writer
             try:
                 yield from cursor
             finally:
                 cursor.close()
+                self._connection.text_factory = str
 
     def change(self, statement: str, parameters: Parameters = ()) -> int:
         """Executes a write; returns the number of changed rows. Durable on return, or with the enclosing transaction."""
@@ -244,6 +274,12 @@ class Database:
         if self._version() < len(self._migrations) or self._lacking():
             with self.transaction():
                 self._migrate()
+
+    def _check_schema(self) -> None:
+        """Raises `StoreUnusable` for a file that this release would change before it reads it."""
+        if self._version() < len(self._migrations) or self._lacking():
+            mend = "open it once with this release, for example with `stepless runs list`"
+            raise StoreUnusable("a former release wrote the file", place=self.path, mend=mend)
 
     def _migrate(self) -> None:
         """Applies the missing statements, inside a transaction: one process applies them, the others find them applied."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from stepless.adapters import shapes
 from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
@@ -56,11 +57,11 @@ class SqliteDrafts:
         return self._change(sql.APPEND_OP, (_room(draft), *op)) == 1
 
     def read_ops(self, draft: Draft, after: int = 0, *, limit: int = 1000) -> Sequence[Op]:
-        return [Op(*row) for row in self._rows(sql.READ_OPS, (_room(draft), after, page_size(limit)))]
+        return [shapes.OP.read(row) for row in self._rows(sql.READ_OPS, (_room(draft), after, page_size(limit)))]
 
     def last_op(self, draft: Draft) -> Op | None:
         row = self._row(sql.LAST_OP, (_room(draft),))
-        return Op(*row) if row else None
+        return shapes.OP.read(row) if row else None
 
     # -- entities ---------------------------------------------------------------------------------------------------
 
@@ -72,7 +73,7 @@ class SqliteDrafts:
 
     def read_entities(self, draft: Draft, *, limit: int = 1000, cursor: str | None = None) -> Page[Entity]:
         limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
-        found = [Entity(*row) for row in self._rows(sql.READ_ENTITIES, (_room(draft), after, limit + 1))]
+        found = [shapes.ENTITY.read(row) for row in self._rows(sql.READ_ENTITIES, (_room(draft), after, limit + 1))]
         return Page(tuple(found[:limit]), encode_cursor(found[limit - 1].key) if len(found) > limit else None)
 
     # -- states -----------------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ class SqliteDrafts:
 
     def nearest_state(self, draft: Draft, seq: int) -> StateAt | None:
         row = self._row(sql.NEAREST_STATE, (_room(draft), seq))
-        return StateAt(*row) if row else None
+        return shapes.STATE.read(row) if row else None
 
     # -- removal ----------------------------------------------------------------------------------------------------
 
@@ -103,5 +104,5 @@ def _room(draft: Draft) -> str:
 
 
 def _head(row: Any) -> DraftHead:
-    head = DraftHead(*row)
+    head = shapes.DRAFT.read(row)
     return head._replace(is_open=bool(head.is_open))

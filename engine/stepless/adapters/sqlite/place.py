@@ -8,6 +8,7 @@ from typing import Literal
 from stepless.adapters.file_lock import FileLock, lock_file
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.drafts import SqliteDrafts
+from stepless.adapters.sqlite.inspection import Inspection
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import OpenStore
 
@@ -28,7 +29,15 @@ class SqlitePlace:
         return in_file(SqliteStore(self._path, synchronous=self._synchronous))
 
 
+def open_read_only(path: str | os.PathLike[str]) -> OpenStore:
+    """A file that is only read, also while another process serves it. Raises `StoreUnusable`."""
+    return in_file(SqliteStore(path, read_only=True))
+
+
 def in_file(store: SqliteStore) -> OpenStore:
     """The store and the blobs of an open file."""
     database = store.database
-    return OpenStore(store, SqliteBlobs(database), store.together, store.close, near=True, drafts=SqliteDrafts(database))
+    return OpenStore(
+        store, SqliteBlobs(database), store.together, store.close, near=True, drafts=SqliteDrafts(database),
+        inspection=Inspection(database),
+    )  # fmt: skip

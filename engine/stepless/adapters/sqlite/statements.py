@@ -31,6 +31,8 @@ VERSION_BY_NUMBER: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.number = ?
 VERSION_BY_HASH: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.hash = ? ORDER BY v.number DESC LIMIT 1"
 # A new version.
 INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES (?, ?, ?, ?, ?)"
+# The document of a version, where it was damaged.
+REPLACE_DOCUMENT: Final = "UPDATE version SET document = ? WHERE workflow_id = ? AND number = ?"
 # What is kept beside a version.
 ATTACH: Final = "UPDATE version SET attached = ? WHERE workflow_id = ? AND number = ?"
 GET_ATTACHED: Final = "SELECT attached FROM version WHERE workflow_id = ? AND number = ?"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from typing import Any, Final, Literal, TypeVar
 
+from stepless.adapters import shapes
 from stepless.adapters.bounds import check_batch, check_signal, inbox_full, page_size
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
@@ -37,9 +38,10 @@ class SqliteStore:
     See `Database` for `synchronous` and the errors. `database` is the open file, for `SqliteBlobs`."""
 
     def __init__(
-        self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS
+        self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL", busy_ms: int = SQLITE_BUSY_MS,
+        read_only: bool = False,
     ) -> None:
-        self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms)
+        self.database = Database(path, synchronous=synchronous, busy_ms=busy_ms, read_only=read_only)
         self._numbers: dict[str, int] = {}  # of the logs that were written last, as far as this process knows
         self._rows, self._row, self._change = self.database.rows, self.database.row, self.database.change
 
@@ -58,7 +60,7 @@ class SqliteStore:
 
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
-        *, attached: bytes | None = None, expected: int | None = None,
+        *, attached: bytes | None = None, expected: int | None = None, replace: bool = False,
     ) -> StoredVersion:
         with self.database.transaction():
             for kind in entries:
@@ -66,6 +68,8 @@ class SqliteStore:
             newest = self.get_version(workflow_id)
             if newest is not None and newest.hash == hash:
                 version = newest
+                if replace:
+                    self._change(sql.REPLACE_DOCUMENT, (document, workflow_id, newest.number))
             else:
                 number = newest.number if newest else 0
                 if expected not in (None, number):
@@ -79,7 +83,7 @@ class SqliteStore:
 
     def get_attached(self, workflow_id: str, number: int) -> bytes | None:
         row = self._row(sql.GET_ATTACHED, (workflow_id, number))
-        return row[0] if row else None
+        return shapes.ATTACHED.read(row, f"{workflow_id}/{number}") if row else None
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
         if number is not None:
@@ -88,24 +92,26 @@ class SqliteStore:
             row = self._row(sql.VERSION_BY_HASH, (workflow_id, hash))
         else:
             row = self._row(sql.NEWEST_VERSION, (workflow_id,))
-        version = StoredVersion(*row) if row else None
+        version = shapes.STORED_VERSION.read(row) if row else None
         return version if version and hash in (None, version.hash) else None
 
     def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
         least = MAX_VERSION + 1 if before is None else before
-        return [PublishedVersion(*row) for row in self._rows(sql.LIST_VERSIONS, (workflow_id, least, page_size(limit)))]
+        return [
+            shapes.PUBLISHED_VERSION.read(row) for row in self._rows(sql.LIST_VERSIONS, (workflow_id, least, page_size(limit)))
+        ]
 
     def newest_version(self, workflow_id: str) -> Version | None:
         row = self._row(sql.NEWEST_HASH, (workflow_id,))
-        return Version(workflow_id, *row) if row else None
+        return shapes.VERSION.read((workflow_id, *row)) if row else None
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
         limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
-        return _by_id([StoredVersion(*row) for row in self._rows(sql.LIST_WORKFLOWS, (after, limit + 1))], limit)
+        return _by_id([shapes.STORED_VERSION.read(row) for row in self._rows(sql.LIST_WORKFLOWS, (after, limit + 1))], limit)
 
     def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
         limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
-        return _by_id([Version(*row) for row in self._rows(sql.LIST_ENTRIES, (kind, after, limit + 1))], limit)
+        return _by_id([shapes.VERSION.read(row) for row in self._rows(sql.LIST_ENTRIES, (kind, after, limit + 1))], limit)
 
     # -- claims ---------------------------------------------------------------------------------------------------
 
@@ -113,7 +119,7 @@ class SqliteStore:
         with self.database.transaction():
             self._change(sql.FORGET_CLAIMS, (now_ms,))
             (stored,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
-        return bytes(stored)
+        return shapes.CLAIM.read((stored,), key)
 
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
         with self.database.transaction():
@@ -123,7 +129,7 @@ class SqliteStore:
 
     def get_claim(self, key: str, now_ms: int) -> bytes | None:
         row = self._row(sql.GET_CLAIM, (key, now_ms))
-        return row[0] if row else None
+        return shapes.CLAIM.read(row, key) if row else None
 
     def release_claim(self, key: str, value: bytes) -> bool:
         return self._change(sql.RELEASE_CLAIM, (key, value)) == 1
@@ -147,7 +153,7 @@ class SqliteStore:
         self._change(sql.LEAVE_LINE, (line, place))
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
-        return [place for (place,) in self._rows(sql.READ_LINE, (line, page_size(limit)))]
+        return [shapes.PLACE.read(row, line) for row in self._rows(sql.READ_LINE, (line, page_size(limit)))]
 
     # -- runs -----------------------------------------------------------------------------------------------------
 
@@ -161,7 +167,7 @@ class SqliteStore:
 
     def get_run(self, run_id: str) -> RunHead | None:
         row = self._row(sql.GET_RUN, (run_id,))
-        return RunHead(*row) if row else None
+        return shapes.HEAD.read(row) if row else None
 
     def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
         limit = page_size(limit)
@@ -174,12 +180,12 @@ class SqliteStore:
                 "created_ms": created_ms, "run_id": run_id, "limit": limit + 1, "due": filter.due, "waiting": filter.waiting,
             },
         )
-        items = tuple(RunHead(*row) for row in rows[:limit])
+        items = tuple(shapes.HEAD.read(row) for row in rows[:limit])
         return Page(items, encode_cursor(items[-1].created_ms, items[-1].run_id) if len(rows) > limit else None)
 
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
         behind = (-_LAST_MS, "") if after is None else after
-        return [RunHead(*row) for row in self._rows(sql.LIST_DUE, (now_ms, *behind, page_size(limit)))]
+        return [shapes.HEAD.read(row) for row in self._rows(sql.LIST_DUE, (now_ms, *behind, page_size(limit)))]
 
     def due_parts(self) -> int:
         return 1
@@ -195,7 +201,7 @@ class SqliteStore:
     def take_lease(self, run_id: str, owner: str, now_ms: int, until_ms: int) -> Lease | None:
         self.database.check()
         row = self._row(sql.TAKE_LEASE, {"run_id": run_id, "owner": owner, "now_ms": now_ms, "until_ms": until_ms})
-        return Lease(run_id, owner, row[0], until_ms, row[1], row[2]) if row else None
+        return shapes.LEASE.read((run_id, owner, row[0], until_ms, row[1], row[2])) if row else None
 
     def grant_lease(self, run_id: str, until_ms: int) -> bool:
         return self._change(sql.GRANT_LEASE, {"run_id": run_id, "owner": RECEIVER, "until_ms": until_ms}) == 1
@@ -241,7 +247,7 @@ class SqliteStore:
     ) -> Page[AuditEntry]:
         limit, end = page_size(limit), decode_cursor(cursor, int, str) if cursor is not None else (until_ms, "")
         rows = self._rows(sql.LIST_AUDIT, (since_ms, *end, now_ms, limit + 1))
-        items = tuple(AuditEntry(*row) for row in rows[:limit])
+        items = tuple(shapes.AUDIT.read(row) for row in rows[:limit])
         return Page(items, encode_cursor(items[-1].at_ms, items[-1].id) if len(rows) > limit else None)
 
     # -- removal --------------------------------------------------------------------------------------------------
@@ -250,7 +256,7 @@ class SqliteStore:
         """Does nothing: an index holds every header that expires."""
 
     def list_expired(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
-        return [RunHead(*row) for row in self._rows(sql.LIST_EXPIRED, (now_ms, page_size(limit)))]
+        return [shapes.HEAD.read(row) for row in self._rows(sql.LIST_EXPIRED, (now_ms, page_size(limit)))]
 
     def keep_run(self, run_id: str, until_ms: int) -> bool:
         return self._change(sql.KEEP_RUN, {"run_id": run_id, "until_ms": until_ms}) == 1
@@ -306,12 +312,12 @@ class SqliteStore:
 
     def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int = 4_000_000) -> Sequence[Batch]:
         found, total = list[Batch](), 0
-        with closing(self.database.each(sql.READ_LOG, {"run_id": run_id, "after": after})) as rows:
+        with closing(self.database.each(sql.READ_LOG, {"run_id": run_id, "after": after}, lenient=True)) as rows:
             for row in rows:
-                total += len(row[2])
+                total += len(row[2]) if type(row[2]) is bytes else 0
                 if found and total > limit_bytes:
                     break
-                found.append(Batch(*row))
+                found.append(shapes.BATCH.read(row))
         return found
 
     def put_snapshot(self, run_id: str, sequence: int, data: bytes) -> None:
@@ -319,7 +325,7 @@ class SqliteStore:
 
     def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
         row = self._row(sql.GET_SNAPSHOT, (run_id,))
-        return (row[0], row[1]) if row else None
+        return shapes.SNAPSHOT.read(row, run_id) if row else None
 
     # -- the inbox ------------------------------------------------------------------------------------------------
 
@@ -352,5 +358,5 @@ def _by_id(found: list[V], limit: int) -> Page[V]:
 
 
 def _signal(row: Any) -> Signal:
-    kind, identity, body, created_ms, taken = row
-    return Signal(kind, identity, body, created_ms, bool(taken))
+    signal = shapes.SIGNAL.read(row)
+    return signal._replace(taken=bool(signal.taken))

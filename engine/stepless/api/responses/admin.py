@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
+
+from stepless.api.responses.general import DamageOut
 
 
 class CallerOut(TypedDict):
@@ -17,7 +19,8 @@ class CallerOut(TypedDict):
 
 class AuditOut(TypedDict):
     """`verb` is the name of the operation in /openapi.json. `refused` is the code of the error, null if the request was not
-    refused. `details` has its query, and facts of its body."""
+    refused. `details` has its query, and facts of its body. With `damage`, the entry is damaged in the store, and only its id and
+    time are known."""
 
     id: str
     at: str
@@ -27,6 +30,7 @@ class AuditOut(TypedDict):
     source: str
     refused: str | None
     details: dict[str, Any]
+    damage: NotRequired[DamageOut]
 
 
 class AuditPageOut(TypedDict):
@@ -42,3 +46,7 @@ class EraseOut(TypedDict):
     children: list[str]
     reruns: list[str]
     more: bool
+
+
+class HealthOut(TypedDict):
+    status: str

@@ -43,6 +43,14 @@ class Problem(TypedDict):
     report: NotRequired[str]
 
 
+class DamageOut(TypedDict):
+    """What is damaged in the store: the place, what is wrong, and what to do."""
+
+    place: str
+    why: str
+    mend: str
+
+
 class WorkflowLinks(TypedDict):
     workflow: str
     version: str
@@ -50,7 +58,7 @@ class WorkflowLinks(TypedDict):
 
 
 class VersionOut(TypedDict):
-    """One published version; `hash` names its content."""
+    """One published version; `hash` names its content. One with `damage` is damaged in the store: no run of it can start."""
 
     id: str
     name: str
@@ -58,6 +66,7 @@ class VersionOut(TypedDict):
     hash: str
     published_at: str
     links: WorkflowLinks
+    damage: NotRequired[DamageOut]
 
 
 class PublishedOut(VersionOut):
@@ -361,8 +370,7 @@ class CancelOut(TypedDict):
 
 
 class HoldOut(TypedDict):
-    """`status` is `holding` or `releasing` (with the former names of these verbs, `pausing` or `unpausing`). The change takes
-    effect within about a second."""
+    """`status` is `holding` or `releasing` (former names: `pausing`, `unpausing`). The change takes effect in about a second."""
 
     run_id: str
     status: str
@@ -388,7 +396,3 @@ class QuestionOut(TypedDict):
     exits: list[str]
     deadline: str | None
     decided: DecisionOut | None
-
-
-class HealthOut(TypedDict):
-    status: str

@@ -6,7 +6,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from stepless.api.responses.general import DraftOfRunOut, RunLinks
+from stepless.api.responses.general import DamageOut, DraftOfRunOut, RunLinks
 
 
 class NotedErrorOut(TypedDict):
@@ -38,7 +38,8 @@ class CountOut(TypedDict):
 
 class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
-    `damaged_log` or `newer_log` if the log cannot be read; such a run stays unchanged until it can. `waiting` is what the run
+    `damaged_log` or `newer_log` if the log cannot be read, and `damaged` if the header cannot, with `damage`; such a run stays
+    unchanged until it can. `waiting` is what the run
     waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
     that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
     the node whose failure made the run fail, and `error` its failure. `pauses` are the first five open questions. `usd` is what
@@ -64,6 +65,7 @@ class RunHeadOut(TypedDict):
     created_at: str
     updated_at: str
     links: RunLinks
+    damage: NotRequired[DamageOut]
 
 
 class RunsOut(TypedDict):

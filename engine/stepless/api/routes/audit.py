@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from stepless.api.problems import documented
-from stepless.api.replies import instant, reply
+from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import AuditQuery
 from stepless.api.responses.admin import AuditOut, AuditPageOut
 from stepless.api.routes.listing import instant_ms
@@ -52,4 +52,5 @@ def _entry(entry: Audited) -> AuditOut:
         "source": entry.source,
         "refused": entry.refused or None,
         "details": dict(entry.details or {}),
+        **damaged(entry.damage),
     }

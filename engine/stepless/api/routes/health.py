@@ -8,7 +8,7 @@ from starlette.responses import Response
 from stepless.api.calls import call
 from stepless.api.problems import documented
 from stepless.api.replies import reply
-from stepless.api.responses.general import HealthOut
+from stepless.api.responses.admin import HealthOut
 from stepless.runtime.service import Service
 
 

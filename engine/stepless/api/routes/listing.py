@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import draft_out, instant, reply
+from stepless.api.replies import damaged, draft_out, instant, reply
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.core.state import RunStatus
@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 from stepless.model.prices import bill, usd
 from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.header_notes import error_of, pauses_of
+from stepless.runtime.header_notes import damage_of, error_of, pauses_of
 from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.resting import UNREADABLE
 from stepless.runtime.service import Service
@@ -116,6 +116,7 @@ def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
         "created_at": str(instant(head.created_ms)),
         "updated_at": str(instant(head.updated_ms)),
         "links": links.run(head.run_id),
+        **damaged(damage_of(head)),
     }
 
 

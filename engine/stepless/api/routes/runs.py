@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
@@ -50,6 +49,7 @@ from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.deciders import decider_of
 from stepless.runtime.access.roles import Role
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, number_of, version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.answering import linked
@@ -221,7 +221,7 @@ def _version(service: Service, head: RunHead) -> int | None:
 
 
 def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOut:
-    meta = json.loads(view.head.meta)
+    meta = meta_of(view.head)
     return {
         "id": view.head.run_id,
         "workflow": view.head.workflow_id,

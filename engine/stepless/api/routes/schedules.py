@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -14,9 +14,9 @@ from typing_extensions import TypedDict
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import instant, reply
+from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
-from stepless.api.responses.general import ScheduleLinks, StartedOut
+from stepless.api.responses.general import DamageOut, ScheduleLinks, StartedOut
 from stepless.api.routes.runs import idempotency_key, reply_started
 from stepless.model.clock_changes import ClockChange
 from stepless.runtime.access.deciders import person_of
@@ -57,8 +57,9 @@ class ClockChangeOut(TypedDict):
 
 class ScheduleOut(TypedDict):
     """A `schedule` entry of the newest version. `next_at` is null while it is paused, if it never fires again, and on AWS for a
-    `rate` that has not fired yet. `upcoming` are the next five instants, beginning with `next_at`. `clock_changes` are
-    those within about a year that its times fall into. `last` is null before the first firing."""
+    `rate` that has not fired yet. `upcoming` are the next five instants, beginning with `next_at`. `clock_changes` are those
+    within about a year that its times fall into. `last` is null before the first firing. With `damage`, what is stored of the
+    schedule is damaged, and it starts no run; `node` is empty where the document of the version is."""
 
     workflow: str
     version: int
@@ -73,6 +74,7 @@ class ScheduleOut(TypedDict):
     last: FiringOut | None
     paused: SchedulePauseOut | None
     links: ScheduleLinks
+    damage: NotRequired[DamageOut]
 
 
 class SchedulesOut(TypedDict):
@@ -181,6 +183,7 @@ def _schedule(schedule: Schedule, links: Links) -> ScheduleOut:
         "last": _last(schedule.last),
         "paused": _paused(schedule.pause),
         "links": links.schedule(schedule.workflow_id, schedule.node),
+        **damaged(schedule.damage),
     }
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from stepless.api.bodies import is_json, media_type, read_body, unsupported
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import finding_out, instant, reply
+from stepless.api.replies import damaged, finding_out, instant, reply
 from stepless.api.requests import Body, ListQuery
 from stepless.api.responses.general import DocumentOut, PublishedOut, VersionOut, WorkflowsOut
 from stepless.compile import parse
@@ -25,11 +25,11 @@ from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_VERSION
 from stepless.model.attached import Attached, decode_attached
 from stepless.model.json import JSON
-from stepless.model.stored_document import decode_document
 from stepless.ports import StoredVersion
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.publishing import Published
+from stepless.runtime.versions import document_of, version_damage
 
 _YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 _TAGS: Final[list[str | Enum]] = ["workflows"]
@@ -144,19 +144,22 @@ def _check_id(document: Mapping[str, JSON], workflow_id: str) -> None:
 
 
 def _version(version: StoredVersion, links: Links) -> VersionOut:
+    damage = version_damage(version)
+    name = None if damage is not None else json.loads(version.document).get("name")
     return {
         "id": version.workflow_id,
-        "name": str(json.loads(version.document).get("name") or version.workflow_id),
+        "name": str(name or version.workflow_id),
         "version": version.number,
         "hash": version.hash,
         "published_at": str(instant(version.created_ms)),
         "links": links.workflow(version.workflow_id, version.number),
+        **damaged(damage),
     }
 
 
 def _document(service: Service, workflow_id: str, number: int | None, links: Links) -> DocumentOut:
     version = _found(service, workflow_id, number)
-    return {**_version(version, links), "document": decode_document(version.document)}
+    return {**_version(version, links), "document": document_of(version)}
 
 
 def _found(service: Service, workflow_id: str, number: int | None) -> StoredVersion:
@@ -171,5 +174,5 @@ def _text(service: Service, workflow_id: str, number: int) -> Response:
     version = _found(service, workflow_id, number)
     text = decode_attached(service.world.store.get_attached(workflow_id, version.number)).text
     if text is None:
-        text = write_yaml(decode_document(version.document))
+        text = write_yaml(document_of(version))
     return Response(text.encode(), 200, {"x-content-type-options": "nosniff"}, "application/yaml")  # as JSON is, too

@@ -165,11 +165,20 @@ def _blobs_collect(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dry-run", action="store_true", help="remove nothing; count what would be removed")
     command.add_argument("--yes", "-y", action="store_true", help="remove them")
     of_paths(command.add_argument("--state", metavar="FILE", help="keep what was read here, and continue from it"))
+    _add_store(command)
+
+
+def _add_store(command: argparse.ArgumentParser, *json: str) -> None:
+    """Where the runs are, for commands that read a store without a server."""
     where = command.add_argument_group("where the runs are")
     where.add_argument("--table", metavar="NAME", help="the table of a stack (its output `Table`), with your AWS credentials")
     where.add_argument("--bucket", metavar="NAME", help="the bucket of the stack (its output `Bucket`)")
     of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine (default: .stepless/dev.db)"))
-    add_json(command)
+    add_json(command, *json)
+
+
+def _doctor(command: argparse.ArgumentParser) -> None:
+    _add_store(command, "print JSON, one document per line for each damaged value")
 
 
 def _audit_list(command: argparse.ArgumentParser) -> None:
@@ -320,6 +329,13 @@ Former releases stored large values by their hash alone, shared by all runs. Thi
 logs of all runs, and then removes the shared values that none names. No process of a former
 release may run meanwhile. If it is interrupted, the same command with the same --state continues.
 """, _blobs_collect),
+    Verb("doctor", "stepless.cli.verbs.doctor:doctor", "check every stored value, and say what is damaged and how to fix it", """\
+  stepless doctor
+  stepless doctor --db .stepless/dev.db --json
+  stepless doctor --table TABLE --bucket BUCKET
+
+It reads the file or the table of a stack, and changes nothing. A server may run meanwhile.
+""", _doctor, exits="0 nothing is damaged, 1 something is, 2 the store cannot be read"),
     Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
   stepless audit list --since 2026-01-31T12:00:00Z
   stepless audit list --target run_1a2b3c

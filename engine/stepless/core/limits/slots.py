@@ -7,12 +7,14 @@ date, since a renewal does not change it; the caller then finds out from the run
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from stepless.model.packing import dump, pack, unpack
 
+_PLACE: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
 GRANTED: Final = 0
 """The epoch of slots that are kept for a run that was in line and has no lease now."""
 
@@ -34,8 +36,13 @@ def encode_holders(holders: Holders) -> bytes:
 
 
 def decode_holders(data: bytes | None) -> dict[str, Holder]:
-    """Ignores further facts of a holder, which a later release may store."""
-    return {run_id: Holder(*facts[:3]) for run_id, facts in unpack(data).items()} if data else {}
+    """Ignores further facts of a holder, which a later release may store. Raises an error of any type for damaged bytes."""
+    if data is None:
+        return {}
+    holders = {run_id: Holder(*facts[:3]) for run_id, facts in unpack(data).items()}
+    if any(type(fact) is not int for holder in holders.values() for fact in holder):
+        raise ValueError("a fact of a holder is no integer")
+    return holders
 
 
 def doubtful(holders: Holders, me: str, now_ms: int) -> Sequence[str]:
@@ -199,6 +206,11 @@ def place_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str
     """A place in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
     makes it another place than any the run has had before."""
     return f"{since_ms:015d}#{weight}#{want}#{token}#{run_id}"
+
+
+def whole_places(line: Sequence[str]) -> Sequence[str]:
+    """The places of a line that are not damaged."""
+    return [place for place in line if _PLACE.fullmatch(place)]
 
 
 def run_in_line(place: str) -> str:

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Collection, Sequence
+import logging
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
-from typing import Final
+from typing import Any, Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import KEY_GRACE_MS, KEY_USE_NOTED_MS, KEYS_FRESH_MS, MAX_API_KEYS
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import Clock, Store
 from stepless.runtime.access.roles import Role, implied
 
+_log = logging.getLogger(__name__)
 _TRIES: Final = 5
+_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class ApiKeys:
         self._known: tuple[int, tuple[ApiKey, ...]] = (0, ())
         self._looked_ms = -KEYS_FRESH_MS
         self._noted: dict[str, int] = {}
+        self.damage: Sequence[Damage] = ()  # what cannot be used of the newest value
 
     def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, current or recently rotated; None if there is none. Records the approximate time of use."""
@@ -135,15 +141,24 @@ class ApiKeys:
             middle = (low + high) // 2
             low, high = (middle, high) if self._store.get_claim(_name(middle), now_ms) is not None else (low, middle)
         if low > self._known[0] and (value := self._store.get_claim(_name(low), now_ms)) is not None:
-            self._known = (low, tuple(ApiKey(**{**key, "roles": tuple(key["roles"])}) for key in json.loads(value)["keys"]))
+            self._known = (low, self._read(low, value, now_ms))
         self._looked_ms = now_ms
         return self._known
+
+    def _read(self, number: int, value: bytes, now_ms: int) -> tuple[ApiKey, ...]:
+        """The keys of a numbered value. If it cannot be read as a whole, no key in it is accepted, since it may be the one that
+        removed a key; single damaged keys are left out."""
+        keys, damage = read_keys(value, _name(number))
+        self.damage = damage
+        for one in damage:
+            _log.error("an API key cannot be used: %s: %s", one.place, one.why)
+        return keys
 
     # -- the last use -----------------------------------------------------------------------------------------------
 
     def _last_use(self, key: ApiKey) -> int | None:
         kept = self._store.get_claim(f"api-key-used:{key.id}", self._clock.now_ms())
-        return None if kept is None else int(kept)
+        return int(kept) if kept is not None and kept.isdigit() else None
 
     def _note_use(self, key: ApiKey, now_ms: int) -> None:
         if abs(now_ms - self._noted.get(key.id, -KEY_USE_NOTED_MS)) < KEY_USE_NOTED_MS:
@@ -154,6 +169,36 @@ class ApiKeys:
         if existing is not None:
             self._store.release_claim(name, existing)
         self._store.claim(name, str(now_ms).encode(), now_ms)
+
+
+def read_keys(value: bytes, claim: str) -> tuple[tuple[ApiKey, ...], list[Damage]]:
+    """The keys in a stored value, and what of it is damaged."""
+    place = f"claim.value of {claim}"
+    try:
+        rows = json.loads(value)["keys"]
+        if not isinstance(rows, list):
+            raise ValueError("there is no list of keys")
+    except FAULTS as error:
+        told = told_by(value) or Damage(place, why_of(error))
+        return (), [told._replace(mend="restore the store from a backup, or make new keys")]
+    keys, damage = list[ApiKey](), list[Damage]()
+    for number, row in enumerate(rows):
+        try:
+            keys.append(_key(row))
+        except FAULTS as error:
+            damage.append(Damage(f"{place}, key {number}", why_of(error), "make a new key in its place"))
+    return tuple(keys), damage
+
+
+def _key(row: Mapping[str, Any]) -> ApiKey:
+    key = ApiKey(**{**row, "roles": tuple(row["roles"])})
+    texts = (key.id, key.name, key.hash, key.former, *key.roles)
+    if not all(isinstance(text, str) for text in texts) or not _HASH.fullmatch(key.hash):
+        raise ValueError("a field has another type")
+    if type(key.created_ms) is not int or type(key.former_until_ms) is not int:
+        raise ValueError("an instant is no integer")
+    implied(key.roles)
+    return key
 
 
 def _name(number: int) -> str:

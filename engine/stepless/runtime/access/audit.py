@@ -12,6 +12,7 @@ from secrets import token_hex
 from threading import Lock
 
 from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.ports import AuditEntry, Clock, Page, Store
 
@@ -25,7 +26,8 @@ def kept_until_ms(entry: AuditEntry) -> int:
 class Audited:
     """One entry. `who` names a key, a principal or a local user; `verb` is the name of the operation in /openapi.json; `target`
     is what it concerns: a run, a workflow, a key; `source` is the address and the program of the caller. `refused` is the code of
-    the error; empty if the request was not refused. Contains no secrets, inputs or answers."""
+    the error; empty if the request was not refused. Contains no secrets, inputs or answers. Of an entry with `damage`, only the
+    id and the time are known."""
 
     id: str
     at_ms: int
@@ -35,6 +37,10 @@ class Audited:
     source: str = ""
     refused: str = ""
     details: Mapping[str, JSON] | None = None
+    damage: Damage | None = None
+
+
+_FACTS = frozenset({"who", "verb", "target", "source", "refused", "details"})
 
 
 class AuditLog:
@@ -90,7 +96,7 @@ class AuditLog:
         while True:
             size = limit - len(found)  # so a page never has more than are wanted, and its cursor continues after the last one
             page = self._store.list_audit(now_ms, since_ms, until_ms, limit=size, cursor=cursor)
-            for each in map(_read, page.items):
+            for each in map(read_entry, page.items):
                 if (who or each.who, verb or each.verb, target or each.target) == (each.who, each.verb, each.target):
                     found.append(each)
             cursor, read = page.cursor, read + len(page.items)
@@ -98,8 +104,19 @@ class AuditLog:
                 return Page(tuple(found), cursor)
 
 
-def _read(entry: AuditEntry) -> Audited:
-    return Audited(entry.id, entry.at_ms, **{"who": "", "verb": "", **json.loads(entry.body)})
+def read_entry(entry: AuditEntry) -> Audited:
+    """The entry; one that cannot be read is listed as such, without its facts."""
+    place = f"audit.body of {entry.at_ms}/{entry.id}"
+    try:
+        facts = json.loads(entry.body)
+        read = Audited(entry.id, entry.at_ms, **{"who": "", "verb": "", **{name: facts[name] for name in facts.keys() & _FACTS}})
+        texts = (read.who, read.verb, read.target, read.source, read.refused)
+        if not all(isinstance(text, str) for text in texts) or not isinstance(read.details, dict | None):
+            raise ValueError("a fact has another type")
+    except FAULTS as error:
+        told = told_by(entry.body) or Damage(place, why_of(error))
+        return Audited(entry.id, entry.at_ms, "", "", damage=told._replace(mend="restore the store from a backup"))
+    return read
 
 
 def _bounded(details: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:

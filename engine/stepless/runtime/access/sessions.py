@@ -17,6 +17,7 @@ from typing import Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_SESSIONS, MAX_TOKEN_CHARACTERS, SEQUENCING_TRIES
+from stepless.model.damage import FAULTS
 from stepless.ports import Clock, Store
 from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
@@ -118,11 +119,19 @@ class Sessions:
     def _read(self) -> tuple[bytes | None, _Sessions]:
         now_ms = self._clock.now_ms()
         value = self._store.get_claim(_CLAIM, now_ms)
-        kept = (Session(**each) for each in json.loads(value or b"[]"))
-        return value, tuple(session for session in kept if session.until_ms > now_ms)
+        try:
+            kept = read_sessions(value) if value is not None else ()
+            return value, tuple(session for session in kept if session.until_ms > now_ms)
+        except FAULTS:  # damaged: all sessions are over, and the next one replaces the value
+            return value, ()
 
     def _mac(self, body: bytes) -> bytes:
         return mac(self._signer.derive("console-session").encode(), body)
+
+
+def read_sessions(value: bytes) -> _Sessions:
+    """Decodes the stored value. Raises an error of `FAULTS` for a damaged one."""
+    return tuple(Session(**each) for each in json.loads(value))
 
 
 def _alike(name: str) -> str:

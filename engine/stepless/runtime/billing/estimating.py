@@ -15,6 +15,7 @@ from typing import Final
 
 from stepless.core.events import NODE_ENDS, Event, EventType
 from stepless.core.pauses import TIMEOUT
+from stepless.limits import MAX_ESTIMATED_SESSIONS
 from stepless.model.kind import Nature
 from stepless.model.tally import Tally
 from stepless.ports import RunHead, Signal
@@ -131,7 +132,7 @@ def _sessions(
     head: RunHead, size: int, batches: Sequence[tuple[int, int]], seen: Seen, ended: bool, answers: int
 ) -> Tally:
     """Leases, releases, loads and messages. A run that waits for answers only is removed from the index of due runs."""
-    count = head.epoch
+    count = min(head.epoch, MAX_ESTIMATED_SESSIONS)
     tally = Tally(schedules=seen.schedules, queue_requests=seen.schedules + seen.hand_overs + 2 * count, invocations=count)
     rests = count - ended - (head.owner is not None)  # parked or handed over
     granted = 1 + answers + seen.hand_overs if count else 0  # in the write that created, answered or handed over the run

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
+from stepless.model.damage import FAULTS
 from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.world import World
 
@@ -51,4 +52,19 @@ def _written(runs: Sequence[StartedRun]) -> bytes:
 
 
 def _read(data: bytes | None) -> list[StartedRun]:
-    return [] if data is None else [StartedRun(*run[: len(StartedRun._fields)]) for run in json.loads(data)]
+    """The list in a record; empty for a damaged one, which the next run replaces."""
+    try:
+        return [] if data is None else read_runs(data)
+    except FAULTS:
+        return []
+
+
+def read_runs(data: bytes) -> list[StartedRun]:
+    """The list in a record. Raises an error of FAULTS for a damaged one."""
+    rows = json.loads(data)
+    if not isinstance(rows, list):
+        raise ValueError("there is no list of runs")
+    runs = [StartedRun(*run[: len(StartedRun._fields)]) for run in rows]
+    if not all(isinstance(run.run_id, str) for run in runs):
+        raise ValueError("a run has no id")
+    return runs

@@ -112,6 +112,10 @@ class Drafting(Generic[S]):
             self._move(room)
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
+    def opened(self, head: DraftHead) -> Room[S]:
+        """The room of an epoch, for a reader who changes nothing. Raises `Damaged` (draft_damaged)."""
+        return self._opening.open(head)
+
     def items(self, draft: Draft, after: int, limit: int) -> Sequence[Item]:
         """The first items above `after`, whether the epoch is open or not. Those that have expired are missing."""
         return Records(self._storage, draft).some_items(after, limit)
@@ -128,7 +132,8 @@ class Drafting(Generic[S]):
             if [item.seq for item in items] != [*range(at + 1, at + 1 + len(items))] or not items:
                 raise NotFound(f"the log has no item {at + 1:,}", code="unknown_item", place=f"draft of {head.workflow_id}")
             for item in items:
-                self._editing.fold(state, item.effects)
+                with records.folding(item.seq):
+                    self._editing.fold(state, item.effects)
             at = items[-1].seq
         return state
 
@@ -162,8 +167,8 @@ class Drafting(Generic[S]):
         for head in each_head(self._storage.drafts):
             if until_ms is not None and self._storage.clock.now_ms() >= until_ms:
                 break
-            settle(self._storage, head)
             try:
+                settle(self._storage, head)
                 if head.is_open:
                     self._complete(head, self._storage.clock.now_ms() - idle_ms)
             except StoreUnusable as error:

@@ -8,12 +8,14 @@ puts the head that it names. Otherwise a process that knows the former epoch wou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from stepless.limits import CLOSED_KEPT_MS, MAX_PAGE_ITEMS
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Drafts
-from stepless.runtime.drafts.records import Storage, encoded
+from stepless.runtime.drafts.records import Storage, damaged, encoded
 
 
 def new_head(
@@ -39,6 +41,44 @@ def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
         closes["created_by"], is_open=closes["is_open"], former=draft.epoch,
     )  # fmt: skip
     return drafts.put_head(head, draft.epoch)
+
+
+def any_origin(head: DraftHead) -> Any:
+    """What this epoch was opened from, as the rules of the draft have it. Raises `Damaged` (draft_damaged)."""
+    return _decoded(head.origin, f"draft.origin of {head.workflow_id}")
+
+
+def origin_of(head: DraftHead) -> Any:
+    """What this epoch of the draft of a document was opened from: an object, None for a discarded draft. Raises `Damaged`
+    (draft_damaged)."""
+    return _named(head.origin, f"draft.origin of {head.workflow_id}")
+
+
+def base_of(head: DraftHead) -> Any:
+    """What the draft is compared with, as `origin_of`."""
+    if told_by(head.origin):  # another column of the head is damaged
+        origin_of(head)
+    return _named(head.base, f"draft.base of {head.workflow_id}")
+
+
+NAMES = frozenset({"hash", "blob", "file", "newest"})  # of which an origin or a base has one, unless it is empty
+
+
+def _named(data: bytes, place: str) -> Any:
+    found = _decoded(data, place)
+    if not isinstance(found, dict | None):
+        raise damaged(place, f"an object was stored, and there is a {type(found).__name__}")
+    if found and not found.keys() & NAMES:
+        raise damaged(place, "it names nothing that a draft is opened from")
+    return found
+
+
+def _decoded(data: bytes, place: str) -> Any:
+    try:
+        return unpack(data)
+    except FAULTS as error:
+        told = told_by(data) or Damage(place, why_of(error))
+        raise damaged(told.place, told.why) from error
 
 
 def settle(storage: Storage, head: DraftHead) -> None:

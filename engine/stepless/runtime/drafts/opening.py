@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Generic
 
 from stepless.model.json import JSON
-from stepless.model.packing import unpack
 from stepless.ports import DraftHead
 from stepless.runtime.drafts.editing import Editing, S
+from stepless.runtime.drafts.heads import any_origin
 from stepless.runtime.drafts.items import Last
 from stepless.runtime.drafts.records import Records, Storage
 from stepless.runtime.drafts.room import LAST, Room
@@ -31,11 +31,15 @@ class Opening(Generic[S]):
 
     def origin(self, head: DraftHead) -> Mapping[str, JSON]:
         """The entities of what the epoch was opened from."""
-        return self._editing.origin(head.draft, unpack(head.origin))
+        return self._editing.origin(head.draft, any_origin(head))
 
     def open(self, head: DraftHead) -> Room[S]:
         """Raises `StoreUnusable` (draft_damaged) if items above `checked` are missing."""
         records = Records(self._storage, head.draft)
+        with records.folding(head.checked):
+            return self._open(head, records)
+
+    def _open(self, head: DraftHead, records: Records) -> Room[S]:
         entities = dict(self.origin(head))
         from_origin, ages, last = frozenset(entities), dict[str, int](), dict[str, Last]()
         for key, seq, value in records.entities():

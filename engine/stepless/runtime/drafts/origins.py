@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.model.attached import Attached
+from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, StoredVersion
+from stepless.runtime.drafts.heads import NAMES
 from stepless.runtime.drafts.records import BLOB_OWNER, damaged
 from stepless.runtime.drafts.rules import Origin
 from stepless.runtime.versions import Versions
@@ -43,6 +45,10 @@ class Origins:
 
     def read(self, workflow_id: str, origin: JSON) -> Origin:
         """Raises `StoreUnusable` (draft_damaged) where a blob is missing."""
+        if not isinstance(origin, dict):
+            raise damaged(f"draft.origin of {workflow_id}", f"an object was stored, and there is a {type(origin).__name__}")
+        if origin and not origin.keys() & NAMES:
+            raise damaged(f"draft.origin of {workflow_id}", "it names nothing that a draft is opened from")
         kept = self.kept(workflow_id, origin)
         if "hash" in origin:
             document: Mapping[str, JSON] = self._versions.document(workflow_id, origin["hash"])
@@ -57,7 +63,12 @@ class Origins:
         data = self._blobs.get(origin["blob"])
         if data is None:
             raise damaged(f"draft of {workflow_id}", f"the blob {origin['blob']} of what it was opened from is missing")
-        kept: dict[str, Any] = unpack(data)
+        try:
+            kept = unpack(data)
+            if not isinstance(kept, dict):
+                raise ValueError("it is no object")
+        except FAULTS as error:
+            raise damaged(f"draft of {workflow_id}", f"the blob {origin['blob']} cannot be read: {why_of(error)}") from error
         return kept
 
     def is_container(self, type_: str) -> bool | None:

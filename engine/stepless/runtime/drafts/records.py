@@ -4,10 +4,12 @@ stored before the record that names them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from stepless.errors import Refused, StoreUnusable
+from stepless.errors import Damaged, Refused
 from stepless.limits import DRAFT_READ_ITEMS, MAX_INLINE_BYTES, OP_KEPT_MS
+from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, Clock, Draft, Drafts, Entity, Op, StateAt
@@ -42,7 +44,7 @@ class Kept(NamedTuple):
 
 
 class Records:
-    """The log, the entities and the states of one epoch. Raises `StoreUnusable` (draft_damaged) for what cannot be read."""
+    """The log, the entities and the states of one epoch. Raises `Damaged` (draft_damaged) for what cannot be read."""
 
     def __init__(self, storage: Storage, draft: Draft) -> None:
         self._storage = storage
@@ -94,8 +96,8 @@ class Records:
                 op.seq, content["client"], content["n"], content["tag"], content["by"], content["at"], content["effects"],
                 content.get("outcomes", ()), content.get("closes"), content.get("first", ""),
             )
-        except (LookupError, TypeError) as error:
-            raise self.damaged(op.seq, f"{type(error).__name__}: {error}") from error
+        except FAULTS as error:
+            raise self.damaged(op.seq, why_of(error)) from error
 
     # -- entities ---------------------------------------------------------------------------------------------------
 
@@ -128,7 +130,12 @@ class Records:
     def nearest_state(self, seq: int) -> tuple[int, dict[str, JSON]] | None:
         """The latest stored state at or before an item: its item and its entities."""
         found = self._storage.drafts.nearest_state(self.draft, seq)
-        return (found.seq, self._json(found.data, found.seq)) if found is not None else None
+        if found is None:
+            return None
+        entities = self._json(found.data, found.seq)
+        if not isinstance(entities, dict):
+            raise self.damaged(found.seq, "its state is no object")
+        return found.seq, entities
 
     # -- bytes ------------------------------------------------------------------------------------------------------
 
@@ -141,25 +148,37 @@ class Records:
 
     def _json(self, data: bytes, seq: int) -> Any:
         if data[:1] == _BLOB:
-            key = data[1:].decode()
+            key = data[1:].decode("utf-8", "replace")
             found = self._storage.blobs.get(key)
             if found is None:
                 raise self.damaged(seq, f"the blob {key} is missing")
             data = found
         try:
             return unpack(data)
-        except ValueError as error:
-            raise self.damaged(seq, str(error)) from error
+        except FAULTS as error:
+            told = told_by(data) or Damage("", why_of(error))
+            raise self.damaged(seq, f"{told.place} {told.why}".strip()) from error
 
-    def damaged(self, seq: int, why: str) -> StoreUnusable:
+    @contextmanager
+    def folding(self, seq: int) -> Iterator[None]:
+        """Inside the block, what was decoded of an item is used. Raises `Damaged` for whatever does not fit."""
+        try:
+            yield
+        except FAULTS as error:
+            raise self.damaged(seq, why_of(error)) from error
+
+    def damaged(self, seq: int, why: str) -> Damaged:
         """The error for an item, or for what it wrote, that cannot be read."""
         return damaged(f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}", why)
 
 
-def damaged(place: str, why: str) -> StoreUnusable:
+MEND: Final = "restore the store from a backup, or replace the draft by the published version"
+CODE: Final = "draft_damaged"
+
+
+def damaged(place: str, why: str) -> Damaged:
     """The error for a draft of which something cannot be read."""
-    mend = "restore the store from a backup, or replace the draft by the published version"
-    return StoreUnusable(f"the draft is damaged: {why}", code="draft_damaged", place=place, mend=mend)
+    return Damaged(why, place=place, mend=MEND, code=CODE, what="the draft")
 
 
 def storage_of(drafts: Drafts | None, blobs: Blobs, clock: Clock) -> Storage:

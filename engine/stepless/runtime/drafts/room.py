@@ -52,6 +52,10 @@ class Room(Generic[S]):
         `StoreUnusable` if it is not the next one."""
         if item.seq != self.seq + 1 or self.closes is not None:
             raise self.records.damaged(item.seq, f"it follows {'the end of the epoch' if self.closes is not None else self.seq}")
+        with self.records.folding(item.seq):
+            self._fold(item, ages)
+
+    def _fold(self, item: Item, ages: Mapping[str, int] | None) -> None:
         fresh = [(key, effect) for effect in item.effects if self._is_news(key := self.editing.touched(effect), item.seq, ages)]
         self.editing.fold(self.state, [effect for _, effect in fresh])
         self.changed.update((key, item.seq) for key, _ in fresh)

@@ -46,7 +46,12 @@ class Rules:
         return made if found.text is None else {**made, TEXT: {"yaml": found.text}}
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> Entities:
-        return Entities(entities)
+        """The state of these entities. Raises `ValueError` for one that is no object."""
+        made = dict(entities)
+        for key, value in made.items():
+            if not isinstance(value, dict):
+                raise ValueError(f"the entity {key} is a {type(value).__name__}")
+        return Entities(made)
 
     def fold(self, state: Entities, effects: Sequence[JSON]) -> None:
         apply(state, messages.effects_read(effects))

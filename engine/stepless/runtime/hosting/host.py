@@ -137,7 +137,8 @@ class Host:
             self._log_delay(message.run_id, f"run {message.run_id}", error)
             self._world.queue.send(message, BUSY_DELAY_MS)
         except SteplessError as error:
-            _log.error("run %s could not continue: %s", message.run_id, error)
+            if str(self.faults.get(message.run_id)) != str(error):  # a sweep that finds it again says it once
+                _log.error("run %s could not continue: %s", message.run_id, error)
             self.faults[message.run_id] = error
         except Exception as error:  # a bug: reported as a fault, so that callers stop waiting for this run
             _log.exception("run %s could not continue", message.run_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 
 from stepless.core.facts import Begin, Fact, HoldChanged
@@ -10,6 +9,7 @@ from stepless.model.json import JSON
 from stepless.model.traceparent import TRACE
 from stepless.ports import RunHead
 from stepless.runtime import inbox
+from stepless.runtime.header_notes import inputs_of
 from stepless.runtime.world import World
 
 _RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE)  # of the header's meta: for the first event
@@ -21,7 +21,7 @@ def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: 
     reused, kept, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, {}, [])
     looked = inbox.holds_first([*signals, *erased])
     holds = tuple(fact for fact in looked if isinstance(fact, HoldChanged))
-    inputs = json.loads(head.inputs.decode("utf-8", "surrogatepass"))
+    inputs = inputs_of(head)
     return [Begin(inputs, recorded, reused, holds, kept), *looked[len(holds) :]]
 
 

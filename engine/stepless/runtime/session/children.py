@@ -33,6 +33,7 @@ from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import ERASED, Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import create_run
 from stepless.runtime.inbox import ChildOutcome
 from stepless.runtime.nearest import near_workflow
@@ -135,7 +136,7 @@ def outcome(world: World, run_id: str) -> ChildOutcome:
     head = world.store.get_run(run_id)
     if head is None or head.status == ERASED:
         return ChildOutcome()
-    state = State(world.versions.graph(head.workflow_id, head.version, json.loads(head.meta).get("entry")), run_id)
+    state = State(world.versions.graph(head.workflow_id, head.version, meta_of(head).get("entry")), run_id)
     last: deque[Event] = deque(maxlen=1)
 
     def take(event: Event) -> None:

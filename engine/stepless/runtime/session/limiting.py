@@ -25,12 +25,12 @@ from stepless.core.limits.slots import (
     Holder,
     Holders,
     change,
-    decode_holders,
     doubtful,
     encode_holders,
     kept_share,
     place_in_line,
     run_in_line,
+    whole_places,
     without,
 )
 from stepless.core.state import State
@@ -54,7 +54,7 @@ from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.reserving import Retried as Retried
-from stepless.runtime.session.reserving import claim_key, pause_after, reserve
+from stepless.runtime.session.reserving import claim_key, holders_in, pause_after, reserve
 from stepless.runtime.world import World
 
 
@@ -126,7 +126,7 @@ class Limiter:
 
     async def _excess(self, cell: Cell, now_ms: int) -> int:
         """How many slots the run holds that it must give back; 0 or less if none. Reads only."""
-        line = await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ))
+        line = whole_places(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
         others = [place for place in line if run_in_line(place) != self._run_id]
         if not others or cell.slots is None:
             return 0
@@ -215,7 +215,7 @@ class Limiter:
         checks = []
         for cell_id, place in self._places.items():
             if cell_id in state.limited:
-                line = await self._retried(partial(self._store.read_line, cell_id, limit=FIRST_IN_LINE + 1))
+                line = whole_places(await self._retried(partial(self._store.read_line, cell_id, limit=FIRST_IN_LINE + 1)))
                 later = len(line) > FIRST_IN_LINE and place > line[FIRST_IN_LINE]
                 checks.append(LATER_LIMIT_CHECK_MS if later else LIMIT_CHECK_MS)
         return self._world.clock.now_ms() + round(min(checks) * (1 + random() / 4)) if checks else None
@@ -241,7 +241,7 @@ class Limiter:
         return False
 
     async def _holders(self, cell_id: str, now_ms: int) -> Holders:
-        return decode_holders(await self._retried(partial(self._store.get_claim, claim_key(cell_id), now_ms)))
+        return holders_in(await self._retried(partial(self._store.get_claim, claim_key(cell_id), now_ms)), cell_id)
 
     # -- slots --------------------------------------------------------------------------------------------------------
 
@@ -280,8 +280,8 @@ class Limiter:
         for tries in range(LIMIT_TRIES):
             now_ms, lease = self._world.clock.now_ms(), self._lease()
             former = await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))
-            line = await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ))
-            holders = decode_holders(former)
+            line = whole_places(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
+            holders = holders_in(former, cell.id)
             if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
                 self._places.setdefault(cell.id, place)  # an earlier session took it
             elif cell.id in self._places and (len(line) < MAX_LINE_READ or self._places[cell.id] < line[-1]):

@@ -13,7 +13,6 @@ The loop relies on these rules:
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
@@ -46,6 +45,7 @@ from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
@@ -81,7 +81,7 @@ class Session(Controls):
         self._head = head
         self._lease = lease
         self._budget = budget
-        self._meta: Mapping[str, JSON] = json.loads(head.meta.decode("utf-8", "surrogatepass"))
+        self._meta: Mapping[str, JSON] = meta_of(head)
         self._graph: Graph = world.versions.graph(head.workflow_id, head.version, self._meta.get("entry"))
         self._granted = lease.owner in GRANTED
         self._log = RunLog(world.store, world.blobs, head.run_id, lease.epoch, token_hex(4) if self._granted else "")

@@ -7,14 +7,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from random import random
 from secrets import token_hex
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from stepless.core.limits import pacing
 from stepless.core.limits.permits import Cell
-from stepless.limits import LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS
+from stepless.core.limits.slots import Holders, decode_holders
+from stepless.limits import LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, NEVER_MS
+from stepless.model.damage import decoding
 from stepless.ports import Store
 
 T = TypeVar("T")
+
+
+DAMAGED_LIMIT: Final = "restore the store from a backup, or wait until the limit has expired: its runs rest until then"
 
 
 class Retried(Protocol):
@@ -33,7 +38,10 @@ async def reserve(
     for tries in range(LIMIT_TRIES):
         at_ms = now_ms()
         former = await retried(partial(store.get_claim, key, at_ms))
-        next_us = int(former.partition(b" ")[0]) if former else 0
+        with decoding(former, f"claim.value of {key}", DAMAGED_LIMIT):
+            next_us = int(former.partition(b" ")[0]) if former is not None else 0
+            if not 0 <= next_us <= NEVER_MS * 1_000:
+                raise ValueError("it is no instant")
         times, next_us = pacing.reserve(next_us, at_ms + lead_ms, pace, min(number, pacing.at_once(pace)))
         value = b"%d %s" % (next_us, token_hex(4).encode())  # two runs never write the same value
         expires_ms = next_us // 1_000 + pace.per_ms + LIMIT_LIFE_MS
@@ -51,3 +59,9 @@ async def pause_after(tries: int) -> None:
 def claim_key(cell_id: str) -> str:
     """The claim that holds the state of a cell."""
     return f"limit:{cell_id}"
+
+
+def holders_in(kept: bytes | None, cell_id: str) -> Holders:
+    """The holders of the slots of a cell, from its claim. Raises `Damaged`."""
+    with decoding(kept, f"claim.value of {claim_key(cell_id)}", DAMAGED_LIMIT):
+        return decode_holders(kept)

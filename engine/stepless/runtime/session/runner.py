@@ -6,7 +6,7 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from stepless.core.state import State
-from stepless.errors import DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
+from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
@@ -61,7 +61,7 @@ class Runner:
             return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
         try:
             session = self._open(head, lease, budget.start())
-        except (NewerVersion, DamagedVersion) as error:
+        except (NewerVersion, DamagedHeader, DamagedVersion) as error:
             if lease.owner in GRANTED:
                 return self._leave_granted(message, lease)
             return self._rests(run_id, error) if rest(world, head, lease, error) else self._fenced(run_id)
@@ -71,10 +71,8 @@ class Runner:
             return await self._go(session, message, head, lease)
         except Fenced:
             return self._fenced(run_id)
-        except LogUnreadable as error:
-            if lease.owner in GRANTED:
-                return self._leave_granted(message, lease)
-            return self._rests(run_id, error) if session.rest(error) else self._fenced(run_id)
+        except (LogUnreadable, Damaged) as error:
+            return self._leave_unread(message, session, lease, error)
         finally:
             session.close()
             if self.sessions.get(run_id) is session:  # else the lease expired, and another session runs here
@@ -92,6 +90,13 @@ class Runner:
             raise
         self.on_left(head, session.state)
         return end
+
+    def _leave_unread(self, message: Message, session: Session, lease: Lease, error: LogUnreadable | Damaged) -> InvocationEnd:
+        """Leaves a run whose log, or another value that it needs, cannot be read."""
+        if lease.owner in GRANTED:
+            return self._leave_granted(message, lease)
+        told = DamagedHeader(error.why, run_id=message.run_id, place=error.place) if isinstance(error, Damaged) else error
+        return self._rests(message.run_id, told) if session.rest(told) else self._fenced(message.run_id)
 
     def _leave_granted(self, message: Message, lease: Lease) -> InvocationEnd:
         """Leaves a run that this release cannot read, until its granted lease is over: a process of a newer release may have

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stepless.core.decision import iso
-from stepless.errors import AuthorError, CallerError, NotFound, SteplessError
+from stepless.errors import AuthorError, CallerError, LogUnreadable, NotFound, SteplessError
 from stepless.limits import MAX_PAGE_ITEMS
 from stepless.model.graph import Node
 from stepless.ports import Version
@@ -31,13 +31,25 @@ from stepless.runtime.world import World
 _log = logging.getLogger(__name__)
 
 
-def entries(world: World, kind: str) -> Iterator[tuple[Version, Node]]:
-    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read."""
+OnUnreadable = Callable[[Version, LogUnreadable], None]
+
+
+def entries(world: World, kind: str, on_unreadable: OnUnreadable | None = None) -> Iterator[tuple[Version, Node]]:
+    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read. A version that cannot
+    be used is logged, or passed to `on_unreadable`, and the others follow."""
     cursor: str | None = None
     while True:
         page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
         for version in page.items:
-            yield from ((version, node) for node in entries_of(world, version, kind))
+            try:
+                nodes = [*entries_of(world, version, kind)]
+            except LogUnreadable as error:
+                if on_unreadable is None:
+                    _log.error("the entries of %s are left out: %s", version.workflow_id, error)
+                else:
+                    on_unreadable(version, error)
+                continue
+            yield from ((version, node) for node in nodes)
         cursor = page.cursor
         if cursor is None:
             return
@@ -80,17 +92,27 @@ class Schedules:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._told: dict[str, str] = {}  # the last error that was logged, by schedule: each is logged once, not every second
 
     def fire(self, now_ms: int) -> Sequence[Started]:
         """Starts the runs that are due. A schedule that cannot start its run (rate limit, store unavailable) is logged and does
         not stop the others."""
         started: list[Started] = []
-        for version, node in entries(self._world, "schedule"):
+        for version, node in entries(self._world, "schedule", self._unreadable):
+            name, told = f"{version.workflow_id}/{node.id}", ""
             try:
                 started += self._fire(version.workflow_id, node, now_ms)
             except SteplessError as error:
-                _log.warning("the schedule %s of %s did not start: %s", node.id, version.workflow_id, error)
+                told = str(error)
+                if self._told.get(name) != told:
+                    _log.warning("the schedule %s of %s did not start: %s", node.id, version.workflow_id, error)
+            self._told[name] = told
         return started
+
+    def _unreadable(self, version: Version, error: LogUnreadable) -> None:
+        if self._told.get(version.workflow_id) != str(error):
+            _log.error("the schedules of %s start no runs: %s", version.workflow_id, error)
+        self._told[version.workflow_id] = str(error)
 
     def _fire(self, workflow_id: str, node: Node, now_ms: int) -> Iterator[Started]:
         rhythm, text = rhythm_of(node), rhythm_text(node)

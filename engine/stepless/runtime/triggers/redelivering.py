@@ -5,7 +5,6 @@ Useful to test a changed workflow with a real request. (A rerun repeats a run wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from stepless.errors import NotFound
@@ -13,6 +12,7 @@ from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_former
 from stepless.nodes import KINDS
+from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.triggers.webhooks import check_schema
 from stepless.runtime.verbs.inspecting import head_of
 from stepless.runtime.verbs.starting import Started, latest, start
@@ -28,8 +28,8 @@ def redeliver(world: World, run_id: str) -> Started:
     as `start` does.
     """
     head = head_of(world, run_id)
-    meta = json.loads(head.meta)
-    inputs: JSON = json.loads(head.inputs)
+    meta = meta_of(head)
+    inputs: JSON = inputs_of(head)
     entry: Sequence[str] | None = meta.get("entry")
     trigger: Mapping[str, JSON] = meta.get("trigger") or {}
     if trigger.get("kind") == "webhook":

@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stepless.errors import StoreUnavailable
-from stepless.limits import MAX_CATCH_UP_RUNS, MAX_ENDED_PAUSES, SCHEDULE_TRIES
+from stepless.limits import MAX_CATCH_UP_RUNS, MAX_ENDED_PAUSES, NEVER_MS, SCHEDULE_TRIES
+from stepless.model.damage import decoding, json_object
 from stepless.model.graph import Node
 from stepless.runtime.world import World
 
@@ -92,7 +93,7 @@ def change_progress(
     key, now_ms = _progress_key(workflow_id, node), world.clock.now_ms()
     for _ in range(SCHEDULE_TRIES):
         kept = world.store.get_claim(key, now_ms)
-        former = _decoded(kept)
+        former = read_progress(kept, key)
         wanted = change(former)
         if wanted is None or wanted == former:
             return former
@@ -106,19 +107,21 @@ def change_progress(
 
 
 def progress_of(world: World, workflow_id: str, node: str) -> Progress | None:
-    return _decoded(world.store.get_claim(_progress_key(workflow_id, node), world.clock.now_ms()))
+    key = _progress_key(workflow_id, node)
+    return read_progress(world.store.get_claim(key, world.clock.now_ms()), key)
 
 
 def pause_of(world: World, workflow_id: str, node: str) -> Pause | None:
     """The pause of a schedule, None if it is not paused."""
-    kept = world.store.get_claim(_pause_key(workflow_id, node), world.clock.now_ms())
-    return _pause(kept) if kept is not None else None
+    key = _pause_key(workflow_id, node)
+    kept = world.store.get_claim(key, world.clock.now_ms())
+    return read_pause(kept, key) if kept is not None else None
 
 
 def put_pause(world: World, workflow_id: str, node: str, pause: Pause) -> Pause:
     """Stores the pause unless there is one; returns the stored one."""
-    data = _pause_data(pause)
-    return _pause(world.store.claim(_pause_key(workflow_id, node), data, world.clock.now_ms()))
+    key, data = _pause_key(workflow_id, node), _pause_data(pause)
+    return read_pause(world.store.claim(key, data, world.clock.now_ms()), key)
 
 
 def change_pause(world: World, workflow_id: str, node: str, former: Pause, pause: Pause) -> bool:
@@ -153,22 +156,47 @@ def _encoded(progress: Progress) -> bytes:
     return json.dumps(body).encode()
 
 
-def _decoded(kept: bytes | None) -> Progress | None:
+_MEND = "restore the store from a backup, or give the node of the schedule another id: its schedule then begins anew"
+
+
+def read_progress(kept: bytes | None, key: str) -> Progress | None:
+    """The progress in the value of a claim. Raises `Damaged`."""
     if kept is None:
         return None
-    body = json.loads(kept)
-    last: Mapping[str, Any] | None = body.get("last")
-    fired = LastFiring(last["at"], last.get("run"), last.get("code")) if last is not None else None
-    over = tuple((since, until) for since, until in body.get("over", ()))
-    return Progress(body["rhythm"], body["at"], body.get("from", 0), fired, over, tuple(body.get("late", ())))
+    place = f"claim.value of {key}"
+    body = json_object(kept, place, _MEND)
+    with decoding(kept, place, _MEND):
+        last: Mapping[str, Any] | None = body.get("last")
+        fired = LastFiring(_instant(last["at"]), last.get("run"), last.get("code")) if last is not None else None
+        over = tuple((_instant(since), _instant(until)) for since, until in body.get("over", ()))
+        at_ms = None if body["at"] is None else _instant(body["at"])
+        late = tuple(map(_instant, body.get("late", ())))
+        return Progress(_text(body["rhythm"]), at_ms, _instant(body.get("from", 0)), fired, over, late)
 
 
-def _pause(kept: bytes) -> Pause:
-    body = json.loads(kept)
-    ending = body.get("ending") or {}
-    return Pause(
-        body["at"], body.get("by"), body.get("reason"), ending.get("at"), ending.get("missed", 0), ending.get("phase", 0)
-    )
+def read_pause(kept: bytes, key: str) -> Pause:
+    """The pause in the value of a claim. Raises `Damaged`."""
+    place = f"claim.value of {key}"
+    body = json_object(kept, place, _MEND)
+    with decoding(kept, place, _MEND):
+        ending = body.get("ending") or {}
+        ending_ms = None if ending.get("at") is None else _instant(ending["at"])
+        by, reason = (None if body.get(name) is None else _text(body[name]) for name in ("by", "reason"))
+        return Pause(
+            _instant(body["at"]), by, reason, ending_ms, _instant(ending.get("missed", 0)), _instant(ending.get("phase", 0))
+        )
+
+
+def _instant(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= NEVER_MS:
+        raise ValueError(f"{value!r:.40} is no instant")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r:.40} is no text")
+    return value
 
 
 def _pause_data(pause: Pause) -> bytes:

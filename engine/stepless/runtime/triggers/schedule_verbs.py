@@ -12,7 +12,7 @@ from hashlib import sha256
 from secrets import token_hex
 
 from stepless.core.decision import iso
-from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
+from stepless.errors import Damaged, InvalidRequest, LogUnreadable, NotFound, StoreUnavailable
 from stepless.limits import (
     MAX_CATCH_UP_RUNS,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
@@ -21,6 +21,7 @@ from stepless.limits import (
     SCHEDULE_TRIES,
 )
 from stepless.model.clock_changes import ClockChange, clock_changes
+from stepless.model.damage import Damage, damage_in
 from stepless.model.graph import Node
 from stepless.ports import Page, Rhythm, Version
 from stepless.runtime.triggers.firing import entries_of, policy_of, start_scheduled
@@ -62,6 +63,7 @@ class Schedule:
     pause: Pause | None
     upcoming: tuple[int, ...] = ()
     clock_changes: tuple[ClockChange, ...] = ()
+    damage: Damage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,27 @@ def list_schedules(
         page: Page[Version] = Page((latest(world, workflow_id),))
     else:
         page = world.store.list_entries("schedule", limit=limit, cursor=cursor)
-    found = [_schedule(world, version, node) for version in page.items for node in entries_of(world, version, "schedule")]
-    return Page(tuple(found), page.cursor)
+    return Page(tuple(each for version in page.items for each in _schedules(world, version)), page.cursor)
+
+
+def _schedules(world: World, version: Version) -> Sequence[Schedule]:
+    """The schedules of a version. What is damaged is listed as such: a version as one schedule without a node."""
+    try:
+        nodes = [*entries_of(world, version, "schedule")]
+    except LogUnreadable as error:
+        damage = damage_in(error, f"version.document of {version.workflow_id}/{version.number}")
+        return [_damaged(version, "", damage)]
+    found = list[Schedule]()
+    for node in nodes:
+        try:
+            found.append(_schedule(world, version, node))
+        except Damaged as error:
+            found.append(_damaged(version, node.id, damage_in(error, node.id)))
+    return found
+
+
+def _damaged(version: Version, node: str, damage: Damage) -> Schedule:
+    return Schedule(version.workflow_id, version.number, node, None, None, "UTC", None, None, None, None, damage=damage)
 
 
 def pause_schedule(world: World, workflow_id: str, node: str, *, by: str | None = None, reason: str | None = None) -> Schedule:

@@ -29,7 +29,7 @@ from stepless.runtime.triggers.reading import reads_output
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.verbs.idempotency import Signature
-from stepless.runtime.verbs.publishing import hook_key
+from stepless.runtime.verbs.publishing import hook_key, owner_of
 from stepless.runtime.verbs.retrying import retried
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
@@ -143,7 +143,7 @@ def _listeners(world: World, path: str) -> tuple[Graph, list[Node]]:
     owner = world.store.get_claim(hook_key(path), world.clock.now_ms())
     if owner is None:
         raise _unknown(path, _similar(world, path))
-    version = latest(world, owner.decode())
+    version = latest(world, owner_of(owner, path))
     graph = world.versions.graph(version.workflow_id, version.hash)
     listeners = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
     if not listeners:

@@ -8,6 +8,7 @@ from secrets import token_hex
 from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.ports import ERASED, RunHead
+from stepless.runtime.header_notes import damage_of, notes_in
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.mentions import forget_mentions
 from stepless.runtime.relatives import Relatives, living_parent, relatives_of
@@ -32,7 +33,7 @@ def erase(world: World, run_id: str, *, dry: bool = False, force: bool = False) 
         if not dry:
             finish(world, head)
         return _recorded(head)
-    if head.status not in ENDED:
+    if head.status not in ENDED and damage_of(head) is None:
         mend = "cancel it first, or wait for its end"
         raise Conflict(f"the run {run_id} has not ended", code="run_not_ended", mend=mend, run_status=head.status)
     if parent := living_parent(world, head):
@@ -78,5 +79,7 @@ def _erased_by_another(world: World, head: RunHead) -> RunHead:
 
 def _recorded(head: RunHead) -> Relatives:
     """What the erasure recorded."""
-    kept = json.loads(head.meta)["erased"]
+    kept = notes_in(head).get("erased")
+    if not isinstance(kept, dict):  # its header is damaged: what the run has started is not known any more
+        return Relatives(more=True)
     return Relatives(tuple(kept["children"]), tuple(kept["reruns"]), kept["more"])

@@ -12,12 +12,14 @@ from typing import Final, NamedTuple
 
 import rfc8785
 
-from stepless.errors import Conflict, InvalidRequest
+from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS
+from stepless.model.damage import json_object, told_by
 from stepless.model.json import JSON
 from stepless.runtime.mentions import hashed_claim
 from stepless.runtime.world import World
 
+_MEND: Final = "use another idempotency key, or restore the store from a backup; the record expires within two days"
 _MAX_EXACT: Final = 2**53 - 1  # some JSON parsers round larger integers
 
 
@@ -67,7 +69,10 @@ def claim_key(world: World, claim: str, same: JSON, run_id: str, known: bytes | 
     former = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     digest = sha256(canonical(same)).hexdigest()
     mine = json.dumps({"run": run_id, "inputs": former, "canonical": digest}).encode()
-    existing = json.loads(known or world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    stored = known or world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
+    existing = json_object(stored, f"claim.value of {claim}", _MEND)
+    if not isinstance(existing.get("run"), str) or not isinstance(existing.get("inputs"), str):
+        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_MEND)
     if existing.get("canonical", digest) != digest or ("canonical" not in existing and existing["inputs"] != former):
         message = "this idempotency key was used with other inputs"
         raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=existing["run"])
@@ -77,18 +82,21 @@ def claim_key(world: World, claim: str, same: JSON, run_id: str, known: bytes | 
 def signed_run(world: World, signature: Signature) -> str | None:
     """The run that was accepted with this signature, if any. Raises `Conflict` (signature_replayed) if that run is unknown."""
     existing = world.store.get_claim(signature.claim, world.clock.now_ms())
-    return None if existing is None else _run_of(existing)
+    return None if existing is None else _run_of(existing, signature.claim)
 
 
 def claim_signature(world: World, signature: Signature, run_id: str) -> str:
     """The run id that a signature belongs to: `run_id` if the signature was not used before. Raises as `signed_run` does."""
     now_ms = world.clock.now_ms()
     mine = json.dumps({"run": run_id}).encode()
-    return _run_of(world.store.claim(signature.claim, mine, now_ms, now_ms + signature.life_ms))
+    return _run_of(world.store.claim(signature.claim, mine, now_ms, now_ms + signature.life_ms), signature.claim)
 
 
-def _run_of(existing: bytes) -> str:
-    if not existing.startswith(b"{"):  # stored by a release that did not record the run
+def _run_of(existing: bytes, claim: str) -> str:
+    if told_by(existing) is None and not existing.startswith(b"{"):  # stored by a release that did not record the run
         mend = "sign every request again"
         raise Conflict("this signed request was already accepted", code="signature_replayed", mend=mend)
-    return str(json.loads(existing)["run"])
+    run = json_object(existing, f"claim.value of {claim}", _MEND).get("run")
+    if not isinstance(run, str):
+        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_MEND)
+    return run

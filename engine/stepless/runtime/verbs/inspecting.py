@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from stepless.model.json import JSON
 from stepless.model.work import added
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
+from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.resting import reported
 from stepless.runtime.runlog import RunLog
@@ -85,12 +85,14 @@ class EventPage:
 
 
 def head_of(world: World, run_id: str) -> RunHead:
-    """The header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is over."""
+    """The header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is over,
+    `DamagedHeader` if it cannot be used."""
     head = world.store.get_run(run_id)
     if head is None:
         raise unknown_run(run_id)
     if head.status == ERASED or (head.expires_ms is not None and head.expires_ms <= world.clock.now_ms()):
         raise Gone(f"the run {run_id} was erased", code="run_erased")
+    meta_of(head)
     return head
 
 
@@ -122,7 +124,7 @@ def unknown_run(run_id: str) -> NotFound:
 
 def graph_of(world: World, head: RunHead) -> Graph:
     """The graph of a run. Raises `NewerVersion`."""
-    entry = json.loads(head.meta).get("entry")
+    entry = meta_of(head).get("entry")
     try:
         return world.versions.graph(head.workflow_id, head.version, entry)
     except NewerVersion as error:
@@ -204,7 +206,7 @@ def _of_state(
     return RunView(
         head=head,
         status=state.status.value,
-        inputs=state.inputs if state.sequence else json.loads(head.inputs),
+        inputs=state.inputs if state.sequence else inputs_of(head),
         outputs=outputs(state),
         response=state.response,
         variables=variables(state),

@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from stepless.errors import Conflict, DocumentRefused, StoreUnavailable, StoreUnusable
+from stepless.errors import Conflict, Damaged, DocumentRefused, LogUnreadable, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.attached import Attached, decode_attached, encode_attached
+from stepless.model.damage import decoding
 from stepless.model.draft_run import DraftRun
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph, Node, all_nodes, placed_nodes
+from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.stored_document import CONTAINER_POLICIES, encode_document, read_stored
@@ -63,7 +65,8 @@ def publish(
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
     data = encoded(document, graph)
-    version = _stored(world, graph, data, now_ms, attached, expected)
+    replaces = former is not None and former.hash == graph.version and _is_damaged(world, graph, data)
+    version = _stored(world, graph, data, now_ms, attached, expected, replaces)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id)
     warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms), *_idle_of_before(graph, version))
@@ -95,8 +98,9 @@ def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | No
 
 
 def _stored(
-    world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None
-) -> StoredVersion:
+    world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None,
+    replaces: bool,
+) -> StoredVersion:  # fmt: skip
     """Only what is given is passed on: a store of another package that keeps nothing beside its versions still publishes. What is
     known of a version stays when the same content is published again with another text."""
     given: dict[str, Any] = {} if expected is None else {"expected": expected}
@@ -106,6 +110,8 @@ def _stored(
             known = decode_attached(world.store.get_attached(graph.workflow_id, newest.number))
             attached = known.updated(attached)
         given["attached"] = encode_attached(attached)
+    if replaces:
+        given["replace"] = True
     return world.store.put_version(graph.workflow_id, graph.version, data, now_ms, _listed_entries(graph), **given)
 
 
@@ -117,6 +123,16 @@ def _idle_of_before(graph: Graph, version: StoredVersion) -> tuple[Finding, ...]
     message = "this content was published when `retry` and `timeout_ms` had no effect on this node; that version stays as it is"
     mend = "Change the document, its `description` for example, and publish it again."
     return tuple([Finding("idle_setting", path, message, mend, node, severity=Severity.WARNING) for path, node in whole])
+
+
+def _is_damaged(world: World, graph: Graph, data: bytes) -> bool:
+    """Whether the newest version has this content by its hash, and not in what is stored."""
+    newest = world.store.get_version(graph.workflow_id)
+    if newest is None or newest.hash != graph.version or newest.document == data:
+        return False
+    from stepless.compile.stored import is_intact  # imported late, like the checks
+
+    return not is_intact(newest.document, newest.hash)
 
 
 def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, ...]:
@@ -154,7 +170,13 @@ def _claim_paths(world: World, graph: Graph, now_ms: int) -> None:
 
 
 def _claim_path(world: World, workflow_id: str, path: str, now_ms: int) -> None:
-    owner = world.store.claim(hook_key(path), workflow_id.encode(), now_ms).decode()
+    stored = world.store.claim(hook_key(path), workflow_id.encode(), now_ms)
+    try:
+        owner = owner_of(stored, path)
+    except Damaged:
+        if not world.store.replace_claim(hook_key(path), stored, workflow_id.encode(), now_ms):
+            raise
+        owner = workflow_id
     if owner != workflow_id:
         message = f"the webhook path {path} belongs to the workflow {owner}"
         raise Conflict(message, code="webhook_path_taken", place=path, mend="choose another path", owner=owner)
@@ -184,7 +206,10 @@ def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
     from stepless.compile.stored import compile_stored  # imported late, like the checks
 
     stored = world.store.get_version(workflow_id, number) if number else None
-    return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
+    try:
+        return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
+    except LogUnreadable:  # damaged, or of a newer release: which paths it had is not known
+        return ()
 
 
 def _without_code(world: World, path: str, node: Node) -> Finding | None:
@@ -200,6 +225,16 @@ def _without_code(world: World, path: str, node: Node) -> Finding | None:
 def webhook_paths(graph: Graph) -> tuple[str, ...]:
     literals = (node.config.literals for node in graph.root.nodes if node.kind.name == "webhook")
     return tuple(str(literal["path"]) for literal in literals)
+
+
+def owner_of(claimed: bytes, path: str) -> str:
+    """The workflow that a claim of a webhook path names. Raises `Damaged`."""
+    place, mend = f"claim.value of {hook_key(path)}", "publish the workflow with this path again"
+    with decoding(claimed, place, mend):
+        owner = claimed.decode()
+        if not is_slug(owner):
+            raise ValueError("it names no workflow")
+    return owner
 
 
 def hook_key(path: str) -> str:

@@ -6,13 +6,13 @@ that has ended, unless it was cancelled. What is left out for this reason is not
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from stepless.core.state import RunStatus
 from stepless.limits import MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
 from stepless.ports import RunFilter, RunHead
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.relatives import reruns_of
 from stepless.runtime.verbs.heads import read_heads
 from stepless.runtime.world import World
@@ -62,7 +62,7 @@ def is_repeated(world: World, run_id: str) -> bool:
 
 def _former(head: RunHead) -> str | None:
     """The run that this one repeats."""
-    rerun = json.loads(head.meta).get("rerun")
+    rerun = notes_in(head).get("rerun")
     return str(rerun["of"]) if isinstance(rerun, dict) and "of" in rerun else None
 
 

@@ -8,7 +8,6 @@ it run in addition. With other inputs the entries run, too: what they put out ar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.relatives import note_rerun
@@ -91,7 +91,7 @@ def rerun(
 
 def former_meta(head: RunHead, origin: str | None, asked: Mapping[str, JSON]) -> dict[str, Any]:
     """What the header of a rerun has of the former run. `asked` says who asked for it, and why."""
-    former = json.loads(head.meta)
+    former = meta_of(head)
     meta = {name: value for name, value in former.items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": head.run_id, "from": origin, **{name: text for name, text in asked.items() if text is not None}}
     return {**meta, **stored_former(head.run_id, former)}

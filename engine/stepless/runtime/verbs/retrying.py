@@ -11,8 +11,9 @@ from typing import Final
 
 from stepless.core.state import RunStatus
 from stepless.limits import MAX_DELIVERY_RERUNS
-from stepless.model.json import JSON
+from stepless.model.damage import decoding
 from stepless.ports import RunHead
+from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.headers import not_erased, numbers_of
 from stepless.runtime.relatives import note_rerun
 from stepless.runtime.verbs.admission import admit
@@ -57,17 +58,21 @@ def _claimed(world: World, head: RunHead, life_ms: int) -> tuple[str, bool]:
     claim = f"redelivery:{head.run_id}"
     existing = world.store.get_claim(claim, now_ms)
     if existing is None:
-        inputs: JSON = json.loads(head.inputs.decode("utf-8", "surrogatepass"))
-        admit(world, graph_of(world, head), inputs)
+        admit(world, graph_of(world, head), inputs_of(head))
         mine = json.dumps({"run": new_run_id()}).encode()
         existing = world.store.claim(claim, mine, now_ms, now_ms + life_ms)
-        return str(json.loads(existing)["run"]), existing == mine
-    return str(json.loads(existing)["run"]), False
+        return _run_in(existing, claim), existing == mine
+    return _run_in(existing, claim), False
+
+
+def _run_in(claimed: bytes, claim: str) -> str:
+    with decoding(claimed, f"claim.value of {claim}", "restore the store from a backup; the record expires within two days"):
+        return str(json.loads(claimed)["run"])
 
 
 def _start(world: World, head: RunHead, run_id: str, *, replay: bool) -> Started:
     version, meta = former_version(world, head), former_meta(head, FAILED, {"reason": _REASON})
-    if (trigger := json.loads(head.meta).get("trigger")) is not None:
+    if (trigger := meta_of(head).get("trigger")) is not None:
         meta["trigger"] = trigger
     note_rerun(world, head.run_id, run_id)
     started = start_version(world, run_id, version, head.inputs, meta, numbered=graph_of(world, head).numbered)

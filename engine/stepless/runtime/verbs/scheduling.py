@@ -6,8 +6,8 @@ from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, Tran
 from stepless.limits import SCHEDULING_TRIES
 from stepless.model.durations import parse_duration_ms
 from stepless.model.graph import Graph, Node
-from stepless.model.stored_document import decode_document
 from stepless.ports import Rhythm
+from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 
 
@@ -41,7 +41,7 @@ def keep_schedules(world: World, workflow_id: str) -> None:
             return
         from stepless.compile import compile_document  # imported late: it loads all checks
 
-        graph = compile_document(decode_document(newest.document), world.kinds)
+        graph = compile_document(document_of(newest), world.kinds)
         try:
             world.calendar.keep(workflow_id, rhythms_of(graph))
         except (StoreUnavailable, StoreUnusable) as error:

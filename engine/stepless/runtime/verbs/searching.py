@@ -6,15 +6,14 @@ may therefore hold fewer runs than requested and still have a cursor.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
-from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS
+from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
-from stepless.runtime.header_notes import error_of, pauses_of
+from stepless.runtime.header_notes import DAMAGED, damage_of, error_of, notes_in, pauses_of
 from stepless.runtime.headers import number_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
@@ -112,7 +111,7 @@ def counted(found: Page[RunHead], now_ms: int) -> Count:
 
 def keywords_of(head: RunHead) -> Sequence[str]:
     """The keywords that a run was started with. They are stored under their former name, `tags`."""
-    kept = json.loads(head.meta).get("tags", ())
+    kept = notes_in(head).get("tags", ())
     return [word for word in kept if isinstance(word, str)] if isinstance(kept, list) else ()
 
 
@@ -137,6 +136,8 @@ def summary_of(head: RunHead, now_ms: int) -> str:
     """The current activity of the run, for display. Includes the instant that the run waits for if that is all it waits for."""
     waits, busy = waits_of(head), _is_leased(head, now_ms)
     until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
+    if until_ms is not None and not 0 <= until_ms <= NEVER_MS:
+        until_ms = None  # damaged, and no reason not to list the run
     return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms)
 
 
@@ -146,5 +147,7 @@ def _is_leased(head: RunHead, now_ms: int) -> bool:
 
 def status_of(head: RunHead, now_ms: int) -> str:
     """The current status of the run. The header is updated only when the lease is renewed or released, so a live lease shows
-    earlier that the run is running."""
+    earlier that the run is running. DAMAGED if the header is."""
+    if damage_of(head) is not None:
+        return DAMAGED
     return "running" if _is_leased(head, now_ms) and head.status not in ENDED else head.status

@@ -15,6 +15,7 @@ from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
+from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import CLAIM, create_run, not_erased, numbers_of
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.admission import admit
@@ -186,7 +187,7 @@ def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[s
 
 def non_entries_of(head: RunHead) -> Sequence[str]:
     """The nodes that a run started at although they are not entries."""
-    kept: Sequence[str] = json.loads(head.meta).get("non_entries", ())
+    kept: Sequence[str] = meta_of(head).get("non_entries", ())
     return kept
 
 

@@ -15,6 +15,7 @@ from stepless.core.decide import decide
 from stepless.core.facts import Tick
 from stepless.core.state import State
 from stepless.errors import Conflict
+from stepless.model.damage import decoding
 from stepless.ports import Clock, Store
 from stepless.runtime.billing import spending
 from stepless.runtime.removal import ahead_key
@@ -80,7 +81,7 @@ def _wait_ms(world: World, state: State) -> int | None:
 
 
 def _ahead_ms(store: Store, clock: Clock, run_id: str) -> int:
-    return int(store.get_claim(ahead_key(run_id), clock.now_ms()) or 0)
+    return _whole(store.get_claim(ahead_key(run_id), clock.now_ms()), run_id)
 
 
 def _move_on(world: World, run_id: str, by_ms: int) -> None:
@@ -89,4 +90,9 @@ def _move_on(world: World, run_id: str, by_ms: int) -> None:
     kept = world.store.get_claim(key, now_ms)
     if kept is not None:
         world.store.release_claim(key, kept)
-    world.store.claim(key, str(int(kept or 0) + by_ms).encode(), now_ms)
+    world.store.claim(key, str(_whole(kept, run_id) + by_ms).encode(), now_ms)
+
+
+def _whole(kept: bytes | None, run_id: str) -> int:
+    with decoding(kept, f"claim.value of {ahead_key(run_id)}", "restore the store from a backup, or erase the run"):
+        return int(kept or 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.clients import client
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
+from stepless.adapters.aws.dynamo.inspection import DynamoInspection
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.ports import OpenStore
 
@@ -12,4 +13,7 @@ from stepless.ports import OpenStore
 def of_stack(table: str, bucket: str) -> OpenStore:
     """The runs in a table and their values in a bucket."""
     dynamodb = client("dynamodb")
-    return OpenStore(DynamoStore(dynamodb, table), S3Blobs(client("s3"), bucket), drafts=DynamoDrafts(dynamodb, table))
+    return OpenStore(
+        DynamoStore(dynamodb, table), S3Blobs(client("s3"), bucket), drafts=DynamoDrafts(dynamodb, table),
+        inspection=DynamoInspection(dynamodb, table),
+    )  # fmt: skip

@@ -115,6 +115,11 @@ def attached(kept: Kept) -> Attached:
         return Attached(service, holder, opened.pop_all())
 
 
+def inspected(runs: OpenStore) -> World:
+    """A store that is only read: nothing is made or changed in it, not even a signing key."""
+    return _world(runs, DueQueue(runs.store, SystemClock()), MemoryTimers(), EnvSecrets())
+
+
 def assemble(
     runs: OpenStore, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
     ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None, retention_ms: int | None = None,

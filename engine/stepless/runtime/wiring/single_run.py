@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -19,6 +18,7 @@ from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import Models
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.verbs.inspecting import OpenPause
 from stepless.runtime.wiring.local import Local, local
 
@@ -208,7 +208,7 @@ def _family(built: Local, run_id: str) -> Callable[[str], bool]:
         line: list[str] = []
         while other not in members:
             head = built.world.store.get_run(other)
-            parent = json.loads(head.meta).get("parent") if head is not None else None
+            parent = notes_in(head).get("parent") if head is not None else None
             if parent is None or len(line) > MAX_CALL_DEPTH:
                 return False
             line.append(other)

@@ -11,11 +11,11 @@ import re
 from typing import Final, TypeAlias
 
 from stepless.adapters.memory.place import MemoryPlace
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.sqlite.place import SqlitePlace, open_read_only
 from stepless.adapters.system import SystemClock
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.plugins import STORES, by_name
-from stepless.ports import Clock, StorePlace
+from stepless.ports import Clock, OpenStore, StorePlace
 
 Kept: TypeAlias = str | os.PathLike[str] | StorePlace | None
 """A place where runs are kept; None is memory."""
@@ -33,6 +33,11 @@ def place_of(kept: Kept) -> StorePlace:
         return kept
     scheme = scheme_of(kept)
     return SqlitePlace(kept) if scheme is None else _announced(scheme, os.fspath(kept))
+
+
+def read_only(kept: str) -> OpenStore:
+    """A place that is only read: a file is not even updated to this release. Raises as `place_of` does, and `StoreUnusable`."""
+    return open_read_only(kept) if scheme_of(kept) is None else place_of(kept).open()
 
 
 def system_clock() -> Clock:

@@ -28,6 +28,7 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
+from stepless.model.damage import stand_in, told_by
 from stepless.ports import ERASED, RunHead
 
 ENDED: Final = frozenset({"completed", "failed", "cancelled", "timed_out"})
@@ -106,6 +107,13 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
 
 
 def _inputs(item: Item, fetched: Mapping[tuple[str, str], Any]) -> bytes:
+    """The inputs; a stand-in if they are damaged."""
     if "i" in item:
         return bytes(item["i"])
-    return zlib.decompress(item["z"] if "z" in item else fetched[item["pk"], item_keys.inputs(item["r"])]["b"])
+    separate = fetched.get((item["pk"], item_keys.inputs(item["r"]))) if "z" not in item else None
+    packed = item["z"] if "z" in item else separate["b"] if separate is not None else b""
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        place = f"run: attribute {'z' if 'z' in item else 'r'} of {item['pk']} {item['sk']}"
+        return packed if told_by(packed) else stand_in(place, f"the inputs cannot be unpacked ({error})")

@@ -54,7 +54,7 @@ class Runs(TableAccess):
         nonce = token_bytes(9)
         item = item_of(head, put_inputs(self._wire, head), item_keys.shard(head.run_id, self._shards.writers), nonce)
         written = self._wire.put(item, "attribute_not_exists(pk)")
-        return written.done or (written.item is not None and written.item["k"] == nonce)
+        return written.done or (written.item is not None and written.item.get("k") == nonce)
 
     def get_run(self, run_id: str) -> RunHead | None:
         item = self._wire.get(item_keys.run(run_id), item_keys.HEAD)

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
-from stepless.limits import MAX_SHARDS, SHARDS_FRESH_MS
+from stepless.limits import MAX_SHARDS, NEVER_MS, SHARDS_FRESH_MS
 
 DEFAULT_SHARDS: Final = 8  # without the item; a release that does not know the item uses this number
 _UNCHANGED: Final = "attribute_not_exists(pk) OR s = :s"
@@ -91,7 +91,12 @@ class Shards:
 
 
 def _counts(item: Item | None) -> _Counts:
-    return _Counts(DEFAULT_SHARDS, DEFAULT_SHARDS, 0) if item is None else _Counts(item["s"], item["f"], item["t"])
+    """The counts of the item; of a damaged one, such that every reader reads what any writer writes."""
+    if item is None:
+        return _Counts(DEFAULT_SHARDS, DEFAULT_SHARDS, 0)
+    if not 1 <= item["f"] <= item["s"] <= MAX_SHARDS:
+        return _Counts(MAX_SHARDS, DEFAULT_SHARDS, NEVER_MS)
+    return _Counts(item["s"], item["f"], item["t"])
 
 
 def _system_ms() -> int:

@@ -12,9 +12,10 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
-from stepless.errors import EngineBug, StoreUnavailable, VersionMoved
+from stepless.errors import StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION
 from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.damage import stand_in, told_by
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
@@ -29,7 +30,7 @@ class Versions(TableAccess):
 
     def put_version(
         self, workflow_id: str, hash: str, document: bytes, now_ms: int, entries: Collection[str] = (),
-        *, attached: bytes | None = None, expected: int | None = None,
+        *, attached: bytes | None = None, expected: int | None = None, replace: bool = False,
     ) -> StoredVersion:
         check_text(workflow_id, hash)
         item_keys.check_length(workflow_id)
@@ -40,6 +41,10 @@ class Versions(TableAccess):
             newest = self._row(workflow_id)
             if newest is not None and newest["h"] == hash:
                 self._attach(pk, newest, attached)
+                if replace:
+                    digest = self._put_document(document)
+                    self._wire.update(pk, item_keys.version(newest["n"]), "SET r = :r", {"r": digest})
+                    return StoredVersion(workflow_id, newest["n"], hash, document, newest["c"])
                 return self._version(workflow_id, newest)
             standing = newest["n"] if newest else 0
             if expected not in (None, standing):
@@ -135,12 +140,22 @@ class Versions(TableAccess):
         found = self._wire.get_many([(item_keys.document(digest), "0000") for digest in sorted(digests)])
         firsts = {digest: found.get((item_keys.document(digest), "0000")) for digest in digests}
         return {
-            digest: self._document(digest) if first is None or len(first["b"]) == MAX_ITEM_BYTES else zlib.decompress(first["b"])
+            digest: self._document(digest)
+            if first is None or len(first["b"]) == MAX_ITEM_BYTES
+            else _unpacked(digest, first["b"])
             for digest, first in firsts.items()
-        }  # fmt: skip
+        }
 
     def _document(self, digest: str) -> bytes:
         pieces = [item["b"] for item in each(self._wire.query("pk = :pk", {"pk": item_keys.document(digest)}))]
-        if not pieces:
-            raise EngineBug("the document of a version is missing", place=f"table {self._wire.table!r}, {digest}")
-        return zlib.decompress(b"".join(pieces))
+        return _unpacked(digest, b"".join(pieces))
+
+
+def _unpacked(digest: str, packed: bytes) -> bytes:
+    """The bytes of a document, or of what is attached to one; a stand-in if they are damaged."""
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        told = told_by(packed)
+        why = f"it cannot be unpacked ({error})" if packed else "it is missing"
+        return packed if told else stand_in(f"piece: attribute b of {item_keys.document(digest)}", why)

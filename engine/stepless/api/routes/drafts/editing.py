@@ -16,12 +16,12 @@ from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, is_json, media_type, read_body, read_model, unsupported
 from stepless.api.problems import documented
-from stepless.api.replies import finding_out, fitting, instant, page, reply
+from stepless.api.replies import damaged, finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
-from stepless.api.responses.general import FindingOut
+from stepless.api.responses.general import DamageOut, FindingOut
 from stepless.api.rooms.following import Rooms, person_of
 from stepless.compile.reading.strict_json import strict_json
-from stepless.errors import Conflict, InvalidRequest
+from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import (
     MAX_BEHIND_ITEMS,
     MAX_COUNT,
@@ -31,12 +31,14 @@ from stepless.limits import (
     MAX_VERSION,
     NEAR_REQUEST_BYTES,
 )
+from stepless.model.damage import Damage
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
+from stepless.runtime.drafts.heads import base_of, origin_of
 from stepless.runtime.drafts.items import Item
 from stepless.runtime.rooms.messages import answer_out, item_out
-from stepless.runtime.verbs.drafts import DraftVerbs, Shown, base_of, origin_of
+from stepless.runtime.verbs.drafts import DraftVerbs, Shown
 from stepless.runtime.verbs.drafts.bases import standing
 from stepless.runtime.verbs.drafts.mending import Checked, checked
 from stepless.runtime.verbs.drafts.texts import gesture_out
@@ -69,8 +71,14 @@ class DraftOut(TypedDict):
     created_by: str
 
 
+class ListedDraftOut(DraftOut):
+    """With `damage`, the draft is damaged in the store and cannot be opened."""
+
+    damage: NotRequired[DamageOut]
+
+
 class DraftsOut(TypedDict):
-    drafts: list[DraftOut]
+    drafts: list[ListedDraftOut]
     cursor: str | None
 
 
@@ -233,7 +241,7 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     def list_drafts(query: Annotated[ListQuery, Query()]) -> Response:
         """Lists the open drafts, by workflow."""
         page = drafts.each(query.limit, query.cursor)
-        return reply({"drafts": [_head(head) for head in page.items], "cursor": page.cursor})
+        return reply({"drafts": [_listed(head) for head in page.items], "cursor": page.cursor})
 
     @router.get(
         "/drafts/{workflow_id}", summary="Read a draft", response_model=OpenDraftOut,
@@ -295,6 +303,16 @@ def _head(head: DraftHead) -> dict[str, JSON]:
         "base": {name: value for name, value in base_of(head).items() if name in _SHOWN},
         "created_at": instant(head.created_ms), "created_by": head.created_by,
     }
+
+
+def _listed(head: DraftHead) -> dict[str, JSON]:
+    """A draft in a list; a damaged one without what it was opened from."""
+    try:
+        return _head(head)
+    except Damaged as error:
+        told = damaged(Damage(error.place, error.why, error.mend))
+        made: dict[str, JSON] = {"workflow": head.workflow_id, "epoch": head.epoch, "origin": {}, "base": {}}
+        return {**made, "created_at": instant(head.created_ms), "created_by": head.created_by, **told}
 
 
 def _reply(drafts: DraftVerbs, shown: Shown, request: Request) -> Response:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.problems import documented
-from stepless.api.replies import instant, reply
+from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import VersionsDiffQuery, VersionsQuery
+from stepless.api.responses.general import DamageOut
 from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs
@@ -22,13 +23,15 @@ _TAGS: Final[list[str | Enum]] = ["workflows"]
 
 
 class ListedVersionOut(TypedDict):
-    """`by` and `message` are of a version that was published from a draft, else null."""
+    """`by` and `message` are of a version that was published from a draft, else null. With `damage`, what is kept beside the
+    version is damaged in the store."""
 
     version: int
     hash: str
     published_at: str
     by: str | None
     message: str | None
+    damage: NotRequired[DamageOut]
 
 
 class VersionsOut(TypedDict):
@@ -74,4 +77,5 @@ def _version(each: ListedVersion) -> ListedVersionOut:
         "published_at": str(instant(each.version.created_ms)),
         "by": each.by or None,
         "message": each.message or None,
+        **damaged(each.damage),
     }

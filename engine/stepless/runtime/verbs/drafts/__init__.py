@@ -2,6 +2,6 @@
 what, `publishing` makes a version of a draft, `incoming` brings in what was changed elsewhere, `files` saves to the file,
 `running` runs it, `effects` what such a run may call. """
 
-from stepless.runtime.verbs.drafts.verbs import DraftVerbs, Files, Shown, base_of, origin_of
+from stepless.runtime.verbs.drafts.verbs import DraftVerbs, Files, Shown
 
-__all__ = ["DraftVerbs", "Files", "Shown", "base_of", "origin_of"]
+__all__ = ["DraftVerbs", "Files", "Shown"]

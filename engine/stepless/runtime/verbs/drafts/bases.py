@@ -10,7 +10,8 @@ from stepless.editing.difference import aligned
 from stepless.editing.state import Entities
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
-from stepless.runtime.verbs.drafts.verbs import DraftVerbs, base_of
+from stepless.runtime.drafts.heads import base_of
+from stepless.runtime.verbs.drafts.verbs import DraftVerbs
 
 
 class Base(NamedTuple):

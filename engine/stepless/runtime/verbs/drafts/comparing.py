@@ -17,11 +17,11 @@ from stepless.editing.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.attached import decode_attached
 from stepless.model.json import JSON
-from stepless.model.stored_document import decode_document
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.drafts.bases import read_base, state_of_base
 from stepless.runtime.verbs.drafts.texts import shown_text
 from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
+from stepless.runtime.versions import document_of
 
 _BODY: Final = ("nodes", "edges")
 
@@ -68,7 +68,7 @@ def version_of(verbs: DraftVerbs, workflow_id: str, number: int) -> tuple[dict[s
     found = verbs.world.store.get_version(workflow_id, number)
     if found is None:
         raise unknown_workflow(verbs.world.store, workflow_id, what=f"{workflow_id}, version {number}")
-    return decode_document(found.document), decode_attached(verbs.world.store.get_attached(workflow_id, number)).text
+    return document_of(found), decode_attached(verbs.world.store.get_attached(workflow_id, number)).text
 
 
 # -- by node -----------------------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from stepless.errors import Conflict, DocumentRefused
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.attached import Attached
 from stepless.model.findings import Finding, Severity
-from stepless.model.stored_document import decode_document
 from stepless.ports import StoredVersion
 from stepless.runtime.verbs import publishing
 from stepless.runtime.verbs.drafts.bases import move_base, read_base
 from stepless.runtime.verbs.drafts.texts import kept_text, shown_text
 from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs, block_of
+from stepless.runtime.versions import document_of
 
 
 class Published(NamedTuple):
@@ -82,7 +82,7 @@ def _rebase(verbs: DraftVerbs, at: At, version: StoredVersion, text: str | None,
         base = read_base(verbs, head)
         if head.epoch != at.head.epoch or (base.version or 0) > version.number:
             return
-        document = decode_document(version.document)
+        document = document_of(version)
         named = base._replace(version=version.number, file=file or base.file, document=document, text=text)
         if move_base(verbs, head, named._replace(layout=layout_of(at.state), seq=at.seq, newest=version.number)):
             return

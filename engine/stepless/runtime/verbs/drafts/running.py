@@ -22,7 +22,8 @@ from stepless.model.kind import SOURCE
 from stepless.ports import Version
 from stepless.runtime.drafts.draft_runs import note_run
 from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.headers import DRAFT_RUN, NO_NUMBER
+from stepless.runtime.header_notes import DRAFT_RUN
+from stepless.runtime.headers import NO_NUMBER
 from stepless.runtime.verbs import publishing
 from stepless.runtime.verbs.drafts.effects import Reuse, check_effects
 from stepless.runtime.verbs.drafts.publishing import refused

@@ -18,7 +18,6 @@ from stepless.model.attached import decode_attached
 from stepless.model.findings import Finding
 from stepless.model.ids import is_slug
 from stepless.model.json import JSON
-from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Answer, Intent, Item
@@ -259,14 +258,6 @@ class DraftVerbs:
             return [], 0, False
         items = self._drafting.items(draft, after, limit) if after < room.seq else []
         return items, max(room.seq, items[-1].seq if items else 0), True
-
-
-def origin_of(head: DraftHead) -> JSON:
-    return unpack(head.origin)
-
-
-def base_of(head: DraftHead) -> JSON:
-    return unpack(head.base)
 
 
 def _check_id(workflow_id: str) -> None:

@@ -57,7 +57,7 @@ class Failures(NamedTuple):
 def failures(world: World, *, workflow: str | None = None, since_ms: int) -> Failures:
     """The failures of the runs that were created since `since_ms`."""
     until_ms = world.clock.now_ms()
-    found = [read_heads(world, RunFilter(workflow, status, since_ms)) for status in (RunStatus.FAILED, RunStatus.TIMED_OUT)]
+    found = [read_heads(world, RunFilter(workflow, status.value, since_ms)) for status in (RunStatus.FAILED, RunStatus.TIMED_OUT)]
     failed = sorted((head for heads in found for head in heads.items), key=lambda head: -head.created_ms)
     repeated, unsure = repeated_of(world, failed, workflow)
     open_heads = [head for head in failed if head.run_id not in repeated]

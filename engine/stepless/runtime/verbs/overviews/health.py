@@ -8,17 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from stepless.core.state import RunStatus
+from stepless.errors import DamagedVersion
 from stepless.limits import ERROR_BARS, MAX_STATS_RUNS, STATS_THREADS
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.prices import bill, usd
-from stepless.model.stored_document import decode_document
 from stepless.model.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.verbs.heads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
 from stepless.runtime.verbs.searching import duration_of, status_of
+from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 
 A = TypeVar("A")
@@ -74,7 +75,10 @@ def each_health(world: World, *, window_ms: int, limit: int, cursor: str | None 
     page = world.store.list_workflows(limit=limit, cursor=cursor)
 
     def read(version: StoredVersion) -> WorkflowHealth:
-        document = decode_document(version.document)
+        try:
+            document = document_of(version)
+        except DamagedVersion:  # listed without its name and its entries
+            document = {}
         runs = world.store.list_runs(RunFilter(version.workflow_id, since_ms=since_ms), limit=MAX_STATS_RUNS)
         found = _measured(Heads(runs.items, runs.cursor is not None), since_ms, until_ms)
         return WorkflowHealth(version, str(document.get("name") or version.workflow_id), _starts(world, document), found)

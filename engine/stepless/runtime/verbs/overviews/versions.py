@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stepless.model.attached import decode_attached
+from stepless.model.attached import attached_damage, decode_attached
+from stepless.model.damage import Damage
 from stepless.ports import PublishedVersion
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.world import World
@@ -17,6 +18,7 @@ class ListedVersion(NamedTuple):
     version: PublishedVersion
     by: str
     message: str
+    damage: Damage | None = None
 
 
 class ListedVersions(NamedTuple):
@@ -38,4 +40,5 @@ def versions(world: World, workflow: str, *, before: int | None = None, limit: i
 
 def _listed(version: PublishedVersion) -> ListedVersion:
     attached = decode_attached(version.attached)
-    return ListedVersion(version, attached.by, attached.message)
+    damage = attached_damage(version.attached, f"version.attached of {version.workflow_id}/{version.number}")
+    return ListedVersion(version, attached.by, attached.message, damage)
