@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Kt as t,Ln as n}from"./shared-EnnkAgsr.js";var r=e(n(),1);function i(){let[e,n]=(0,r.useState)([]);return(0,r.useEffect)(()=>{let e=!1;return t(`GET`,`/workflows?limit=1000`).then(t=>{e||n(t.workflows.map(({id:e})=>e))},()=>void 0),()=>{e=!0}},[]),e}export{i as t};
