@@ -100,6 +100,31 @@ def test_a_loop_goes_on_in_the_turn_that_failed_with_the_variables_of_the_turns_
     assert (new.status, new.nodes["each"].output, new.nodes["end"].output) == ("completed", [1, 3, 6, 10], 10)
 
 
+@pytest.mark.parametrize("kind", ["loop", "parallel"])
+def test_of_a_container_that_was_tried_again_the_last_attempt_counts(engine: Local, kind: str) -> None:
+    """The turns of the second attempt are 3 to 5, and 4 to 7 of a parallel; in the rerun they begin at 0."""
+    document = turns(kind)
+    document["nodes"]["each"]["retry"] = {"attempts": 2, "backoff_ms": 0, "retry_on": ["timeout"]}
+    first = {"loop": 3, "parallel": 4}[kind]
+    broken_turns = {"first@each[2]": "timeout", f"first@each[{first + 2}]": "timeout"}
+    old, new = failed_and_rerun(engine, document, **broken_turns)
+    assert old.status == "failed"
+    again = [name for name in names() if name.endswith("@each[2]")]
+    assert again == ["first@each[2]", "last@each[2]"] and not {"first@each[0]", "first@each[1]"} & set(names())
+    assert dict(calls)["first@each[2]"] == f"{old.head.run_id}:first@each[{first + 2}]"
+    assert (new.status, new.nodes["end"].status) == ("completed", "completed")
+
+
+def test_an_instance_of_the_last_attempt_is_named_by_its_own_index(engine: Local) -> None:
+    document = turns("loop")
+    document["nodes"]["each"]["retry"] = {"attempts": 2, "backoff_ms": 0, "retry_on": ["timeout"]}
+    broken_turns = {"first@each[2]": "timeout", "first@each[5]": "timeout"}
+    old, new = failed_and_rerun(engine, document, node="first@each[4]", **broken_turns)
+    assert (old.status, names()[0], new.status) == ("failed", "first@each[1]", "completed")
+    with pytest.raises(SteplessError):
+        next_process(engine).service.rerun(old.head.run_id, node="first@each[1]")
+
+
 def test_a_parallel_repeats_any_subset_of_its_branches(engine: Local) -> None:
     old, new = failed_and_rerun(
         engine, turns("parallel", window=2, on_error="continue", max_consecutive_errors=2),
