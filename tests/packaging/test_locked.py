@@ -16,7 +16,8 @@ from packaging.utils import parse_wheel_filename
 
 LOCK: Final = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-PACKAGES: Final[Mapping[str, Mapping[str, Any]]] = {package["name"]: package for package in LOCK["package"]}
+Package = tuple[str, str]  # name and version
+PACKAGES: Final[Mapping[Package, Mapping[str, Any]]] = {(one["name"], one["version"]): one for one in LOCK["package"]}
 PYTHONS: Final = [tuple(map(int, found)) for found in re.findall(r":: (3)\.(\d+)", " ".join(PROJECT["classifiers"]))]
 ARCHITECTURES: Final = ("x86_64", "aarch64")
 NEWEST_GLIBC: Final = 28  # manylinux_2_28 is what the layers are built for (Makefile)
@@ -40,36 +41,45 @@ def is_compiled(package: Mapping[str, Any]) -> bool:
     return not any(tag.platform == "any" for found in wheels(package) for tag in found)
 
 
-def installed(python: tuple[int, ...], architecture: str, *extras: str) -> set[str]:
-    """The packages that the project brings on Linux, itself left out."""
+def installed(python: tuple[int, ...], architecture: str, *extras: str) -> dict[str, Mapping[str, Any]]:
+    """The packages that the project brings on Linux, itself left out. The tools of a deployment may bring other versions."""
     place = {"python_version": ".".join(map(str, python)), "python_full_version": ".".join(map(str, python)) + ".2",
              "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": architecture,
              "platform_python_implementation": "CPython", "implementation_name": "cpython"}  # fmt: skip
-    found: set[tuple[str, str]] = set()
-    todo = [("stepless", extra) for extra in ("", *extras)]
+    found: set[tuple[Package, str]] = set()
+    todo = [(_only("stepless"), extra) for extra in ("", *extras)]
     while todo:
-        name, extra = todo.pop()
-        if (name, extra) in found:
+        package, extra = todo.pop()
+        if (package, extra) in found:
             continue
-        found.add((name, extra))
-        todo += [(next_name, one) for next_name, one in _needs(name, extra, place)]
-    return {name for name, _ in found} - {"stepless"}
+        found.add((package, extra))
+        todo += _needs(package, extra, place)
+    packages = {package for package, _ in found} - {_only("stepless")}
+    assert len({name for name, _ in packages}) == len(packages), "the project brings one version of each package"
+    return {name: PACKAGES[name, version] for name, version in packages}
 
 
-def _needs(name: str, extra: str, place: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    package = PACKAGES[name]
-    for need in package.get("optional-dependencies", {}).get(extra, ()) if extra else package.get("dependencies", ()):
-        if "marker" not in need or Marker(need["marker"]).evaluate(dict(place)):
-            yield from ((need["name"], one) for one in ("", *need.get("extra", ())))
+def _needs(package: Package, extra: str, place: Mapping[str, str]) -> Iterator[tuple[Package, str]]:
+    locked = PACKAGES[package]
+    for need in locked.get("optional-dependencies", {}).get(extra, ()) if extra else locked.get("dependencies", ()):
+        if "marker" not in need or Marker(need["marker"]).evaluate({**place, "extra": ""}):
+            needed = (need["name"], need["version"]) if "version" in need else _only(need["name"])
+            yield from ((needed, one) for one in ("", *need.get("extra", ())))
+
+
+def _only(name: str) -> Package:
+    """A package of which the lock has one version."""
+    [found] = [package for package in PACKAGES if package[0] == name]
+    return found
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda python: ".".join(map(str, python)))
 def test_every_dependency_has_a_wheel(python: tuple[int, ...], architecture: str) -> None:
     able = tags(python, architecture)
-    names = installed(python, architecture, *PROJECT["optional-dependencies"])
-    assert names >= ALWAYS
-    missing = [name for name in sorted(names) if not any(found & able for found in wheels(PACKAGES[name]))]
+    found = installed(python, architecture, *PROJECT["optional-dependencies"])
+    assert found.keys() >= ALWAYS
+    missing = [name for name, package in sorted(found.items()) if not any(wheel & able for wheel in wheels(package))]
     assert missing == []
 
 
@@ -77,13 +87,7 @@ def test_every_dependency_has_a_wheel(python: tuple[int, ...], architecture: str
 def test_no_compiled_dependency_is_optional(python: tuple[int, ...]) -> None:
     """A new one needs a line above and in docs/decisions/0004-dependencies.md, and wheels for every place."""
     for extras in ((), PROJECT["optional-dependencies"]):
-        assert {name for name in installed(python, "x86_64", *extras) if is_compiled(PACKAGES[name])} == ALWAYS
-
-
-def test_the_lock_has_one_version_of_each_dependency() -> None:
-    """Otherwise only the last of them would be looked at."""
-    names = [package["name"] for package in LOCK["package"]]
-    assert [name for name in installed(PYTHONS[0], "x86_64", *PROJECT["optional-dependencies"]) if names.count(name) != 1] == []
+        assert {name for name, package in installed(python, "x86_64", *extras).items() if is_compiled(package)} == ALWAYS
 
 
 def test_a_missing_wheel_is_found() -> None:
