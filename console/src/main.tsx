@@ -111,7 +111,7 @@ onSignedOut((why) => {
 
 function enter(code: string, name?: string): void {
   signIn(code, name).then(() => { show(<Page />); }, (error: unknown) => {
-    if (error instanceof Refusal && error.code === "name_taken") join(code, `${explained(error).why} ${explained(error).mend}`);
+    if (error instanceof Refusal && error.code === "name_taken") join(code, explained(error).why);
     else failed(error);
   });
 }

@@ -99,7 +99,7 @@ async def test_an_approval_is_not_passed_by_a_pin_a_deletion_a_switch_or_an_entr
     assert await refusal(door, editor, without("ask", PAYMENT, pay="target")) == {
         "pay": "it has other incoming edges: without one from `ask.approved`, with one from `target.source`"
     }
-    off = changed("ask", PAYMENT, enabled=False)
+    off = changed("ask", PAYMENT, enabled={"exit": "approved"})
     assert await refusal(door, editor, off) == {"pay": "`ask`, before it, differs in `enabled`"}
     assert await refusal(door, editor, PAYMENT, entry="pay") == {
         "pay": "the run begins at `pay`, and the published version cannot be started there"

@@ -59,11 +59,12 @@ async def test_what_is_no_export_is_refused(door: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
-async def test_it_needs_the_role_that_edits_and_leaves_nothing_in_the_audit_log(door: Any) -> None:
+async def test_it_needs_the_role_that_edits_and_only_a_refusal_leaves_an_entry_in_the_audit_log(door: Any) -> None:
     made = (await door.ask.post("/keys", json={"name": "reader", "roles": ["read"]})).json()
     before = len((await door.ask.get("/audit")).json()["entries"])
     reader = {"authorization": f"Bearer {made['secret']}"}
     answer = await door.stranger.post("/import", json={"export": exported("wait")}, headers=reader)
     assert (answer.status_code, answer.json()["code"]) == (403, "role_missing")
     assert (await door.ask.post("/import", json={"export": exported("start_trigger")})).status_code == 200
-    assert len((await door.ask.get("/audit")).json()["entries"]) == before
+    refused, *others = (await door.ask.get("/audit")).json()["entries"]
+    assert (refused["verb"], refused["refused"], len(others)) == ("convert_export", "role_missing", before)

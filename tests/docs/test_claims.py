@@ -57,7 +57,7 @@ def test_the_picture_of_rooms_shows_every_room_and_no_other() -> None:
     ("words", "bound"),
     [
         ("30 days where there is none", limits.LINK_LIFE_MS == 30 * DAY_MS),
-        ("a time that may be 300 seconds off", Hmac(hmac="x").tolerance_s == 300),
+        ("`tolerance_s` off, 300 seconds by default", Hmac(hmac="x").tolerance_s == 300),
         ("values above 32 KB", limits.INLINE_VALUE_BYTES == 32_000),
         ("within five seconds in", limits.KEYS_FRESH_MS == 5_000),
         ("opens for a day more", limits.KEY_GRACE_MS == DAY_MS),

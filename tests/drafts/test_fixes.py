@@ -104,7 +104,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, Sequence[Any], Any]] = [
      "invalid_value", "Use `any`", ["nodes", "b", "join", "mode"], "any"),
     ("word of a parameter", nodes(a={"type": "http", "with": {"url": "https://x.test", "method": "GETT"}}),
      "invalid_value", "Use `GET`", ["nodes", "a", "with", "method"], "GET"),
-    ("cause", nodes(a={**HTTP, "retry": {"retry_on": ["timeuot"]}}),
+    ("cause", nodes(a={**HTTP, "retry": {"attempts": 2, "retry_on": ["timeuot"]}}),
      "unknown_cause", "Use `timeout`", ["nodes", "a", "retry", "retry_on", 0], "timeout"),
     ("number as text", nodes(a={**HTTP, "timeout_ms": "500"}), "invalid_value", "Write `500`", ["nodes", "a", "timeout_ms"], 500),
     ("duration for a number", nodes(a={**HTTP, "timeout_ms": "90s"}),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from episode import Episode, Parts
 from journal import Violation
+from virtual_time import Actor
 from workflows import RETRY, Scenario, call
 
 from stepless.core.limits.slots import decode_holders
@@ -117,7 +118,7 @@ class LimitedEpisode(Episode):
         number = int(head.inputs.split(b'"start ')[1].split(b'"')[0])
         return f"{number % self.limited.groups}"
 
-    async def _attempt(self, call: Call) -> Result | Pause:
+    async def _attempt(self, actor: Actor, call: Call) -> Result | Pause:
         under, head, key = self.under, self.truth.get_run(call.run_id), self._key(call)
         assert head is not None
         is_work = call.node == "work"
@@ -130,7 +131,7 @@ class LimitedEpisode(Episode):
             under.begun[key].append(self.schedule.now_ms)
         try:
             self._check(key)
-            return await super()._attempt(call)
+            return await super()._attempt(actor, call)
         finally:
             del under.live[mark]
             if is_work:

@@ -1,7 +1,7 @@
 /** What a page reads again and again while it is in view. An error keeps what was read before. */
 import { useCallback, useEffect, useState } from "react";
 import { requestText } from "../wire/api.ts";
-import { plainOf } from "../wire/exact.ts";
+import { plainOf } from "../wire/plain.ts";
 
 export const AGAIN_MS = 10_000;
 

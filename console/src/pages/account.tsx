@@ -5,8 +5,8 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Bones, Fault } from "../ui/notices.tsx";
 import { nameOf } from "../ui/words/names.ts";
 import { When } from "../ui/words/times.tsx";
-import { callerNow, hasSession, hasToken, type Caller } from "../wire/api.ts";
-import { signOut } from "../wire/identity.ts";
+import { callerNow, hasToken, type Caller } from "../wire/api.ts";
+import { hasSession, signOut } from "../wire/signing_out.ts";
 import { settings } from "../wire/settings.ts";
 import { Sessions } from "./sessions.tsx";
 

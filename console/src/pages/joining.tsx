@@ -16,8 +16,8 @@ export function Joining({ join, refused = "" }: { readonly join: (name: string) 
         <p className="quiet">You were invited. Colleagues see your name at your cursor, in the history and with each version.</p>
         <div>
           <label className="label" htmlFor="own-name">Your name</label>
-          <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} aria-invalid={refused !== ""} aria-describedby="own-name-said" />
-          <p id="own-name-said" className="fault" role="alert">{refused}</p>
+          <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} />
+          <p className="fault" role="alert">{refused}</p>
         </div>
         <button className="button first" type="submit" disabled={name.trim() === ""}>Join</button>
       </form>

@@ -5,7 +5,7 @@ import type { ReactElement } from "react";
 export type Tone = "running" | "waiting" | "held" | "failed" | "completed" | "quiet";
 
 const TONES: Readonly<Record<string, Tone>> = {
-  running: "running", waiting: "waiting", paused: "waiting", held: "held", failed: "failed", timed_out: "failed", damaged_log: "failed",
+  running: "running", waiting: "waiting", paused: "waiting", held: "held", failed: "failed", timed_out: "failed", damaged_log: "failed", damaged: "failed",
   newer_log: "failed", completed: "completed",
 };
 

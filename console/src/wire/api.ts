@@ -83,11 +83,6 @@ export function bearer(): Readonly<Record<string, string>> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** Whether the tab has a session of `stepless dev`, which can be ended. */
-export function hasSession(): boolean {
-  return sessionStorage.getItem(TOKEN)?.startsWith("console.") ?? false;
-}
-
 export function hasToken(): boolean {
   return sessionStorage.getItem(TOKEN) !== null;
 }

@@ -39,16 +39,6 @@ export function jsonOf(value: Value): string {
   return isSequence(value) ? `[${value.map(jsonOf).join(",")}]` : JSON.stringify(value);
 }
 
-/** The value of a text in JSON with plain objects; a number whose digits count is a `Digits`. For what `requestPlain` would round. */
-export function plainOf(text: string): unknown {
-  return plainFrom(valueOf(text));
-}
-
-function plainFrom(value: Value): unknown {
-  if (isSequence(value)) return value.map(plainFrom);
-  return isMapping(value) ? Object.fromEntries([...value].map(([key, one]) => [key, plainFrom(one)])) : value;
-}
-
 /** What `plainOf` returned as JSON on one line, with every digit. */
 export function writtenOf(value: unknown): string {
   if (value instanceof Digits) return value.text;

@@ -1,7 +1,6 @@
 /** Who this tab is: the answer of an issuer is taken, and a login is renewed as long as the page is open. */
-import { dropToken, hasSession, keepToken, Refusal, request } from "./api.ts";
-import { forgetTyped } from "./forgetting.ts";
-import { endAddress, finish, isAnswer, NotSignedIn, renewed, renewIn, type Tokens } from "./login.ts";
+import { dropToken, keepToken, Refusal } from "./api.ts";
+import { finish, isAnswer, NotSignedIn, renewed, renewIn, type Tokens } from "./login.ts";
 import { settings } from "./settings.ts";
 
 let last: Tokens | null = null;
@@ -28,21 +27,13 @@ export async function takeAnswer(): Promise<boolean> {
   return true;
 }
 
-/** Ends the session of this tab and forgets what was typed in it. Where to go then: the issuer's address that ends its own session, or empty. */
-export async function signOut(): Promise<string> {
-  clearTimeout(timer);
+/** Forgets the token of this tab and the one that renews it. Returns the identity token, which names the session at the issuer; empty without one. */
+export function dropIdentity(): string {
   const identity = last?.identity ?? "";
+  clearTimeout(timer);
   last = null;
-  const { login } = await settings().catch(() => ({ login: null }));
-  if (hasSession()) await request("DELETE", "/console/sessions/own").catch(unreached);
   dropToken();
-  await forgetTyped();
-  return login === null ? "" : endAddress(login, identity);
-}
-
-/** A server that is not reached, or that ended the session before, keeps no one signed in here. */
-function unreached(error: unknown): void {
-  if (!(error instanceof Refusal || error instanceof TypeError)) throw error;
+  return identity;
 }
 
 /** Fetches the next token of this tab. Whether there is one. */

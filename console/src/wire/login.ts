@@ -132,16 +132,6 @@ function same(one: string, other: string): boolean {
   return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }
 
-/** The address at the issuer that ends its session, and leads back to the console; empty where it offers none. */
-export function endAddress(login: Login, identity: string): string {
-  if (login.endSession === "") return "";
-  const address = new URL(login.endSession);
-  const back = `${location.origin}/console/`;
-  const asked = { client_id: login.clientId, post_logout_redirect_uri: back, logout_uri: back, ...(identity === "" ? {} : { id_token_hint: identity }) };
-  for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value);
-  return address.href;
-}
-
 function returnAddress(): string {
   return `${location.origin}/console/signed-in`;
 }

@@ -10,7 +10,7 @@ import { nameOf } from "../ui/words/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
-import { plainOf } from "../wire/exact.ts";
+import { plainOf } from "../wire/plain.ts";
 import { entriesOf, hooksOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerOf, faultsOf, fieldsOf, verbOf } from "../../src/inbox/fields.ts";
-import { jsonOf, plainOf, writtenOf } from "../../src/wire/exact.ts";
+import { jsonOf, writtenOf } from "../../src/wire/exact.ts";
+import { plainOf } from "../../src/wire/plain.ts";
 
 const SCHEMAS = {
   note: { type: "string", title: "Note" }, story: { type: "string", maxLength: 5_000 }, amount: { type: "integer", default: 3 },

@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
-import { endAddress, NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
+import { NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
 import { settingsRead } from "../../src/wire/settings.ts";
+import { endAddress } from "../../src/wire/signing_out.ts";
 
 const LOGIN = {
   issuer: "https://issuer.example/pool/", clientId: "page", audiences: ["page", "api"], scope: "openid",
