@@ -171,9 +171,8 @@ class Spans:
             self._steps += 1
             self._open[event.instance] = _Open(locate(self._graph, event.instance), event.at_ms)
         else:
-            attempt = event.data.get("attempt", 1)
-            if attempt != open.attempt or open.attempt_ms is None:  # else an interrupted attempt begins again
-                open.attempt, open.attempt_ms = attempt, event.at_ms if _has_attempts(open.node) else None
+            open.attempt = event.data.get("attempt", 1)
+            open.attempt_ms = event.at_ms if _has_attempts(open.node) else None
 
     def _waiting(self, event: Event) -> None:
         open = self._open.get(event.instance)
@@ -200,7 +199,11 @@ class Spans:
 
     def _retried(self, event: Event) -> None:
         open = self._open.get(event.instance)
-        if open is not None and not event.data.get("again"):
+        if open is None:
+            return
+        if event.data.get("again"):
+            open.attempt_ms = None  # the same attempt begins again, and its span with it
+        else:
             self._attempt_ended(event, open, "retried")
 
     def _ended(self, event: Event) -> None:

@@ -51,6 +51,11 @@ def doubtful(holders: Holders, me: str, now_ms: int) -> Sequence[str]:
     return sorted(ended, key=lambda run_id: (holders[run_id].until_ms, run_id))
 
 
+def still_there(holders: Holders, dead: Holders) -> list[str]:
+    """Those of the dead holders that are as they were: a run that has taken slots under another lease meanwhile is alive."""
+    return [run_id for run_id, holder in dead.items() if holders.get(run_id) == holder]
+
+
 def without(holders: Holders, dead: Collection[str]) -> dict[str, Holder]:
     return {run_id: holder for run_id, holder in holders.items() if run_id not in dead}
 

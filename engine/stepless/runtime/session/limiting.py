@@ -30,6 +30,7 @@ from stepless.core.limits.slots import (
     kept_share,
     place_in_line,
     run_in_line,
+    still_there,
     whole_places,
     without,
 )
@@ -276,7 +277,7 @@ class Limiter:
         """Sets what the run holds of a cell to `keep` plus what it is granted of `asked`; returns what it is granted. Wakes the
         runs that are served. None, and no change, if too many other runs change the cell now."""
         assert cell.slots is not None
-        dead: set[str] = set()
+        dead: dict[str, Holder] = {}
         for tries in range(LIMIT_TRIES):
             now_ms, lease = self._world.clock.now_ms(), self._lease()
             former = await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))
@@ -288,10 +289,11 @@ class Limiter:
                 del self._places[cell.id]  # it was served
             mine = Holder(lease.epoch, keep, lease.until_ms)
             held = self._held.get(cell.id, 0)
-            changed = self._changed(cell, without(holders, dead), mine, held, asked, line, now_ms)
-            if changed.short and (found := await self._dead(holders, dead, now_ms)):
+            living = without(holders, still_there(holders, dead))
+            changed = self._changed(cell, living, mine, held, asked, line, now_ms)
+            if changed.short and (found := await self._dead(living, now_ms)):
                 dead |= found
-                changed = self._changed(cell, without(holders, dead), mine, held, asked, line, now_ms)
+                changed = self._changed(cell, without(living, found), mine, held, asked, line, now_ms)
             if await self._remove_ended(cell.id, changed):
                 continue
             if changed.holders == holders or await self._swap(cell.id, former, changed.holders, now_ms):
@@ -325,15 +327,14 @@ class Limiter:
         else:
             self._held.pop(cell.id, None)
 
-    async def _dead(self, holders: Holders, known: set[str], now_ms: int) -> set[str]:
+    async def _dead(self, holders: Holders, now_ms: int) -> dict[str, Holder]:
         """The holders that no longer count: their run has no lease of that epoch."""
-        doubted = [run_id for run_id in doubtful(holders, self._run_id, now_ms) if run_id not in known]
-        dead = set()
-        for run_id in doubted[:MAX_DOUBTED_HOLDERS]:
+        dead = {}
+        for run_id in doubtful(holders, self._run_id, now_ms)[:MAX_DOUBTED_HOLDERS]:
             epoch = holders[run_id].epoch
             head = await self._retried(partial(self._store.get_run, run_id)) if epoch != GRANTED else None
             if head is None or head.epoch != epoch or head.owner is None or head.lease_until_ms <= now_ms:
-                dead.add(run_id)
+                dead[run_id] = holders[run_id]
         return dead
 
     # -- the line -----------------------------------------------------------------------------------------------------
