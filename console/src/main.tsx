@@ -94,7 +94,7 @@ function List({ name }: { readonly name: string }): ReactElement {
 }
 
 function Nowhere(): ReactElement {
-  return <div className="page"><Bar at={null} /><Said title="There is no page at this address."><p className="quiet">The address may be old, or cut off. <a href={hrefOf("/")} onClick={follow("/")}>All runs</a> and <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>all workflows</a> are listed.</p></Said></div>;
+  return <div className="page"><Bar at={null} /><Said title="There is no page at this address."><p className="quiet"><a href={hrefOf("/")} onClick={follow("/")}>All runs</a> and <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>all workflows</a> are listed.</p></Said></div>;
 }
 
 function show(page: ReactNode): void {

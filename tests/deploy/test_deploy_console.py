@@ -136,6 +136,7 @@ def test_the_page_and_its_settings_are_open_and_all_else_is_not(cloud: Cloud, is
         "login": {
             "issuer": issuer.url, "client_id": "stepless", "audiences": ["stepless"], "scope": "openid",
             "authorize": f"{issuer.url}/authorize", "token": f"{issuer.url}/token",
+            "end_session": None,
         },
     }  # fmt: skip
     script = re.search(r'src="(/console/assets/[^"]+)"', page.text)

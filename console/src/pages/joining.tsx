@@ -13,7 +13,7 @@ export function Joining({ join, refused = "" }: { readonly join: (name: string) 
       <Brand size={32} />
       <h1>Join this console</h1>
       <form onSubmit={(event) => { event.preventDefault(); if (name.trim() !== "") join(name.trim()); }}>
-        <p className="quiet">You were invited. Colleagues see your name at your cursor, in the history and with each version.</p>
+        <p className="quiet">Colleagues see your name at your cursor, in the history and with each version.</p>
         <div>
           <label className="label" htmlFor="own-name">Your name</label>
           <input id="own-name" className="field" value={name} maxLength={MOST} autoFocus autoComplete="name" onChange={(event) => { setName(event.target.value); }} />

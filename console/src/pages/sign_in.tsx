@@ -28,9 +28,9 @@ export function SignIn({ enter, why }: { readonly enter: () => void; readonly wh
     <main className="gate">
       <Brand size={32} />
       <h1>{isRefused ? `The server does not take this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
-      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped, was revoked, or belongs to another server." : sentence(why)}</p> : null}
+      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped or revoked." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
-      {hasToken() ? <p className="hint">Edits that were not sent yet are kept in this tab, and are sent once you have signed in.</p> : null}
+      {hasToken() ? <p className="hint">Unsent edits are kept in this tab, and sent once you have signed in.</p> : null}
     </main>
   );
 }
@@ -41,7 +41,7 @@ function WithIssuer({ login, failed }: { readonly login: Login; readonly failed:
   };
   return (
     <>
-      <p className="quiet">You sign in at <b>{new URL(login.authorize).host}</b>, and come back to this page.</p>
+      <p className="quiet">You sign in at <b>{new URL(login.authorize).host}</b>.</p>
       <button className="button first" type="button" onClick={leave} autoFocus>Sign in</button>
     </>
   );
@@ -56,7 +56,7 @@ function WithKey({ enter }: { readonly enter: () => void }): ReactElement {
   };
   return (
     <form onSubmit={submit}>
-      <p className="quiet">Enter an API key. With <code>stepless dev</code>, open the address that it prints: no key is needed.</p>
+      <p className="quiet">Enter an API key. With <code>stepless dev</code>, open the address that it prints.</p>
       <div>
         <label className="label" htmlFor="own-key">API key</label>
         <input id="own-key" className="field" type="password" value={key} maxLength={MOST} autoFocus autoComplete="off" spellCheck={false} onChange={(event) => { setKey(event.target.value); }} />

@@ -62,8 +62,8 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
           <>
             <label><span className="label">From</span>
               <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>what failed</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
-            {from === "" ? null : from === FAILED ? <p className="hint">Runs only what failed, was cancelled in flight or was never reached, also inside turns and child runs. Everything else is taken over.</p>
-              : <p className="hint">Entries take the inputs as they are now. What completed and does not come after {from} is taken over with the outputs that it has.</p>}
+            {from === "" ? null : from === FAILED ? <p className="hint">Runs only what failed, was cancelled in flight or was never reached, also in turns and child runs.</p>
+              : <p className="hint">Entries take the inputs as they are now. What completed and does not come after {from} is taken over.</p>}
             {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
               : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
           </>

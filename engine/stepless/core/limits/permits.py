@@ -16,7 +16,7 @@ from typing import NamedTuple
 from stepless.core.limits.of_inputs import OfInputs
 from stepless.core.limits.pacing import is_late
 from stepless.core.reading import Reading
-from stepless.core.state import Instance, State, Status
+from stepless.core.state import Instance, State, Status, is_in_doubt
 from stepless.errors import ConfigError
 from stepless.limits import MAX_LIMIT_KEY_CHARACTERS, RATE_LEAD_MS
 from stepless.model.graph import Pace, Slots
@@ -112,6 +112,14 @@ class Permits:
         self.kept.pop(instance.id, None)
         self.begun[instance.id] = Begun(slots, limits.pace, at_ms)
         return None
+
+    def want_for_doubt(self, state: State) -> None:
+        """Marks what the instances in doubt at the head of a line lack as wanted. They get their permits before their attempt may
+        be exclusive: a process that waited for slots with all other attempts held back could wait for these."""
+        for cell_id, line in state.limited.items():
+            taken = cell_id in self.runs or cell_id in self.free or cell_id in self.times
+            if not taken and is_in_doubt(state, next(iter(line.values()))) and (cell := waited_for(state, cell_id)) is not None:
+                self.wanted[cell_id] = cell
 
     def _use(self, slots: Cell) -> None:
         left = self.free[slots.id] - slots.weight
