@@ -114,12 +114,14 @@ class Permits:
         return None
 
     def want_for_doubt(self, state: State) -> None:
-        """Marks what the instances in doubt at the head of a line lack as wanted. They get their permits before their attempt may
-        be exclusive: a process that waited for slots with all other attempts held back could wait for these."""
+        """Marks the slots that the instances in doubt at the head of a line lack as wanted. They get their permits before their
+        attempt may be exclusive: a process that waited for slots with all other attempts held back could wait for these."""
         for cell_id, line in state.limited.items():
-            taken = cell_id in self.runs or cell_id in self.free or cell_id in self.times
-            if not taken and is_in_doubt(state, next(iter(line.values()))) and (cell := waited_for(state, cell_id)) is not None:
-                self.wanted[cell_id] = cell
+            first = next(iter(line.values()))
+            if not (cell_id in self.runs or cell_id in self.free or cell_id in self.times) and is_in_doubt(state, first):
+                cell = waited_for(state, cell_id)
+                if cell is not None:
+                    self.wanted[cell_id] = cell
 
     def _use(self, slots: Cell) -> None:
         left = self.free[slots.id] - slots.weight

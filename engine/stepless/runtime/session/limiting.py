@@ -211,6 +211,10 @@ class Limiter:
         timed = {one.wait.details["cell"] for one in state.paced.values() if one.wait is not None}
         return not self._contended and all(cell_id in self._places or cell_id in timed for cell_id in state.limited)
 
+    def in_doubt_lacks_slots(self, state: State) -> bool:
+        """Whether a run with instances in doubt is queued for slots."""
+        return bool(state.recoveries) and any(waited_for(state, cell_id) is not None for cell_id in state.limited)
+
     async def check_ms(self, state: State) -> int | None:
         """When a run that leaves must look at its limits again even if nothing wakes it; None if it waits for no slots."""
         checks = []
@@ -247,7 +251,8 @@ class Limiter:
     # -- slots --------------------------------------------------------------------------------------------------------
 
     async def _take(self, cell: Cell, want: int) -> bool:
-        """Takes slots for whole uses. Free ones, which are then too few for the next use, are given back with the same write."""
+        """Takes slots for whole uses. Free ones, which are then too few for the next use, are given back with the same write.
+        True if the run has more free slots than before."""
         self._cells[cell.id] = cell
         free = self.permits.free.pop(cell.id, 0)
         keep = self._held.get(cell.id, 0) - free
@@ -266,7 +271,7 @@ class Limiter:
             self.permits.runs.add(cell.id)
         else:
             self.permits.free[cell.id] = granted
-        return True
+        return granted > free  # instances in doubt may leave free slots unused
 
     async def _give_back(self, cell_id: str, slots: dict[str, int], *, gone: bool = False) -> None:
         number = slots.pop(cell_id)
