@@ -267,6 +267,11 @@ def mortal(random: Random) -> Weather:
     return Weather(until_ms=120_000, rate=0.05, faults=["crash after", "crash before"], latency=0.3)
 
 
+def deadlier(random: Random) -> Weather:
+    """As `mortal`, with six times as many faults."""
+    return replace(mortal(random), rate=0.3)
+
+
 def repeated(random: Random) -> Weather:
     """Responses are lost, and processes freeze for longer than their lease."""
     faults = ["answer lost", "refused", "frozen before"]
@@ -290,7 +295,7 @@ def apart(random: Random) -> Weather:
 
 CLOUD_MUTANTS: Mapping[str, Parts] = {
     "a header before its inputs": Parts(OnCloud, store=HeaderBeforeItsInputs, shape="bulky", weather=mortal),
-    "a version before its document": Parts(OnCloud, store=VersionBeforeItsDocument, weather=mortal),
+    "a version before its document": Parts(OnCloud, store=VersionBeforeItsDocument, weather=deadlier),
     "a repeated request believes a conflict": Parts(OnCloud, store=_wired(BelievesRepetitions), weather=repeated),
     "an omitted item is treated as written": Parts(OnCloud, store=_wired(ForgetsWhatWasNotPut), shape="crowd", weather=partial),
     "an omitted item is treated as missing": Parts(OnCloud, store=_wired(ForgetsWhatWasNotRead), shape="crowd", weather=partial),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
 
 from embedded import OnFile
 from episode import Parts
+from faults import Weather
 from weathers import plagued, poisoned
 
 from stepless.core.facts import Fact, Recovered
@@ -35,6 +38,11 @@ class AlwaysExclusive(Exclusivity):
         return True
 
 
+def infested(random: Random) -> Weather:
+    """As `plagued`, with more nodes that kill their process."""
+    return replace(plagued(random), poison=0.3, killed=0.3)
+
+
 def _runner(exclusivity: type[Exclusivity]) -> type[Runner]:
     class WithExclusivity(Runner):
         def __init__(self, world: World) -> None:
@@ -58,7 +66,7 @@ class CountsNothing(Runner):
 
 
 DEATH_MUTANTS: Mapping[str, Parts] = {
-    "alone in its run is alone in its process": Parts(OnFile, runner=_runner(AsksNoOtherRun), weather=plagued),
+    "alone in its run is alone in its process": Parts(OnFile, runner=_runner(AsksNoOtherRun), weather=infested),
     "exclusive without a request": Parts(OnFile, runner=_runner(AlwaysExclusive), weather=plagued),
     "deaths count against no instance": Parts(runner=CountsNothing, weather=poisoned),
 }
