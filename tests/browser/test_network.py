@@ -215,7 +215,8 @@ def test_a_copied_tab_is_another_client_and_both_keep_their_edits(
     items = draft_site.items(refund)
     assert len({item["client"] for item in items}) == 2
     nodes = draft_site.document(refund)["nodes"]
-    assert {name for name in nodes if nodes[name].get("enabled") is False} == {"pay", "score", "ask", "order"}
+    disabled = {name for name in nodes if nodes[name].get("enabled", True) is not True}  # `ask` leaves by one of its exits
+    assert disabled == {"pay", "score", "ask", "order"}
 
 
 def test_two_editors_come_back_after_the_server_was_killed_with_their_edits_in_flight(

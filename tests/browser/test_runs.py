@@ -106,7 +106,7 @@ def test_a_run_is_followed_live_and_run_again_from_a_node_with_other_inputs(page
     page.request.post(found["pauses"][0]["resume"], data={"decision": "approved", "by": "ada"})
     page.locator(".run-error", has_text="550 mailbox of o-1 is full").wait_for()
     page.get_by_role("button", name="Rerun…").click()
-    page.get_by_label("From").select_option(label="the start")
+    page.locator("dialog.ask select").select_option(label="the start")
     page.get_by_label("Inputs of the run").fill('{"id": "o-2", "amount": 6}')
     page.get_by_label("Reason").fill("another order")
     page.get_by_role("button", name="Start the new run").click()

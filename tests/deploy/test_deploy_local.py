@@ -296,7 +296,7 @@ def test_what_kills_every_invocation_fails_after_three_recoveries_and_its_error_
     assert (file.exists(), run["status"], run["outputs"]) == (True, "completed", {"after": "given up"})
     [killed] = [node for node in http.get(f"/runs/{run_id}/nodes").json()["nodes"] if node["instance"] == "kill"]
     assert (killed["status"], killed["error"]["code"]) == ("failed", "crashed")
-    assert killed["attempts"] == 4 if "attempts" in killed else event_types(http, run_id).count("run.recovered") >= 4
+    assert event_types(http, run_id).count("run.recovered") in (4, 5)  # a session that hands over in doubt recovers once more
 
 
 def test_a_dead_letter_is_reported_and_its_run_goes_on(cloud: Cloud, http: httpx.Client) -> None:
