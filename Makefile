@@ -256,12 +256,15 @@ $(RUNTIME): uv.lock pyproject.toml | $(UV)
 # -- tools ------------------------------------------------------------------------------------------------------------
 
 # uv is installed beside the environment, not in it: a sync removes packages that the lock does not name.
-# `--target` needs only pip, and works where the system forbids installing into the interpreter.
+# `--target` needs only pip, and works where the system forbids installing into the interpreter. `sam build` calls make for several
+# layers at once: each call installs into a folder of its own, and the program takes its place in one step.
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stepless needs Python 3.11 or later, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 setup")'
-	PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore \
-		$(PYTHON) -m pip install --quiet --disable-pip-version-check --upgrade --target .tools 'uv==0.13.9'
-	@touch $@
+	@mkdir -p $(@D)
+	folder=$$(mktemp -d .tools/uv.XXXXXX) && trap 'rm -rf "$$folder"' EXIT && \
+		PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore \
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check --target "$$folder" 'uv==0.13.9' && \
+		mv -f "$$folder/bin/uv" $@
 
 $(READY): uv.lock pyproject.toml | $(UV)
 	$(UV) sync --frozen --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
