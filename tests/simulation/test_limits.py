@@ -71,6 +71,22 @@ def test_what_a_seed_once_found_is_mended(number: int) -> None:
     LimitedEpisode(number, Parts()).go()
 
 
+FOUND_IN_DOUBT = {
+    40: (deadly, "an instance in doubt that lacked an instant of a rate asked for none"),
+    97: (lingering, "the same"),
+    100: (lingering, "a second death took an instance in the line of a limit for one that waits for the process"),
+    300: (lingering, "the same"),
+    393: (lingering, "a session came between the touch of a run and the signal that released it, and the hint was lost"),
+    125: (lingering, "a run that did not know the weight of its instance in doubt gave back a part of the slots kept for it"),
+}
+
+
+@pytest.mark.parametrize("number", FOUND_IN_DOUBT)
+def test_what_a_seed_once_found_of_instances_in_doubt_is_mended(number: int) -> None:
+    weather, _ = FOUND_IN_DOUBT[number]
+    LimitedEpisode(number, Parts(weather=weather)).go()
+
+
 def undisturbed(limited: Limited, seed: int = 4) -> LimitedEpisode:
     """A world in which nothing fails, and no operator holds a run. Many runs start at once."""
     episode = LimitedEpisode(seed, QUIET, replace(limited, failing=0))

@@ -162,8 +162,6 @@ def _start_limited(decision: Decision) -> bool:
         begin(decision, instance)
         if state.limited.get(cell, {}).get(instance.id) is not instance:
             return True
-    if state.recoveries and permits is not None:
-        permits.want_for_doubt(state)
     return False
 
 

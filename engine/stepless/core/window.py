@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections import deque
 
 from stepless.core.events import Event
-from stepless.core.state import Instance, State, Status
+from stepless.core.limits.queue import waits_for_process
+from stepless.core.state import Instance, State
 
 
 def fold_recovered(state: State, event: Event) -> None:
@@ -31,7 +32,7 @@ def _count_death(state: State) -> None:
     if state.deaths > 1:
         queued = [one for one in state.ready if one.id in state.recoveries]
         state.ready = deque(one for one in state.ready if one.id not in state.recoveries)
-        state.doubted.update((one.id, one) for one in queued if one.status is Status.QUEUED)
+        state.doubted.update((one.id, one) for one in queued if waits_for_process(one))
 
 
 def leave_window(state: State, instance: Instance) -> None:

@@ -28,8 +28,8 @@ CONCURRENCY, RATE = "concurrency", "rate"
 
 class Cell(NamedTuple):
     """One limit for one key. `id` identifies it among all limits of the store; `of` is the place of the limit in the document;
-    `key` is the value of `by` as it is shown. One of `slots` and `pace` is set; `weight` is how many slots one use takes.
-    `run`: one use is a run with attempts in progress, not one attempt."""
+    `key` is the value of `by` as it is shown. One of `slots` and `pace` is set; `weight` is how many slots one use takes;
+    1 while it is not `weighed`. `run`: one use is a run with attempts in progress, not one attempt."""
 
     id: str
     of: str
@@ -38,6 +38,7 @@ class Cell(NamedTuple):
     pace: Pace | None = None
     weight: int = 1
     run: bool = False
+    weighed: bool = True
 
 
 @dataclass(slots=True)
@@ -114,12 +115,14 @@ class Permits:
         return None
 
     def want_for_doubt(self, state: State) -> None:
-        """Marks the slots that the instances in doubt at the head of a line lack as wanted. They get their permits before their
-        attempt may be exclusive: a process that waited for slots with all other attempts held back could wait for these."""
+        """Marks what the instances in doubt at the head of a line lack as wanted. They get their permits before their attempt may
+        be exclusive: a process that waited for slots with all other attempts held back could wait for these."""
         for cell_id, line in state.limited.items():
             first = next(iter(line.values()))
             if not (cell_id in self.runs or cell_id in self.free or cell_id in self.times) and is_in_doubt(state, first):
-                cell = waited_for(state, cell_id)
+                cell, limits = waited_for(state, cell_id), first.node.limits
+                if cell is None and limits is not None and limits.pace is not None:
+                    cell = Cell(cell_id, f"{limits.node}.{RATE}", "", pace=limits.pace)
                 if cell is not None:
                     self.wanted[cell_id] = cell
 
@@ -189,16 +192,16 @@ def run_cell(state: State, now_ms: int) -> Cell:
 
 
 def waited_for(state: State, cell_id: str) -> Cell | None:
-    """The cell of slots for which instances of a run are queued, for one that leaves the line: its weight is not known. None if
-    it is a rate's."""
+    """The cell of slots for which instances of a run are queued, as far as their events tell: it is not weighed. None if it is
+    a rate's."""
     wait = next(iter(state.limited[cell_id].values())).wait
     limits = next(iter(state.limited[cell_id].values())).node.limits
     shown = wait.details.get("limit") if wait is not None else None
     of = shown["of"] if isinstance(shown, Mapping) else None
     if of == CONCURRENCY and state.graph.slots is not None:
-        return Cell(cell_id, CONCURRENCY, "", state.graph.slots, run=True)
+        return Cell(cell_id, CONCURRENCY, "", state.graph.slots, run=True, weighed=False)
     if limits is not None and limits.slots is not None and of == f"{limits.node}.{CONCURRENCY}":
-        return Cell(cell_id, of, "", limits.slots)
+        return Cell(cell_id, of, "", limits.slots, weighed=False)
     return None
 
 

@@ -62,12 +62,15 @@ def without(holders: Holders, dead: Collection[str]) -> dict[str, Holder]:
 
 class Asked(NamedTuple):
     """A request of a run that keeps the slots in its own entry: `want` more, in uses of `weight` each. With `gone`, the run no
-    longer waits: a use that was granted to it in line is free. With `parks`, what it holds is kept for it without a lease."""
+    longer waits: a use that was granted to it in line is free. With `parks`, what it holds is kept for it without a lease. With
+    `all_kept`, it takes everything that is kept for it: it does not know its weight, and one that gave back a part of a use
+    would wait for the use again."""
 
     want: int = 0
     weight: int = 1
     gone: bool = False
     parks: bool = False
+    all_kept: bool = False
 
 
 class Changed(NamedTuple):
@@ -133,10 +136,10 @@ def change(
     others = without(holders, (run_id,))
     room = max_slots - mine.number - sum(holder.number for holder in others.values())
     kept = 0 if asked.gone else max(0, min(room, _kept_for(entry, mine, 0 if asked.parks else held)))
-    own = min(asked.want, kept) - min(asked.want, kept) % asked.weight
+    own = kept if asked.all_kept else min(asked.want, kept) - min(asked.want, kept) % asked.weight
     room -= own if asked.want else kept
 
-    me = _Hungry("", asked.weight, asked.want - own, mine.number + own)
+    me = _Hungry("", asked.weight, max(0, asked.want - own), mine.number + own)
     hungry = _hungry(others, run_id, me, line)
     runs = len({*others, *map(run_in_line, line)} | ({run_id} if mine.number or asked.want else set()))
     _divide(hungry, room, fair_share(max_slots, max(1, runs)))

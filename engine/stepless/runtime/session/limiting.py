@@ -142,6 +142,8 @@ class Limiter:
         if state.held is not None or state.halting or state.ended or not self._log.is_fenced:
             return False
         self.permits.probes = []
+        if state.recoveries:
+            self.permits.want_for_doubt(state)
         for cell in self.permits.wanted.values():
             known = self._wanted.get(cell.id)
             self._wanted[cell.id] = cell if known is None or known.weight < cell.weight else known
@@ -211,10 +213,6 @@ class Limiter:
         timed = {one.wait.details["cell"] for one in state.paced.values() if one.wait is not None}
         return not self._contended and all(cell_id in self._places or cell_id in timed for cell_id in state.limited)
 
-    def in_doubt_lacks_slots(self, state: State) -> bool:
-        """Whether a run with instances in doubt is queued for slots."""
-        return bool(state.recoveries) and any(waited_for(state, cell_id) is not None for cell_id in state.limited)
-
     async def check_ms(self, state: State) -> int | None:
         """When a run that leaves must look at its limits again even if nothing wakes it; None if it waits for no slots."""
         checks = []
@@ -256,10 +254,11 @@ class Limiter:
         self._cells[cell.id] = cell
         free = self.permits.free.pop(cell.id, 0)
         keep = self._held.get(cell.id, 0) - free
-        granted = await self._change(cell, keep, Asked(want, cell.weight))
+        asked = Asked(want, cell.weight, all_kept=not cell.weighed)
+        granted = await self._change(cell, keep, asked)
         if granted == 0 and cell.id not in self._places:
             await self._join_line(cell, want)
-            granted = await self._change(cell, keep, Asked(want, cell.weight))
+            granted = await self._change(cell, keep, asked)
         if granted is None and self._held.get(cell.id, 0) > keep:  # they could not be given back
             self.permits.free[cell.id] = free
         if not granted:

@@ -351,9 +351,7 @@ class Session(Controls):
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._leaving.hand_over(self._state) if self._used_up else None
         if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
-            asks_anew = not self._permitted and self._limiter.in_doubt_lacks_slots(self._state)  # the next session does
-            leaves = self._exhausted or not self._log.is_fenced or asks_anew
-            return await self._leaving.hand_over(self._state) if leaves else None
+            return await self._leaving.hand_over(self._state) if self._exhausted or not self._log.is_fenced else None
         return await self._park(due_ms)
 
     async def _park(self, due_ms: int | None) -> InvocationEnd:

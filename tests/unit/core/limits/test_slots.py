@@ -100,6 +100,14 @@ def test_a_run_with_two_places_is_served_at_the_first() -> None:
     assert (changed.served, changed.granted, changed.holders["b"].number) == ([B], 1, 1)
 
 
+def test_a_run_that_does_not_know_its_weight_takes_all_that_is_kept_for_it() -> None:
+    holders = {"a": Holder(GRANTED, 3, LATER)}
+    asked = change(holders, "a", Holder(1, 0, LEASE), 0, 4, Asked(1), (HEAVY,), LATER)
+    assert (asked.granted, list(asked.served)) == (1, [HEAVY])
+    whole = change(holders, "a", Holder(1, 0, LEASE), 0, 4, Asked(1, all_kept=True), (HEAVY,), LATER)
+    assert (whole.granted, list(whole.served)) == (3, [])
+
+
 @pytest.mark.parametrize("holder", [Holder(GRANTED, 1, LATER), Holder(1, 3, LATER)])
 def test_a_run_that_no_longer_waits_gives_back_what_was_kept_for_it(holder: Holder) -> None:
     held_now = 0 if holder.epoch == GRANTED else 2
