@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.limits import LEASE_MS, START_GRACE_MS
+from stepless.ports import Message
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.session.children import caller, child_id
 
@@ -89,3 +90,20 @@ def test_a_child_whose_parent_was_cancelled(family: tuple[Any, str, str]) -> Non
     machine.invoke(machine.queue.receive(machine.clock.now_ms()))
     assert machine.view(parent).status == "cancelled"
     assert looked_at(machine, child)
+
+
+@pytest.mark.parametrize("verb", [answer, cancel])
+def test_a_signal_that_a_session_came_before(machine: Any, verb: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = machine.start({"w": APPROVAL})
+    machine.drain()
+    put = machine.store.put_signal
+
+    def put_late(run: str, signal: Any) -> Any:
+        machine.queue.send(Message(run, "signal"))  # an older hint, delivered again
+        machine.drain()
+        assert machine.store.get_run(run).due_ms is None
+        return put(run, signal)
+
+    monkeypatch.setattr(machine.store, "put_signal", put_late)
+    verb(machine, run_id)
+    assert looked_at(machine, run_id)
