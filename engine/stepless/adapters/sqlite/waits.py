@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from asyncio import _get_running_loop
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from threading import Lock
 from typing import Final, TypeVar
 
@@ -57,32 +58,39 @@ class Waits:
     def _spin(self, call: Callable[[], T], is_locked: Callable[[Exception], bool], error: Exception) -> T:
         if not self._busy_s or time.monotonic() - self._spun < _SPIN_EVERY_S:
             raise error
-        for pause in _SPIN_S:
-            time.sleep(pause)
-            try:
-                return call()
-            except Exception as last:
-                if not is_locked(last):
-                    raise
-                error = last
-        self._spun = time.monotonic()
-        raise error
+        try:
+            return _retry(call, is_locked, error, _SPIN_S)
+        except Exception as last:
+            if is_locked(last):
+                self._spun = time.monotonic()
+            raise
 
     def _try_in_turn(self, call: Callable[[], T], is_locked: Callable[[Exception], bool], error: Exception) -> T:
         deadline = time.monotonic() + self._busy_s
         if not self._trying.acquire(timeout=self._busy_s):
             raise error
         try:
-            tries = 0
-            while (left := deadline - time.monotonic()) > 0:
-                time.sleep(min(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)], left))
-                tries += 1
-                try:
-                    return call()
-                except Exception as last:
-                    if not is_locked(last):
-                        raise
-                    error = last
+            return _retry(call, is_locked, error, _pauses_until(deadline))
         finally:
             self._trying.release()
-        raise error
+
+
+def _pauses_until(deadline: float) -> Iterator[float]:
+    """Longer and longer pauses in seconds, until the deadline of the monotonic clock."""
+    for pause in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
+        if (left := deadline - time.monotonic()) <= 0:
+            return
+        yield min(pause, left)
+
+
+def _retry(call: Callable[[], T], is_locked: Callable[[Exception], bool], error: Exception, pauses_s: Iterable[float]) -> T:
+    """Calls again after each pause, until the call meets no lock. Raises the last error; `error` is that of the call before."""
+    for pause in pauses_s:
+        time.sleep(pause)
+        try:
+            return call()
+        except Exception as last:
+            if not is_locked(last):
+                raise
+            error = last
+    raise error
