@@ -12,8 +12,11 @@ import httpx
 import pytest
 from processes import ASKING, HELLO, ROOT, Child
 
+from stepless.cli import main
+
 Write = Callable[[str, str], str]
 Spawn = Callable[..., "Child"]
+Say = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -36,6 +39,28 @@ def hello(write: Write) -> str:
 @pytest.fixture
 def asking(write: Write) -> str:
     return write("asking.yaml", ASKING)
+
+
+@pytest.fixture
+def say_over(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Say]:
+    """Runs commands in this process over a database file: the exit code, the output and the messages of each."""
+    monkeypatch.delenv("STEPLESS_URL", raising=False)
+
+    def over(database: Path) -> Say:
+        def run(*words: str) -> tuple[int, str, str]:
+            code = main([*words, "--db", str(database)])
+            told = capsys.readouterr()
+            return code, told.out, told.err
+
+        return run
+
+    return over
+
+
+@pytest.fixture
+def say(say_over: Callable[[Path], Say], tmp_path: Path) -> Say:
+    """Runs a command over the test's own file."""
+    return say_over(tmp_path / "runs.db")
 
 
 @pytest.fixture

@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from stepless.cli import main
-
-
-@pytest.fixture
-def say(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs a command over the test's own file: its exit code, its output and its messages."""
-    monkeypatch.delenv("STEPLESS_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main([*words, "--db", str(tmp_path / "runs.db")])
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return run
 
 
 @pytest.fixture

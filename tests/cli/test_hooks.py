@@ -26,17 +26,9 @@ def hooked(auth: Any, name: str = "w", **more: Any) -> dict[str, Any]:
     return {"id": name, "env": ["KEY"], "nodes": nodes}
 
 
-@pytest.fixture
-def say(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
-    monkeypatch.delenv("STEPLESS_URL", raising=False)
+@pytest.fixture(autouse=True)
+def secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY", SECRET)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main([*words, "--db", str(tmp_path / "runs.db")])
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return run
 
 
 @pytest.fixture

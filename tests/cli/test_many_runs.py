@@ -11,23 +11,14 @@ from typing import Any
 
 import pytest
 
-from stepless.cli import main
-
 Say = Callable[..., tuple[int, str, str]]
 FAILING = "id: failing\nnodes:\n  begin: {type: manual}\n  boom: {type: transform, after: begin, with: {value: '{{ 1 / 0 }}'}}\n"
 
 
 @pytest.fixture
-def say(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
+def say(say_over: Callable[[Path], Say], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.delenv("STEPLESS_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main([*words, "--db", str(tmp_path / "kept" / "runs.db")])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
+    return say_over(tmp_path / "kept" / "runs.db")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from stepless.cli import main
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.wiring.local import local
@@ -24,17 +23,9 @@ BROKEN = "id: broken\nnodes:\n  a: {type: nothing}\n"
 
 
 @pytest.fixture
-def say(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Runs a command over the test's own file: its exit code, what it printed and what it complained of."""
+def say(say_over: Callable[[Path], Say], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("STEPLESS_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        code = main([*words, "--db", str(tmp_path / "kept" / "runs.db")])
-        told = capsys.readouterr()
-        return code, told.out, told.err
-
-    return run
+    return say_over(tmp_path / "kept" / "runs.db")
 
 
 @pytest.fixture
