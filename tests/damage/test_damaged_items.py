@@ -55,7 +55,7 @@ class TablePlace:
     def damaged(self, attribute: Attribute) -> TablePlace | None:
         """The same with one damaged attribute; None where DynamoDB would not store it, or nothing changes."""
         typed = HARMS[attribute.harm]
-        if typed is not None and attribute.name in KEY_TYPES and KEY_TYPES[attribute.name] not in typed:
+        if typed is not None and attribute.name in KEY_TYPES and not typed.get(KEY_TYPES[attribute.name]):
             return None
         copy = Table()
         for item in DirectClient(self.table).scan()["Items"]:
