@@ -12,6 +12,7 @@ from virtual_time import Actor, VirtualLoop
 
 from stepless.compile.stored import compile_stored
 from stepless.errors import DamagedLog, EngineBug, SteplessError, StoreUnavailable
+from stepless.model.damage import told_by
 from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
 from stepless.ports import Blobs, Message, Store
@@ -38,9 +39,9 @@ class KnownVersions(Versions):
         key = (workflow_id, version, tuple(entries) if entries is not None else None)
         if key not in self._read:
             document = self._stored(workflow_id, version)
-            self._read.add(key)
-            if key not in _GRAPHS:
+            if key not in _GRAPHS or told_by(document) is not None:  # what cannot be read is not compiled in any world
                 _GRAPHS[key] = compile_stored(document, version, self._kinds, entries)
+            self._read.add(key)
         return _GRAPHS[key]
 
     def learn(self, workflow_id: str, version: str, graph: Graph) -> None:
