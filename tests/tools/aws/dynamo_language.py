@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, TypeAlias
@@ -30,7 +31,7 @@ class NotUnderstood(Exception):
 def comparable(typed: Typed) -> Any:
     """A value as DynamoDB orders it: numbers by value, texts and bytes by their bytes."""
     ((kind, value),) = typed.items()
-    return int(value) if kind == "N" else value.encode() if kind == "S" else bytes(value)
+    return Decimal(value) if kind == "N" else value.encode() if kind == "S" else bytes(value)
 
 
 @cache
