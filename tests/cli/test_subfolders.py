@@ -36,8 +36,8 @@ def word() -> str:
 
 
 @pytest.fixture(autouse=True)
-def _forgets() -> Iterator[None]:
-    """What a test imports is gone after it."""
+def _unloads_modules() -> Iterator[None]:
+    """Removes the modules and registrations of a test after it."""
     before, path = set(sys.modules), list(sys.path)
     with replacing_registrations({}):
         yield

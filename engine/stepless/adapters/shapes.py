@@ -1,7 +1,7 @@
 """Checks the records that a store reads: every column or attribute has the type that was written.
 
 A record with a part of another type is returned with a plain value in its place, and its content replaced by a stand-in that says
-where the damage is (`model/damage`): a list shows the other records, and whoever uses this one gets `Damaged`.
+where the damage is (`model/damage`): a list shows the other records, and a caller that decodes this one gets `Damaged`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damage to stored values: how it is told, and the one path on which a stored value is decoded.
+"""Describes damage to stored values, and decodes stored values so that damage is found.
 
 A store that finds a column or an attribute of the wrong type returns the record with a plain value in its place, and a stand-in
 for its content, which says what is damaged. To decode the content then raises `Damaged` with that place.

@@ -37,7 +37,7 @@ class Scheme(NamedTuple):
 
     `template` is what is signed, from `{id}`, `{timestamp}`, `{body}`, `{url}`, `{method}`, and `{fields}`: the fields of a form,
     sorted, each name followed by its value. `proof` is an HMAC by `algorithm`; `ecdsa`, over P-256 and SHA-256; or the secret
-    itself (`token`). The header carries it in `encoding` after `prefix`; several signatures are parted by `separator`.
+    itself (`token`). The header carries it in `encoding` after `prefix`; several signatures are separated by `separator`.
     `delivery` identifies a delivery across the sender's retries. `key` is the form of the secret. `challenge` is how the sender
     checks the address before it sends: answered without a run. With `decodes_url`, the URL is signed with some of its
     percent-encoded characters decoded. `body_digest` is the query field with the SHA-256 of a body that is no form.

@@ -61,7 +61,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "entry": (list, _NONE), "tags": (list, _NONE), "non_entries": (list, _NONE), "parent": (dict, _NONE), "rerun": (dict, _NONE),
     "trigger": (dict, _NONE), DRAFT_RUN: (dict, _NONE), "erased": (dict, _NONE), "error": (dict, _NONE), "pauses": (list, _NONE),
 }  # fmt: skip
-"""What is written under the names that are read."""
+"""The types of the values that a header may hold, by the names that the engine reads."""
 
 
 def meta_of(head: RunHead) -> dict[str, Any]:

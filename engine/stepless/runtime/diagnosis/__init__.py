@@ -1,1 +1,1 @@
-"""What `stepless doctor` checks: every stored value, then what the values say of each other. It changes nothing."""
+"""Checks a store for `stepless doctor`: every stored value, then whether the values agree with each other. Changes nothing."""

@@ -1,4 +1,4 @@
-"""What the check of a store has found, as `stepless doctor` shows it."""
+"""Describes what the check of a store found, as `stepless doctor` shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What its runner, its process and those who put signals ask of a session, while its loop runs (`loop.py`)."""
+"""Controls a session from outside while its loop runs (`loop.py`): its runner, its process and the senders of signals."""
 
 from __future__ import annotations
 

@@ -152,8 +152,8 @@ def check_decider(world: World, run_id: str, pause: str, decider: Decider) -> No
 
 
 def linked(signer: Signer, pause: OpenPause, decider: Decider, *, bound: bool) -> OpenPause:
-    """The pause with a link for this caller; without one if they may not answer it. With `bound` the link of a person records
-    them, whoever else its holder names."""
+    """The pause with a link for this caller; without one if they may not answer it. With `bound`, the link records this
+    person as the one who answers, whatever name the request gives."""
     if pause.token is None:
         return pause
     approvers = approvers_of(pause.details)
