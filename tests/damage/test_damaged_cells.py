@@ -67,3 +67,16 @@ def test_the_doctor_names_one_damaged_cell(full: tuple[Path, Filled], tmp_path: 
                 named = [each for each in found if each.place.startswith(cell.table)]
                 assert named or cell.table in ("batch", "log_number"), (cell, found)
     assert tried > 5
+
+
+@pytest.mark.parametrize(("begins", "harm"), [
+    ("claim.value[signing-key]", "text"),  # the server did not start: the row could not be written again
+    ("claim.expires_ms[signing-key]", "bytes"),
+    ("blob.data", "deep"),  # the doctor ended with a RecursionError
+])  # fmt: skip
+def test_a_cell_whose_damage_once_harmed_more(full: tuple[Path, Filled], tmp_path: Path, begins: str, harm: str) -> None:
+    found = [cell for cell in cells(full[0], chosen(full[1])) if str(cell).startswith(begins) and cell.harm == harm]
+    path = copied(full[0], tmp_path / "one.db")
+    assert damage(path, found[0])
+    assert asyncio.run(walk(path, full[1])) == []
+    assert any(each.place.startswith(found[0].table) for each in diagnosed(path)) or begins == "blob.data"

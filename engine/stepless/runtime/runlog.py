@@ -226,7 +226,7 @@ class RunLog:
                 raise DamagedLog(f"the blob {key} of {name} is missing", sequence=first, run_id=self.run_id)
             try:
                 values[name] = json.loads(data.decode("utf-8", "surrogatepass"))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DamagedLog(f"the blob {key} of {name} is not JSON", sequence=first, run_id=self.run_id) from error
         return Event(event.sequence, event.type, event.at_ms, event.instance, event.parent, values)
 

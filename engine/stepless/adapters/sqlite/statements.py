@@ -54,17 +54,12 @@ LIST_ENTRIES: Final = """SELECT v.workflow_id, v.number, v.hash FROM version AS 
     WHERE e.kind = ? AND e.workflow_id > ? ORDER BY e.workflow_id LIMIT ?"""
 
 # -- claims ----------------------------------------------------------------------------------------------------------
-# Stores a value unless an unexpired one exists; returns the stored value.
-CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, :value, :expires_ms)
+_LASTS = "typeof(expires_ms) = 'integer' AND expires_ms > :now_ms"
+# Adds one to a counter, which is a claim whose value is a number. One whose end is damaged begins again.
+COUNT: Final = f"""INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST('1' AS BLOB), :expires_ms)
     ON CONFLICT DO UPDATE SET
-        value = iif(expires_ms <= :now_ms, excluded.value, value),
-        expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
-    RETURNING value"""
-# Adds one to a counter, which is a claim whose value is a number.
-COUNT: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key, CAST('1' AS BLOB), :expires_ms)
-    ON CONFLICT DO UPDATE SET
-        value = CAST(iif(expires_ms <= :now_ms, '1', CAST(CAST(value AS TEXT) AS INTEGER) + 1) AS BLOB),
-        expires_ms = iif(expires_ms <= :now_ms, excluded.expires_ms, expires_ms)
+        value = CAST(iif({_LASTS}, CAST(CAST(value AS TEXT) AS INTEGER) + 1, '1') AS BLOB),
+        expires_ms = iif({_LASTS}, expires_ms, excluded.expires_ms)
     RETURNING CAST(CAST(value AS TEXT) AS INTEGER)"""
 # Deletes two expired claims: each new claim cleans up older ones.
 FORGET_CLAIMS: Final = "DELETE FROM claim WHERE key IN (SELECT key FROM claim WHERE expires_ms <= ? ORDER BY expires_ms LIMIT 2)"

@@ -118,8 +118,9 @@ class SqliteStore:
     def claim(self, key: str, value: bytes, now_ms: int, expires_ms: int | None = None) -> bytes:
         with self.database.transaction():
             self._change(sql.FORGET_CLAIMS, (now_ms,))
-            (stored,) = self._row(sql.CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
-        return shapes.CLAIM.read((stored,), key)
+            if (row := self._row(sql.GET_CLAIM, (key, now_ms))) is None:
+                self._change(sql.FIRST_CLAIM, {"key": key, "value": value, "now_ms": now_ms, "expires_ms": expires_ms})
+        return shapes.CLAIM.read(row or (value,), key)
 
     def count(self, key: str, now_ms: int, expires_ms: int) -> int:
         with self.database.transaction():
