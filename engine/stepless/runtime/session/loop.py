@@ -304,7 +304,7 @@ class Session(Controls):
         if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
             facts.append(Tick())
         if now >= self._look_at:
-            facts = inbox.holds_first([*facts, *await self._with_retries(self._look), *self._set_back()])
+            facts = inbox.holds_first([*self._set_back(), *facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
