@@ -29,6 +29,7 @@ from stepless.core.set_back import is_set_back
 from stepless.core.state import State
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
+    CLOCK_TOLERANCE_MS,
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
@@ -98,7 +99,9 @@ class Session(Controls):
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
         self._yield_at = 0.0  # when to let others proceed, in the loop's seconds
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
-        self._renew_at = self._loop.time() + max(0, lease.until_ms - world.clock.now_ms() - LEASE_MS * 0.7) / 1000
+        left_ms = min(lease.until_ms - world.clock.now_ms(), LEASE_MS)
+        self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
+        self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
@@ -313,6 +316,12 @@ class Session(Controls):
         return self._world.clock.now_ms() + self._ahead_ms
 
     def _set_back(self) -> list[Fact]:
+        clock_ms = self._world.clock.now_ms() - self._loop.time() * 1000
+        if clock_ms < self._clock_ms - CLOCK_TOLERANCE_MS:
+            self._renew_at = self._loop.time()  # the lease ends far ahead: others may think that nobody holds it
+            if self._limiter is not None:
+                self._limiter.clock_set_back()
+        self._clock_ms = clock_ms
         return [ClockSetBack()] if is_set_back(self._state, self._now_ms()) else []
 
     def _next_look(self, due_ms: int | None) -> float:
