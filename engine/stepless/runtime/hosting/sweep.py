@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from secrets import token_hex
 
-from stepless.limits import CLOCK_TOLERANCE_MS, MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS
+from stepless.limits import CLOCK_TOLERANCE_MS, MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS, NEVER_MS
 from stepless.ports import Message, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE, REVIVED_RUNS
@@ -59,6 +59,14 @@ def parts_of(world: World) -> Sequence[tuple[int, int]]:
     """The parts into which a sweep of many runs is divided."""
     count = min(world.store.due_parts(), MAX_SWEEP_PARTS)
     return [(number, count) for number in range(count)]
+
+
+def examine(world: World, now_ms: int) -> None:
+    """Sends a hint for every run that waits, after the clock was set back: what it waits for may lie days ahead."""
+    after = None
+    while page := world.store.list_due(NEVER_MS, limit=MAX_PAGE_ITEMS, after=after):
+        world.queue.send_all([Message(head.run_id, "sweep") for head in page if (head.due_ms or 0) > now_ms])
+        after = (page[-1].due_ms or 0, page[-1].run_id)
 
 
 def adopt(world: World) -> int:

@@ -357,6 +357,9 @@ class Session(Controls):
         if self._stopping or not self._decided or ((self._state.ready or self._state.doubted) and self._state.held is None):
             return await self._leaving.hand_over(self._state)
         due_ms = next_due_ms(self._state)
+        if is_set_back(self._state, self._now_ms()) and not self._used_up:
+            self._look_at = self._loop.time()  # since the last look: it would leave until an instant that lies days ahead
+            return None
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._leaving.hand_over(self._state) if self._used_up else None
         if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):
