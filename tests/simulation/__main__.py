@@ -1,4 +1,5 @@
-"""`make simulate SEEDS=10000`: 10,000 seeds from 0, every tenth also on the adapters of AWS and of SQLite.
+"""`make simulate SEEDS=10000`: 10,000 seeds from 0, every tenth also on the adapters of AWS and of SQLite, and
+with a clock that is set ahead by hours and back.
 `make simulate SEEDS=1 FROM=123 GROUND=cloud`: seed 123 again on one ground, in full.
 `make simulate ERASES=1`: worlds in which runs are erased, expire and are rerun."""
 
@@ -15,9 +16,14 @@ from os import cpu_count
 from embedded import OnFile
 from episode import Episode, Failed, Parts
 from grounds import OnCloud
-from weathers import draw_cloud_weather
+from weathers import draw_cloud_weather, stepped
 
-GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
+GROUNDS = {
+    "memory": Parts(),
+    "cloud": Parts(OnCloud, weather=draw_cloud_weather),
+    "file": Parts(OnFile),
+    "stepped": Parts(weather=stepped),
+}
 EVERY = 10
 
 
@@ -43,7 +49,8 @@ def main() -> int:
     numbers, began, failed = range(given.first, given.first + given.seeds), time.monotonic(), list[int]()
     jobs = [(given.ground or "memory", number, given.erases) for number in numbers]
     if not given.ground:
-        jobs += [(ground, number, given.erases) for ground in ("cloud", "file") for number in numbers if number % EVERY == 0]
+        others = [ground for ground in GROUNDS if ground != "memory" and not (ground == "stepped" and given.erases)]
+        jobs += [(ground, number, given.erases) for ground in others for number in numbers if number % EVERY == 0]
     done = 0
     with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:  # others would look for `one` in a module
         for number, fault in pool.map(one, jobs, chunksize=min(20, max(1, len(jobs) // 8))):

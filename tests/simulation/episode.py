@@ -44,6 +44,7 @@ from stepless.runtime.commits import Commits
 from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.hosting.deadletter import rest
+from stepless.runtime.hosting.sweep import examine
 from stepless.runtime.session.children import caller
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.world import World
@@ -80,6 +81,7 @@ class Parts:
     ends_itself: bool = True  # whether a process ends itself when code in it does not return
     clock: type[SkewedClock] = SkewedClock
     sweeps: bool = True
+    examines: Callable[[World, int], None] = examine  # what a process does after the clock was set back
     cancels: float = 0.15  # how often the operator cancels the run
     operators: bool = True  # whether operators may hold the run and release it
     exports: bool = False  # whether the processes export events, of which each is refused with the probability `outage`
@@ -122,8 +124,9 @@ class Episode:
             weather = with_lingering(weather, Random(f"lingering {number}"))
         self.chance = Chance(self.schedule, Random(f"chance {number}"), weather)
         self.coding = Coding(self.chance, strict=bool(weather.lingers) and set(weather.faults) <= set(ENDS))
-        fenced = weather.skew_ms * 2 <= LEASE_MARGIN_MS
-        self.journal = Journal(self.schedule, exact=not (weather.skew_ms or weather.back_ms), fenced=fenced)
+        fenced = weather.skew_ms * 2 <= LEASE_MARGIN_MS and not weather.ahead_ms
+        exact = not (weather.skew_ms or weather.back_ms or weather.ahead_ms)
+        self.journal = Journal(self.schedule, exact=exact, fenced=fenced)
         self.erasures = parts.erasures(self)
         self.ground = parts.ground(self)
         self.truth = self.ground.truth

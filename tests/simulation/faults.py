@@ -41,6 +41,8 @@ class Weather:
     skew_ms: int = 0
     back_ms: int = 0  # the clock is set back by this …
     back_at_ms: float = 0.0  # … at this instant
+    ahead_ms: int = 0  # until then, from the beginning or from `ahead_at_ms` on, the clock is ahead by this
+    ahead_at_ms: float = 0.0
     poison: float = 0.0  # a node kills its process at each attempt
     killed: float = 0.0  # a process dies during an attempt
     # Only on the cloud:
@@ -55,7 +57,8 @@ class Weather:
     @property
     def doubles(self) -> bool:
         """Whether an attempt may run in two processes at once, because one is frozen or its clock is wrong."""
-        return bool(self.skew_ms or self.back_ms or self.latency or any("frozen" in fault for fault in self.faults if self.rate))
+        wrong_ms = self.skew_ms or self.back_ms or self.ahead_ms
+        return bool(wrong_ms or self.latency or any("frozen" in fault for fault in self.faults if self.rate))
 
 
 def draw_weather(random: Random) -> Weather:
@@ -177,8 +180,8 @@ class FaultyStore:
         effect = getattr(self._store, verb)
         return lambda *args, **given: self._line.call(verb, lambda: effect(*args, **given))
 
-    def list_due(self, now_ms: int, *, limit: int = 100) -> Sequence[RunHead]:
-        due = self._line.call("list_due", lambda: self._store.list_due(now_ms, limit=limit))
+    def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
+        due = self._line.call("list_due", lambda: self._store.list_due(now_ms, limit=limit, after=after))
         return sorted(due, key=lambda head: (head.due_ms or 0, head.created_ms, head.workflow_id, head.inputs))
 
 
@@ -225,7 +228,7 @@ class FaultyBlobs:
 
 
 class SkewedClock:
-    """The clock of a process: wrong by its skew, and set back once in some worlds."""
+    """The clock of a process: wrong by its skew, and in some worlds set ahead once, or back."""
 
     def __init__(self, schedule: Schedule, weather: Weather, skew_ms: int) -> None:
         self._schedule = schedule
@@ -234,4 +237,5 @@ class SkewedClock:
 
     def now_ms(self) -> int:
         back_ms = self._weather.back_ms if self._schedule.now_ms >= self._weather.back_at_ms else 0
-        return EPOCH_MS + int(self._schedule.now_ms) + self._skew_ms - back_ms
+        is_ahead = self._weather.ahead_at_ms <= self._schedule.now_ms < self._weather.back_at_ms
+        return EPOCH_MS + int(self._schedule.now_ms) + self._skew_ms - back_ms + (self._weather.ahead_ms if is_ahead else 0)

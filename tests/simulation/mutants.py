@@ -17,7 +17,7 @@ from mutants_erased import ERASE_MUTANTS
 from mutants_exports import EXPORT_MUTANTS
 from mutants_file import FILE_MUTANTS
 from mutants_lingering import LINGERING_MUTANTS
-from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow
+from weathers import calm, dead_letters, deadly, frozen, lossy, mourning, slow, stepped
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core.decide import decide
@@ -297,6 +297,13 @@ class FastClock(SkewedClock):
         return super().now_ms() + 4_000
 
 
+class NeverNotices(Session):
+    """What began in the future stays there after the clock was set back."""
+
+    def _set_back(self) -> list[Fact]:
+        return []
+
+
 MUTANTS: Mapping[str, Parts] = {
     "append without condition": Parts(store=AppendsWithoutCondition, weather=frozen),
     "acknowledged write is lost": Parts(store=LosesWhatItAcknowledged),
@@ -325,6 +332,8 @@ MUTANTS: Mapping[str, Parts] = {
     "a pause is lost": Parts(runner=_runner(_with_signals(LosesTheHold)), shape="waits"),
     "the header never records the end": Parts(runner=_runner(ForgetsToEnd), weather=calm),
     "timers compare with a clock that is ahead": Parts(clock=FastClock, shape="waits"),
+    "a clock that is set back is not noticed": Parts(runner=_runner(NeverNotices), shape="waits", weather=stepped),
+    "runs that wait are not examined": Parts(examines=lambda world, now_ms: None, shape="waits", weather=stepped),
     "no sweeps": Parts(sweeps=False, weather=lossy),
     **CLOUD_MUTANTS,
     **FILE_MUTANTS,

@@ -39,6 +39,10 @@ def people(episode: Episode) -> Iterator[Person]:
     episode.busy_people += 1
     yield "starter", 0.0, lambda actor: _start(episode, actor, random)
     yield "sweeper", SWEEP_MS, lambda actor: _sweep(episode, actor)
+    if episode.chance.weather.ahead_ms:
+        for later_ms in (1_000, 61_000):  # a process that notices it, and one that begins later
+            noticed_ms = episode.chance.weather.back_at_ms + later_ms
+            yield "clock", noticed_ms, lambda actor: _examine(episode, actor)
     yield "janitor", 45_000, lambda actor: _tidy(episode, actor)
     yield from episode.erasures.people(stubbornly)
     for caller in callers(episode, stubbornly) if episode.ground.is_cloud else ():
@@ -180,6 +184,10 @@ def _hold(episode: Episode, verbs: Service, run_id: str, wanted: bool, by: str) 
         episode.erasures.may_be_gone(run_id)
     else:
         episode.journal.holds.append(Held(run_id, wanted, asked_ms))
+
+
+def _examine(episode: Episode, actor: Actor) -> None:
+    stubbornly(episode, actor, lambda verbs: episode.parts.examines(verbs.world, verbs.world.clock.now_ms()))
 
 
 def _sweep(episode: Episode, actor: Actor) -> None:

@@ -56,6 +56,15 @@ def lossy(random: Random) -> Weather:
     return Weather(until_ms=120_000, latency=0.8, lost=0.5)
 
 
+def stepped(random: Random) -> Weather:
+    """The clock of the host is set ahead by hours, before or while the run works, and back again."""
+    ahead_at_ms = random.choice([0, 0, random.uniform(0, 20_000)])
+    return replace(
+        draw_weather(random), skew_ms=0, back_ms=0, ahead_ms=random.choice([8, 24, 72]) * 3_600_000, ahead_at_ms=ahead_at_ms,
+        back_at_ms=ahead_at_ms + random.choice([100, 2_000, 20_000, 300_000]),
+    )
+
+
 ENDS = ("crash after", "crash before")
 
 

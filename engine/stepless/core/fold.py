@@ -20,6 +20,7 @@ from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
+from stepless.core.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.state import (
     SUBRUN,
     Instance,
@@ -90,12 +91,15 @@ def _run_status(state: State, event: Event) -> None:
     if "held" in event.data:
         _hold_changed(state, event)
         return
+    if event.data.get("reason") == CLOCK_SET_BACK:
+        begin_again(state, event.at_ms)
+        return
     if status == "paused":
         state.status = RunStatus.PAUSED
         state.paused_since_ms = event.at_ms
         return
     if state.paused_since_ms is not None:
-        state.paused_ms += event.at_ms - state.paused_since_ms
+        state.paused_ms += max(0, event.at_ms - state.paused_since_ms)  # the clock may have been set back
         state.paused_since_ms = None
         arm_run(state)
     state.status = RunStatus.RUNNING

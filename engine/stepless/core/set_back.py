@@ -1,5 +1,5 @@
-"""Timers after the clock was set back: what began at an instant that is now in the future, for a length of time, is due that long
-from now on (docs/durability.md#clocks). An instant that an author names stays as it is."""
+"""Timers after the clock was set back: nothing that lasts for a length of time may be due later than that length from now
+(docs/durability.md#clocks). An instant that an author names stays as it is."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from collections.abc import Mapping
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import ClockSetBack
+from stepless.core.set_back_folds import CLOCK_SET_BACK, is_late
 from stepless.core.state import Instance, State
 from stepless.limits import CLOCK_TOLERANCE_MS
 
 
 def is_set_back(state: State, now_ms: int) -> bool:
     """Whether a timer of the run began at an instant that the clock has yet to reach, by more than clocks differ."""
-    return not state.ended and any(True for _ in _ahead(state, now_ms))
+    return not state.ended and (any(True for _ in _ahead(state, now_ms)) or is_late(state, now_ms))
 
 
 def set_back(decision: Decision, fact: ClockSetBack) -> None:
-    """Begins again, now, the waits and back-offs that began in the future. Each keeps its length."""
-    for instance in _ahead(decision.state, decision.now_ms):
+    """Begins again, now, everything that began in the future. Each wait, deadline and back-off keeps its length."""
+    state = decision.state
+    if is_late(state, decision.now_ms):
+        decision.emit_run(EventType.RUN_STATUS_CHANGED, {"status": state.status.value, "reason": CLOCK_SET_BACK})
+    for instance in _ahead(state, decision.now_ms):
         wait = instance.wait
         if wait is None or wait.resume_at_ms is None:
             continue
@@ -38,6 +42,7 @@ _MESSAGE = "the clock was set back during the back-off, which begins again"
 
 
 def _ahead(state: State, now_ms: int) -> list[Instance]:
+    """The waits and back-offs that began in the future. Each gets an event of its own, which says until when it lasts now."""
     latest_ms = now_ms + CLOCK_TOLERANCE_MS
     some = (*state.waiting.values(), *state.backing_off.values())
     return [one for one in some if one.wait is not None and one.wait.since_ms > latest_ms and _has_length(one)]

@@ -77,7 +77,7 @@ class Spans:
     def resume(self, state: State) -> None:
         """Takes over what is open in a loaded state. Call it before the first `add`, with the state before that event."""
         self._started_ms, self._steps, self._hand_overs = state.started_ms, state.steps, state.continued
-        self._paused_ms, self._paused_since_ms = state.paused_ms, state.paused_since_ms
+        self._paused_ms, self._paused_since_ms = max(0, state.paused_ms), state.paused_since_ms
         for scope in scopes(state):
             for instance in scope.touched():
                 if instance.index and not instance.settled:
@@ -108,7 +108,7 @@ class Spans:
         if event.data["status"] == "paused":
             self._paused_since_ms = event.at_ms
         elif self._paused_since_ms is not None:
-            self._paused_ms += event.at_ms - self._paused_since_ms
+            self._paused_ms += max(0, event.at_ms - self._paused_since_ms)
             self._paused_since_ms = None
 
     def _run_continued(self, event: Event) -> None:
@@ -124,7 +124,7 @@ class Spans:
     def _run_ended(self, event: Event) -> None:
         status = _RUN_STATUSES[event.type]
         if self._paused_since_ms is not None:
-            self._paused_ms += event.at_ms - self._paused_since_ms
+            self._paused_ms += max(0, event.at_ms - self._paused_since_ms)
         labels: dict[str, Value] = {"stepless.run.status": status}
         self._count("stepless.runs.ended", labels)
         self._time("stepless.run.duration", self._started_ms, event.at_ms, labels)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from stepless.core.lease_ends import is_over
 from stepless.model.packing import dump, pack, unpack
 
 _PLACE: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
@@ -47,7 +48,7 @@ def decode_holders(data: bytes | None) -> dict[str, Holder]:
 
 def doubtful(holders: Holders, me: str, now_ms: int) -> Sequence[str]:
     """The other holders whose lease has ended, as far as is stored: the longest ended first."""
-    ended = [run_id for run_id, holder in holders.items() if run_id != me and holder.until_ms <= now_ms]
+    ended = [run_id for run_id, holder in holders.items() if run_id != me and is_over(holder.until_ms, now_ms)]
     return sorted(ended, key=lambda run_id: (holders[run_id].until_ms, run_id))
 
 
@@ -223,6 +224,10 @@ def whole_places(line: Sequence[str]) -> Sequence[str]:
 
 def run_in_line(place: str) -> str:
     return place.split("#", 4)[4]
+
+
+def since_in_line(place: str) -> int:
+    return int(place.split("#", 1)[0])
 
 
 def weight_in_line(place: str) -> int:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from stepless.core.decision import iso
 from stepless.core.events import Event, EventType
 from stepless.core.history.waits import word_of
+from stepless.core.set_back_folds import CLOCK_SET_BACK
 from stepless.limits import MAX_ANNOUNCED_CHARACTERS
 from stepless.model.json import JSON
 from stepless.runtime.exporting.exporter import ExportedRun
@@ -33,6 +34,8 @@ def type_of(event: Event) -> str | None:
         return _TYPES.get(event.type)
     if "held" in event.data:
         return "run.held" if event.data["held"] else "run.released"
+    if event.data.get("reason") == CLOCK_SET_BACK:
+        return None  # the status is as before
     return _STATUSES.get(event.data["status"])
 
 

@@ -14,12 +14,10 @@ from stepless.limits import (
     INTERRUPT_MS,
     LOCAL_SWEEP_MS,
     MAX_ACTIVE_RUNS,
-    MAX_PAGE_ITEMS,
-    NEVER_MS,
     SHUTDOWN_MS,
 )
 from stepless.ports import Clock, Firing, Inbound, Message
-from stepless.runtime.hosting.sweep import sweep
+from stepless.runtime.hosting.sweep import examine, sweep
 from stepless.runtime.removal import remove_expired
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
@@ -116,10 +114,7 @@ class Host:
         ahead_ms = now_ms - self._pace.now_ms()
         if self._ahead_ms is not None and ahead_ms < self._ahead_ms - CLOCK_TOLERANCE_MS:
             _log.warning("the clock was set back by %s s: all waiting runs are examined", (self._ahead_ms - ahead_ms) // 1000)
-            after = None
-            while page := self._world.store.list_due(NEVER_MS, limit=MAX_PAGE_ITEMS, after=after):
-                self._world.queue.send_all([Message(head.run_id, "sweep") for head in page if (head.due_ms or 0) > now_ms])
-                after = (page[-1].due_ms or 0, page[-1].run_id)
+            examine(self._world, now_ms)
         self._ahead_ms = ahead_ms
 
     def _done(self, task: asyncio.Task[None]) -> None:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from secrets import token_hex
 
-from stepless.limits import MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS
+from stepless.limits import CLOCK_TOLERANCE_MS, MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS, NEVER_MS
 from stepless.ports import Message, RunHead
+from stepless.runtime.inbox import ENDED
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE, REVIVED_RUNS
 from stepless.runtime.removal import is_over, remove_each
 from stepless.runtime.world import World
@@ -60,17 +61,34 @@ def parts_of(world: World) -> Sequence[tuple[int, int]]:
     return [(number, count) for number in range(count)]
 
 
+def examine(world: World, now_ms: int) -> None:
+    """Sends a hint for every run that waits, after the clock was set back: what it waits for may lie days ahead."""
+    after = None
+    while page := world.store.list_due(NEVER_MS, limit=MAX_PAGE_ITEMS, after=after):
+        world.queue.send_all([Message(head.run_id, "sweep") for head in page if (head.due_ms or 0) > now_ms])
+        after = (page[-1].due_ms or 0, page[-1].run_id)
+
+
 def adopt(world: World) -> int:
     """Takes over every lease, for a process that knows that it is the only one after the former one died. Returns how many runs
-    were interrupted; all of them are due immediately."""
+    were interrupted; all of them are due immediately, like those that were left before the clock was set back."""
     adopted, now_ms, after = 0, world.clock.now_ms(), None
     while page := world.store.list_due(2**62, limit=MAX_PAGE_ITEMS, after=after):
         for head in page:
             after = (head.due_ms or 0, head.run_id)
             if head.owner is None:
+                if _was_left_ahead(head, now_ms):
+                    world.store.touch_run(head.run_id, now_ms)
                 continue
             lease = world.store.take_lease(head.run_id, token_hex(8), max(now_ms, head.lease_until_ms), now_ms)
             if lease is not None:
                 world.store.update_run(lease, now_ms, due_ms=now_ms, release=True)
                 adopted += 1
     return adopted
+
+
+def _was_left_ahead(head: RunHead, now_ms: int) -> bool:
+    """Whether a run that nobody executes was left before the clock was set back: the instant at which it is due may lie far
+    ahead. One that has ended and only waits for its removal is left alone."""
+    is_kept = head.status in ENDED and head.due_ms == head.expires_ms
+    return not is_kept and (head.due_ms or 0) > now_ms and max(head.created_ms, head.updated_ms) > now_ms + CLOCK_TOLERANCE_MS

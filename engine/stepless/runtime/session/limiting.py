@@ -30,13 +30,16 @@ from stepless.core.limits.slots import (
     kept_share,
     place_in_line,
     run_in_line,
+    since_in_line,
     still_there,
+    want_in_line,
     whole_places,
     without,
 )
 from stepless.core.state import State
 from stepless.errors import SteplessError, StoreUnusable
 from stepless.limits import (
+    CLOCK_TOLERANCE_MS,
     FIRST_IN_LINE,
     GRANT_MS,
     LATER_LIMIT_CHECK_MS,
@@ -83,6 +86,13 @@ class Limiter:
         self._contended = False
         self._is_first = False  # whether the decision that is being committed is the first under a granted lease
         self.ahead_ms = 0
+
+    def clock_set_back(self) -> None:
+        """Forgets instants that may lie far ahead now: those that were reserved, and when to look for other runs."""
+        self._reserved.clear()
+        self._turns.clear()
+        self._looks = dict.fromkeys(self._looks, 0)
+        self.permits.times.clear()
 
     # -- around a decision --------------------------------------------------------------------------------------------
 
@@ -193,7 +203,9 @@ class Limiter:
         begun = self.permits.begun.get(instance)
         if begun is None or begun.pace is None:
             return True
-        if (wait_ms := begun.at_ms - self._now_ms()) > 0:
+        if (wait_ms := begun.at_ms - self._now_ms()) > MAX_RATE_LEAD_MS + CLOCK_TOLERANCE_MS:
+            return False  # the clock was set back after the instant had been reserved
+        if wait_ms > 0:
             await asyncio.sleep(wait_ms / 1000)
         if not pacing.is_late(begun.at_ms, now_ms := self._now_ms(), begun.pace):
             return True
@@ -289,6 +301,10 @@ class Limiter:
             holders = holders_in(former, cell.id)
             if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
                 self._places.setdefault(cell.id, place)  # an earlier session took it
+                if since_in_line(place) > now_ms + CLOCK_TOLERANCE_MS:  # before the clock was set back: behind all later runs
+                    await self._leave_line(cell.id)
+                    await self._join_line(cell, want_in_line(place))
+                    continue
             elif cell.id in self._places and (len(line) < MAX_LINE_READ or self._places[cell.id] < line[-1]):
                 del self._places[cell.id]  # it was served
             mine = Holder(lease.epoch, keep, lease.until_ms)
@@ -332,7 +348,8 @@ class Limiter:
             self._held.pop(cell.id, None)
 
     async def _dead(self, holders: Holders, now_ms: int) -> dict[str, Holder]:
-        """The holders that no longer count: their run has no lease of that epoch."""
+        """The holders that no longer count: their run has no lease of that epoch. One from before the clock was set back counts
+        until its holder renews it, or another session takes it over."""
         dead = {}
         for run_id in doubtful(holders, self._run_id, now_ms)[:MAX_DOUBTED_HOLDERS]:
             epoch = holders[run_id].epoch
@@ -345,7 +362,8 @@ class Limiter:
 
     async def _join_line(self, cell: Cell, want: int) -> None:
         # of slots for runs, a run that has begun takes its place before newer runs
-        since_ms = self._head.created_ms if cell.run else self._world.clock.now_ms()
+        now_ms = self._world.clock.now_ms()
+        since_ms = min(self._head.created_ms, now_ms) if cell.run else now_ms
         place = place_in_line(since_ms, cell.weight, want, self._run_id, token_hex(4))
         await self._retried(partial(self._store.join_line, cell.id, place))
         self._places[cell.id] = place

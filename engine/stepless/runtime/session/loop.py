@@ -29,6 +29,7 @@ from stepless.core.set_back import is_set_back
 from stepless.core.state import State
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
+    CLOCK_TOLERANCE_MS,
     INBOX_POLL_MS,
     LEASE_MARGIN_MS,
     LEASE_MS,
@@ -98,7 +99,9 @@ class Session(Controls):
         self._ahead_ms = 0  # how far the run's own time, which its events and timers use, is ahead of the clock
         self._yield_at = 0.0  # when to let others proceed, in the loop's seconds
         self._look_at = 0.0  # when to read the inbox next, in the loop's seconds
-        self._renew_at = self._loop.time() + max(0, lease.until_ms - world.clock.now_ms() - LEASE_MS * 0.7) / 1000
+        left_ms = min(lease.until_ms - world.clock.now_ms(), LEASE_MS)
+        self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
+        self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
         self._calls_children = "workflow" in self._graph.kinds
         self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
         self._exports = SessionExports(world, head, lease)
@@ -304,7 +307,7 @@ class Session(Controls):
         if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
             facts.append(Tick())
         if now >= self._look_at:
-            facts = inbox.holds_first([*facts, *await self._with_retries(self._look), *self._set_back()])
+            facts = inbox.holds_first([*self._set_back(), *facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
         return facts
@@ -313,6 +316,12 @@ class Session(Controls):
         return self._world.clock.now_ms() + self._ahead_ms
 
     def _set_back(self) -> list[Fact]:
+        clock_ms = self._world.clock.now_ms() - self._loop.time() * 1000
+        if clock_ms < self._clock_ms - CLOCK_TOLERANCE_MS:
+            self._renew_at = self._loop.time()  # the lease ends far ahead: others may think that nobody holds it
+            if self._limiter is not None:
+                self._limiter.clock_set_back()
+        self._clock_ms = clock_ms
         return [ClockSetBack()] if is_set_back(self._state, self._now_ms()) else []
 
     def _next_look(self, due_ms: int | None) -> float:
@@ -348,6 +357,9 @@ class Session(Controls):
         if self._stopping or not self._decided or ((self._state.ready or self._state.doubted) and self._state.held is None):
             return await self._leaving.hand_over(self._state)
         due_ms = next_due_ms(self._state)
+        if is_set_back(self._state, self._now_ms()) and not self._used_up:
+            self._look_at = self._loop.time()  # since the last look: it would leave until an instant that lies days ahead
+            return None
         if due_ms is not None and due_ms - self._now_ms() <= STAY_MS:
             return await self._leaving.hand_over(self._state) if self._used_up else None
         if self._limiter is not None and (self._permitted or not self._limiter.may_leave(self._state)):

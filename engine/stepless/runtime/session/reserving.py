@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 from stepless.core.limits import pacing
 from stepless.core.limits.permits import Cell
 from stepless.core.limits.slots import Holders, decode_holders
-from stepless.limits import LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, NEVER_MS
+from stepless.limits import CLOCK_TOLERANCE_MS, LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, NEVER_MS
 from stepless.model.damage import decoding
 from stepless.ports import Store
 
@@ -39,16 +39,28 @@ async def reserve(
         at_ms = now_ms()
         former = await retried(partial(store.get_claim, key, at_ms))
         with decoding(former, f"claim.value of {key}", DAMAGED_LIMIT):
-            next_us = int(former.partition(b" ")[0]) if former is not None else 0
-            if not 0 <= next_us <= NEVER_MS * 1_000:
-                raise ValueError("it is no instant")
+            next_us = next_in(former, at_ms)
         times, next_us = pacing.reserve(next_us, at_ms + lead_ms, pace, min(number, pacing.at_once(pace)))
-        value = b"%d %s" % (next_us, token_hex(4).encode())  # two runs never write the same value
+        value = b"%d %s %d" % (next_us, token_hex(4).encode(), at_ms)  # two runs never write the same value
         expires_ms = next_us // 1_000 + pace.per_ms + LIMIT_LIFE_MS
         if await retried(partial(store.replace_claim, key, former, value, at_ms, expires_ms)):
             return times
         await pause_after(tries)
     return None
+
+
+def next_in(former: bytes | None, now_ms: int) -> int:
+    """The earliest instant that is not reserved, in microseconds, from the claim of a cell; 0 if any is free. The claim also
+    has the instant at which it was written: if the clock was set back since then, what was reserved moves with it, so that the
+    distances between the attempts stay. Raises an error of any type for a damaged claim."""
+    if former is None:
+        return 0
+    next_text, *more = former.split(b" ")
+    next_us, written_ms = int(next_text), int(more[1]) if len(more) > 1 else 0  # claims of earlier releases lack it
+    if not (0 <= next_us <= NEVER_MS * 1_000 and 0 <= written_ms <= NEVER_MS):
+        raise ValueError("it is no instant")
+    back_ms = written_ms - now_ms
+    return max(0, next_us - back_ms * 1_000) if back_ms > CLOCK_TOLERANCE_MS else next_us
 
 
 async def pause_after(tries: int) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from secrets import token_hex
 
+from stepless.core.lease_ends import is_over
 from stepless.core.state import State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
@@ -56,7 +58,9 @@ class Runner:
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)
         if lease is None:
-            lease = await world.commits.make(lambda: world.store.take_lease(run_id, token_hex(8), now_ms, now_ms + LEASE_MS))
+            as_of_ms = max(now_ms, head.lease_until_ms) if is_over(head.lease_until_ms, now_ms) else now_ms
+            take = partial(world.store.take_lease, run_id, token_hex(8), as_of_ms, now_ms + LEASE_MS)
+            lease = await world.commits.make(take)
         if lease is None:
             return InvocationEnd.BUSY if self._runs_here(run_id) else self._requeue(message)
         try:
@@ -151,6 +155,6 @@ def _granted(head: RunHead, message: Message, now_ms: int) -> Lease | None:
     the message that names its epoch. The first append decides which of several receivers holds it."""
     granted = head.owner == RECEIVER and message.reason in _GRANTED
     passed_on = head.owner == SUCCESSOR and message.epoch == head.epoch
-    if head.owner is None or not (granted or passed_on) or head.lease_until_ms - now_ms <= LEASE_MARGIN_MS:
+    if head.owner is None or not (granted or passed_on) or is_over(head.lease_until_ms, now_ms + LEASE_MARGIN_MS):
         return None
     return Lease(head.run_id, head.owner, head.epoch, head.lease_until_ms, head.spent, head.exported)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from stepless.core.decision import iso
 from stepless.errors import AuthorError, CallerError, LogUnreadable, NotFound, SteplessError
-from stepless.limits import MAX_PAGE_ITEMS
+from stepless.limits import CLOCK_TOLERANCE_MS, MAX_PAGE_ITEMS, NEVER_MS
 from stepless.model.graph import Node
 from stepless.ports import Version
 from stepless.runtime.triggers.instants import ALL, LAST, is_missed, next_ms, to_catch_up
@@ -88,19 +88,26 @@ class Schedules:
     The next instant of each schedule is kept in the store. For instants that pass while no process is running, the field
     `catch_up` decides after the next start; without it the first one fires, and the others are skipped. Instants of a pause are
     left to `resume_schedule`.
+
+    After the clock was set back, a schedule continues with its next instant from now on. An instant that has fired starts no
+    second run when it comes again.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._fired_ms = NEVER_MS  # when `fire` was last called; never: the clock may have been set back before
         self._told: dict[str, str] = {}  # the last error that was logged, by schedule: each is logged once, not every second
 
     def fire(self, now_ms: int) -> Sequence[Started]:
         """Starts the runs that are due. A schedule that cannot start its run (rate limit, store unavailable) is logged and does
         not stop the others."""
         started: list[Started] = []
+        set_back, self._fired_ms = now_ms < self._fired_ms - CLOCK_TOLERANCE_MS, now_ms
         for version, node in entries(self._world, "schedule", self._unreadable):
             name, told = f"{version.workflow_id}/{node.id}", ""
             try:
+                if set_back:
+                    self._rewind(version.workflow_id, node, now_ms)
                 started += self._fire(version.workflow_id, node, now_ms)
             except SteplessError as error:
                 told = str(error)
@@ -113,6 +120,16 @@ class Schedules:
         if self._told.get(version.workflow_id) != str(error):
             _log.error("the schedules of %s start no runs: %s", version.workflow_id, error)
         self._told[version.workflow_id] = str(error)
+
+    def _rewind(self, workflow_id: str, node: Node, now_ms: int) -> None:
+        """Lets a schedule whose next instant was computed while the clock was ahead continue with the next one from now on."""
+        progress, rhythm = progress_of(self._world, workflow_id, node.id), rhythm_of(node)
+        if progress is None or progress.at_ms is None or progress.rhythm != rhythm_text(node):
+            return
+        coming_ms = next_ms(rhythm, now_ms + CLOCK_TOLERANCE_MS)
+        if coming_ms is not None and progress.at_ms > coming_ms:
+            moved = _moved(progress.rhythm, progress.at_ms, next_ms(rhythm, now_ms), None)
+            change_progress(self._world, workflow_id, node.id, moved)
 
     def _fire(self, workflow_id: str, node: Node, now_ms: int) -> Iterator[Started]:
         rhythm, text = rhythm_of(node), rhythm_text(node)
