@@ -11,8 +11,8 @@ from draft_client import op
 from odd_edits import DOCUMENTS, Odd
 from sweeps import at_most
 
-from stepless.editing.state import Entities
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.state import Entities
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES
 from stepless.runtime.rooms.bounds import Bounds
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from world import mutated
 
-from stepless.editing import budget
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import TEXT, Entities
-from stepless.editing.values import Object
+from stepless.drafts.rules import budget
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Write
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import TEXT, Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 

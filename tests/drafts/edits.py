@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.orders import between
-from stepless.editing.state import State, children_of, room_of, tail_of
-from stepless.editing.values import Object, at, texts
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fractional_index import between
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.state import State, children_of, room_of, tail_of
+from stepless.drafts.rules.values import Object, at, texts
 from stepless.model.json import JSON
 
 NAMES = ("order", "score", "pay", "alert", "triage", "ship")

@@ -19,15 +19,15 @@ from budgets import cases, decided
 from edits import Editor
 from world import Server, World, canonical
 
-from stepless.editing.cross import cross
-from stepless.editing.effects import Splice, Write, all_written
-from stepless.editing.expanding import expand
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Intent, Item
-from stepless.editing.inverse import inverse
-from stepless.editing.messages import intent_written, item_read, item_written, outcome_written
-from stepless.editing.state import Entities, State, snapshot
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Splice, Write, all_written
+from stepless.drafts.rules.expansion import expand
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.messages import intent_written, item_read, item_written, outcome_written
+from stepless.drafts.rules.requests import Gesture, Intent, Item
+from stepless.drafts.rules.state import Entities, State, snapshot
+from stepless.drafts.rules.transform import cross
+from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
 PERSONS = 0x1000

@@ -18,14 +18,14 @@ from world import START, Tab, World, canonical, letters
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Guard, Intent
-from stepless.editing.messages import item_read
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.messages import item_read
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Gesture, Guard, Intent
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import LAST_KEPT_MS
 from stepless.ports import Draft
 from stepless.runtime.drafts.drafting import Drafting

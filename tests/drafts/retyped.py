@@ -11,12 +11,12 @@ from typing import Any
 
 from edits import Editor
 
-from stepless.editing.difference import difference, flattened
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Set
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.diff import difference, flattened
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, snapshot
 from stepless.model.json import JSON
 
 VALUES: list[JSON] = [

@@ -9,15 +9,15 @@ from budgets import Case, cases
 from budgets import decided as decided_within
 from world import mutated
 
-import stepless.editing.cross as crossing
-from stepless.editing import budget
-from stepless.editing.budget import Budget, Exhausted
-from stepless.editing.document import to_document
-from stepless.editing.effects import Effect, Put, Rename, Set, Splice, Write
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
+import stepless.drafts.rules.transform as crossing
+from stepless.drafts.rules import budget
+from stepless.drafts.rules.budget import Budget, Exhausted
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.effects import Effect, Put, Rename, Set, Splice, Write
+from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import (
     MAX_COUNT,
     MAX_CROSSED_PAIRS,

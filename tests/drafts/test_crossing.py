@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from stepless.editing.cross import cross
-from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.fold import fold
-from stepless.editing.inverse import inverse
-from stepless.editing.state import Entities
+from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.transform import cross
 
 KEY, PATH = "block/a", ("with", "prompt")
 PAIRS = 4_000

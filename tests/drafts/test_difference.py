@@ -12,15 +12,15 @@ from retyped import check, is_container
 from test_documents import DOCUMENTS, canonical
 from typed import play
 
-from stepless.editing.difference import OtherWorkflow, difference, flattened, hunks, towards, transplanted
-from stepless.editing.difference.sequences import orders
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.orders import is_order
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of, snapshot
-from stepless.editing.values import spliced
+from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, towards, transplanted
+from stepless.drafts.rules.diff.sequences import orders
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fractional_index import is_order
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, room_of, snapshot
+from stepless.drafts.rules.values import spliced
 from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.wiring.local import local
 

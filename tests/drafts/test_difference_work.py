@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from retyped import is_container
 
-from stepless.editing.difference import difference, flattened, towards
-from stepless.editing.document import from_document, to_document
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of
-from stepless.editing.values import same
+from stepless.drafts.rules.diff import difference, flattened, towards
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, room_of
+from stepless.drafts.rules.values import same
 
 FEW, MANY = 40, 400
 LINEAR = 1.3  # of so many times the work; sorting is a little more than linear

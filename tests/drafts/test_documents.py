@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from stepless.compile.reading.read import parse
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Delete, Put, Set
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Delete, Put, Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, room_of
 from stepless.model.json import JSON
 
 ROOT = Path(__file__).parents[2]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from stepless.compile import check_document
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Set
-from stepless.editing.gestures import Gesture
-from stepless.editing.mending import mended
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Set
+from stepless.drafts.rules.fixes import mended
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities
 from stepless.model.findings import Finding
 from stepless.nodes import KINDS
 from tests.drafts.test_documents import DOCUMENTS

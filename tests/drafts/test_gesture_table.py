@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import pytest
 
-from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.expanding import expand
-from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.inverse import inverse
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import NOTHING, Object, at
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.expansion import expand
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import NOTHING, Object, at
 from stepless.limits import MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from stepless.editing.effects import Delete, Put, Set, Splice, all_written
-from stepless.editing.gestures import Gesture
-from stepless.editing.messages import Malformed, read_intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Delete, Put, Set, Splice, all_written
+from stepless.drafts.rules.messages import Malformed, read_intent
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import (
     MAX_COUNT,
     MAX_DOCUMENT_DEPTH,

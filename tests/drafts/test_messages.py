@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset
-from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
-from stepless.editing.messages import Malformed, intent_written, item_read, item_written, read_intent
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset
+from stepless.drafts.rules.messages import Malformed, intent_written, item_read, item_written, read_intent
+from stepless.drafts.rules.requests import Gesture, Guard, Intent, Item, Outcome
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
 

@@ -11,15 +11,15 @@ import test_undo
 import world
 from world import World, episode, mutated
 
-import stepless.editing.inverse as inverting
-from stepless.editing import judging
-from stepless.editing.effects import Delete, Set
-from stepless.editing.gestures import Gesture, Intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+import stepless.drafts.rules.inverse as inverting
+from stepless.drafts.rules import validation
+from stepless.drafts.rules.effects import Delete, Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Gesture, Intent
+from stepless.drafts.rules.resolve import Change, resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
 SEEDS = 300
@@ -83,7 +83,7 @@ def _given_up(message: Callable[..., Intent | None]) -> Callable[..., Intent | N
 
 PLANTED: dict[str, tuple[object, str, object, Callable[[int], object]]] = {
     "derived deletions are done as they were sent": (
-        judging.Trial, "_derived", _derived_deletions_done(judging.Trial._derived), deletion,
+        validation.Trial, "_derived", _derived_deletions_done(validation.Trial._derived), deletion,
     ),
     "an undo puts a key back without its place": (inverting, "key_after", lambda value, key: None, test_undo.session),
     "the queue is cleared after three tries": (Replica, "message", _given_up(Replica.message), episode),

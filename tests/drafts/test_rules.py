@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.expanding import expand
-from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.pins import pin_bytes
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.expansion import expand
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.pins import pin_bytes
+from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_ORDER_CHARACTERS, MAX_PIN_BYTES, MAX_PINS_BYTES
 from stepless.model.json import JSON
 

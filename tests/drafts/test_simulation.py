@@ -10,9 +10,9 @@ import world
 from sweeps import at_most
 from world import Log, Server, World, episode, mutated
 
-from stepless.editing import judging, resolve
-from stepless.editing.gestures import Item
-from stepless.editing.replica import Replica
+from stepless.drafts.rules import resolve, validation
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Item
 
 pytestmark = pytest.mark.long
 
@@ -84,15 +84,15 @@ _RESOLVE = resolve.resolve
 PLANTED: dict[str, tuple[object, str, object]] = {
     "an item is appended without a condition": (Log, "append", _no_condition),
     "an intent is committed again": (Server, "decide", _no_dedupe(Server.decide)),
-    "a deletion leaves what hangs on it": (judging.Trial, "_hanging", lambda self, key: [key]),
+    "a deletion leaves what hangs on it": (validation.Trial, "_hanging", lambda self, key: [key]),
     "items are taken as they come": (Replica, "hear", _as_it_comes),
     "a reload clears the queue": (world, "stored_again", _cleared),
-    "two blocks get one name": (judging.Trial, "_free_name", lambda self, body, asked, key: asked),
+    "two blocks get one name": (validation.Trial, "_free_name", lambda self, body, asked, key: asked),
     "own items are crossed with what waits": (Replica, "_acknowledged", _own_crossed(Replica._acknowledged)),
     "refusals are not logged": (Log, "append", _refusals_unlogged(Log.append)),
     "guards are ignored": (resolve, "_guarded", lambda state, gesture: None),
     "a refusal takes the whole intent": (world, "resolve", _whole_intent_refused),
-    "edges are not judged when blocks move": (judging.Trial, "_untie", lambda self: None),
+    "edges are not judged when blocks move": (validation.Trial, "_untie", lambda self: None),
     "what waits is not crossed": (Replica, "_meet", lambda self, effects, by: None),
 }
 

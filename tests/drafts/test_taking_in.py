@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.compile import parse
-from stepless.editing.state import room_of
+from stepless.drafts.rules.state import room_of
 from stepless.ports import Draft
 from stepless.runtime.drafts.items import Item
 from stepless.runtime.verbs.drafts import DraftVerbs

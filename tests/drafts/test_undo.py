@@ -8,14 +8,14 @@ from random import Random
 from edits import fresh
 from world import Log, Server, canonical
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture, Item
-from stepless.editing.inverse import inverse
-from stepless.editing.messages import item_read
-from stepless.editing.replica import Replica
-from stepless.editing.state import Entities, snapshot, value_at
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.messages import item_read
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Gesture, Item
+from stepless.drafts.rules.state import Entities, snapshot, value_at
+from stepless.drafts.rules.values import Object
 
 SESSIONS = 150
 

@@ -16,9 +16,9 @@ from retyped import canonical, check, is_container, retyped
 
 from stepless.compile import parse
 from stepless.compile.patching import patched
-from stepless.editing.document import from_document, to_document
-from stepless.editing.resolve import resolve
-from stepless.editing.state import TEXT, Entities, snapshot
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import TEXT, Entities, snapshot
 from stepless.errors import DocumentRefused
 from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.verbs.drafts.texts import gestures_to, shown_text

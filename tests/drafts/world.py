@@ -16,15 +16,15 @@ from typing import Any
 
 from edits import Editor, fresh
 
-from stepless.editing.document import from_document
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Intent, Item
-from stepless.editing.messages import intent_written, item_read, item_written, read_intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.messages import intent_written, item_read, item_written, read_intent
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Intent, Item
+from stepless.drafts.rules.resolve import Change, resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_BEHIND_ITEMS
 
 START = {

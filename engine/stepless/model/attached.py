@@ -12,7 +12,7 @@ from stepless.model.packing import dump, pack, unpack
 
 class Attached(NamedTuple):
     """`text` is the document as its author wrote it, in YAML or JSON; `layout` where its nodes were placed by hand, and its notes
-    (`stepless.editing.document.layout`): empty without any, None where it is not known. `by`, `message` and `ops` are of a
+    (`stepless.drafts.rules.document.layout`): empty without any, None where it is not known. `by`, `message` and `ops` are of a
     version that was published from a draft: the person, what they said of it, and `{epoch, after, seq}`: the items above `after`,
     up to `seq`, lead to it from the version before."""
 

@@ -12,7 +12,7 @@ from stepless.compile.stored import compile_stored, is_intact
 from stepless.core.limits.slots import whole_places
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
-from stepless.editing.document import to_document
+from stepless.drafts.rules.document import to_document
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
 from stepless.limits import MAX_DIAGNOSES
 from stepless.model.attached import attached_damage

@@ -2,5 +2,5 @@
 
 `drafting` has the verbs, `sequencing` commits intents, `opening` makes the state of a draft from what is stored, `checkpoints`
 keeps that cheap, `heads` opens, replaces and discards drafts. What an effect does and which ones follow from an intent is not
-known there: `editing` names what these modules need of it, and `rules` has it from `stepless.editing`.
+known there: `editing` names what these modules need of it, and `rules` has it from `stepless.drafts.rules`.
 """

@@ -1,20 +1,20 @@
-"""The rules of `stepless.editing` as what keeps drafts needs them."""
+"""The rules of `stepless.drafts.rules` as what keeps drafts needs them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from stepless.editing import messages
-from stepless.editing.budget import Budget, Exhausted
-from stepless.editing.document import from_document
-from stepless.editing.document.layout import entities_of
-from stepless.editing.document.reading import IsContainer
-from stepless.editing.effects import all_written
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Item as TypedItem
-from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import TEXT, Entities
+from stepless.drafts.rules import messages
+from stepless.drafts.rules.budget import Budget, Exhausted
+from stepless.drafts.rules.document import from_document
+from stepless.drafts.rules.document.layout import entities_of
+from stepless.drafts.rules.document.reading import IsContainer
+from stepless.drafts.rules.effects import all_written
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.requests import Item as TypedItem
+from stepless.drafts.rules.resolve import Change, resolve
+from stepless.drafts.rules.state import TEXT, Entities
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.drafts.editing import Decided, Undecided

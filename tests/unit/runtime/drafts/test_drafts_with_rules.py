@@ -9,10 +9,10 @@ from edits import Editor
 from world import START, canonical
 
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.editing.document import to_document
-from stepless.editing.fold import apply
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.state import Entities, snapshot
 from stepless.ports import Draft
 from stepless.runtime.drafts.drafting import Drafting
 from stepless.runtime.drafts.items import Intent, Item

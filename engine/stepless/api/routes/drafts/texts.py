@@ -33,7 +33,7 @@ from stepless.api.routes.drafts.schemas import (
     TextBody,
     TextOut,
 )
-from stepless.editing.gestures import Gesture
+from stepless.drafts.rules.requests import Gesture
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
 from stepless.model.encoding import encode

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepless.compile.patching import composed
-from stepless.editing.difference import aligned
-from stepless.editing.state import Entities
+from stepless.drafts.rules.diff import aligned
+from stepless.drafts.rules.state import Entities
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
 from stepless.runtime.drafts.heads import base_of

@@ -7,13 +7,13 @@ from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
 from stepless.compile.patching import composed
-from stepless.editing.difference import aligned
-from stepless.editing.difference.sequences import rising
-from stepless.editing.difference.values import canonical
-from stepless.editing.document import from_document, to_document
-from stepless.editing.document.layout import path_of
-from stepless.editing.state import Entities, children_of, room_of, tail_of
-from stepless.editing.values import Object
+from stepless.drafts.rules.diff import aligned
+from stepless.drafts.rules.diff.sequences import rising
+from stepless.drafts.rules.diff.values import canonical
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.document.layout import path_of
+from stepless.drafts.rules.state import Entities, children_of, room_of, tail_of
+from stepless.drafts.rules.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.attached import decode_attached
 from stepless.model.json import JSON

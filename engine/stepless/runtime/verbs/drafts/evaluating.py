@@ -16,10 +16,10 @@ from stepless.core.history.outputs import Outputs, Settled
 from stepless.core.history.remembered import Remembered
 from stepless.core.inputs import merged
 from stepless.core.masking import HIDDEN
-from stepless.editing.document import to_document
-from stepless.editing.document.layout import path_of
-from stepless.editing.document.values import decoded
-from stepless.editing.state import State, room_of, tail_of
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.document.layout import path_of
+from stepless.drafts.rules.document.values import decoded
+from stepless.drafts.rules.state import State, room_of, tail_of
 from stepless.errors import ExpressionError, NotFound
 from stepless.limits import MAX_EVALUATED_CHARACTERS, MAX_SCOPE_NODES, MAX_WARM_SIGHTS
 from stepless.model.findings import Severity

@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from stepless.compile import parse
-from stepless.editing.difference.values import canonical
-from stepless.editing.document import to_document
-from stepless.editing.document.layout import layout_of
+from stepless.drafts.rules.diff.values import canonical
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.json import JSON

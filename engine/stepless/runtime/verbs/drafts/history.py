@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from stepless.editing.difference import flattened, towards
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture
-from stepless.editing.messages import effects_read
-from stepless.editing.state import Entities, room_of, snapshot
-from stepless.editing.values import Object, same
+from stepless.drafts.rules.diff import flattened, towards
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.messages import effects_read
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.state import Entities, room_of, snapshot
+from stepless.drafts.rules.values import Object, same
 from stepless.errors import NotFound
 from stepless.limits import HISTORY_ITEMS, HISTORY_PAUSE_MS, MAX_HISTORY_CHANGES
 from stepless.model.json import JSON

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from stepless.editing.difference import hunks, transplanted
-from stepless.editing.difference.values import canonical
-from stepless.editing.document.values import decoded
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.resolve import resolve
-from stepless.editing.state import TEXT, Entities, Layer, State, room_of, tail_of, value_at
-from stepless.editing.values import NOTHING, same
-from stepless.editing.values import at as found_at
+from stepless.drafts.rules.diff import hunks, transplanted
+from stepless.drafts.rules.diff.values import canonical
+from stepless.drafts.rules.document.values import decoded
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import TEXT, Entities, Layer, State, room_of, tail_of, value_at
+from stepless.drafts.rules.values import NOTHING, same
+from stepless.drafts.rules.values import at as found_at
 from stepless.errors import Conflict, NotFound, Refused, SteplessError
 from stepless.limits import MAX_CONFLICTS, SEQUENCING_TRIES
 from stepless.model.json import JSON

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from stepless.editing.effects import Set
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture
-from stepless.editing.mending import mended
-from stepless.editing.messages import effects_read
+from stepless.drafts.rules.effects import Set
+from stepless.drafts.rules.fixes import mended
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.messages import effects_read
+from stepless.drafts.rules.requests import Gesture
 from stepless.errors import NotFound
 from stepless.limits import MAX_FIXES, RENAME_ITEMS
 from stepless.model.findings import Change, Finding, Fix

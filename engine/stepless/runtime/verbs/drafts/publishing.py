@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from stepless.editing.document import to_document
-from stepless.editing.document.layout import layout_of
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.attached import Attached

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepless.compile.canonical import json_findings
-from stepless.editing.document import to_document
-from stepless.editing.document.values import decoded
-from stepless.editing.state import Entities, room_of, tail_of
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.document.values import decoded
+from stepless.drafts.rules.state import Entities, room_of, tail_of
 from stepless.errors import DocumentRefused, InvalidRequest, LimitExceeded, NotFound
 from stepless.limits import MAX_PIN_BYTES, MAX_PINS, MAX_PINS_BYTES
 from stepless.model.draft_run import DRAFT, DraftRun, Pin

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from stepless.compile import parse
 from stepless.compile.patching import composed, patched
-from stepless.editing.difference import OtherWorkflow, difference, flattened, hunks, transplanted
-from stepless.editing.document import to_document
-from stepless.editing.effects import Put, Splice, Write, all_written
-from stepless.editing.gestures import Gesture
-from stepless.editing.state import TEXT, Entities, State
+from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, transplanted
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.effects import Put, Splice, Write, all_written
+from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.state import TEXT, Entities, State
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_INTENT_WRITES
 from stepless.model.json import JSON

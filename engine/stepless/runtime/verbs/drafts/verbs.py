@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 
 from stepless.compile import parse
 from stepless.compile.canonical import content_hash, json_findings
-from stepless.editing.document import to_document
-from stepless.editing.messages import Malformed, read_intent
-from stepless.editing.state import Entities, named_in, snapshot
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.messages import Malformed, read_intent
+from stepless.drafts.rules.state import Entities, named_in, snapshot
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
 from stepless.model.attached import decode_attached

@@ -1,0 +1,74 @@
+"""What travels between a client and the log: gestures, intents, the items of the log and their outcomes.
+
+A *gesture* is what a person does at once; a refusal takes it whole. An *intent* is a list of gestures that a client sends
+together; the server commits it as one *item*. An *outcome* says what became of a gesture that was not committed as it was asked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stepless.drafts.rules.effects import Effect, Write
+from stepless.drafts.rules.values import Path
+from stepless.model.json import JSON
+
+
+class Guard(NamedTuple):
+    """A gesture is refused with `changed_since` unless this value stands there now. Null also means that nothing does."""
+
+    key: str
+    path: Path
+    value: JSON
+
+
+class Gesture(NamedTuple):
+    """Writes that hold together. `derived` has, for each write that the client derived from another one of the gesture, the index
+    of that one: the deletions that follow from a deletion, the references that follow from a rename."""
+
+    writes: tuple[Write, ...]
+    guards: tuple[Guard, ...] = ()
+    derived: tuple[tuple[int, int], ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What was refused or dropped of a gesture, by its index in the intent.
+
+    `refused` is true where the whole gesture was. `key` is the entity that decided, `by` the person who changed it since the
+    client saw it, where that is known. `writes` are those that were not done, as the client sent them.
+    """
+
+    gesture: int
+    code: str
+    key: str
+    by: str | None
+    refused: bool
+    writes: tuple[Write, ...]
+
+
+class Intent(NamedTuple):
+    """`n` counts the intents of a client within an epoch, from 1; `tag` is random for each. `base` is the last item that the
+    client had seen. `first`: the id under which the client sent it first, where it was
+    renamed since: an intent is recognized by that id and its tag."""
+
+    client: str
+    n: int
+    tag: str
+    base: int
+    gestures: tuple[Gesture, ...]
+    first: str = ""
+
+
+class Item(NamedTuple):
+    """One entry of the log. `seq` counts from 1 without gaps; `at` is the server's time in milliseconds, which rises with `seq`.
+    `by` is the person, as the key or the token names them. `closes` is set in the last item of an epoch only: the next head."""
+
+    seq: int
+    client: str
+    n: int
+    tag: str
+    by: str
+    at: int
+    effects: tuple[Effect, ...]
+    outcomes: tuple[Outcome, ...] = ()
+    closes: JSON = None
+    first: str = ""  # as in the intent
