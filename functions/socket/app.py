@@ -7,8 +7,8 @@ with paused_collector():
 
     from aws_lambda_powertools import Logger
 
+    from stepless.drafts.wiring.aws_sockets import connections
     from stepless.runtime.wiring.aws import aws, traced
-    from stepless.runtime.wiring.aws_sockets import connections
 
     LOG, CLOUD = Logger(), aws()
     ROOMS = connections(CLOUD)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from gateway_rooms import EDITS, Deployment, Process, Seat
 
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.errors import StoreUnavailable
 from stepless.limits import CHECKPOINT_ITEMS, CONNECTION_LIFE_MS, MEMBERS_FRESH_MS, SILENT_MS, TICKET_LIFE_MS
 from stepless.ports import Draft
 from stepless.runtime.access.api_keys import hashed
 from stepless.runtime.access.roles import Role
 from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 
 READS = frozenset({Role.READ})
 
@@ -390,6 +390,6 @@ def test_markup_and_odd_keys_travel_as_they_are(one: Process) -> None:
 
 
 def test_the_function_loads_no_web_framework() -> None:
-    code = "import sys, stepless.runtime.rooms.connections; print({'fastapi', 'starlette', 'mangum'} & set(sys.modules))"
+    code = "import sys, stepless.drafts.sessions.connections; print({'fastapi', 'starlette', 'mangum'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "set()\n"

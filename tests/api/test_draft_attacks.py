@@ -13,8 +13,8 @@ from sweeps import at_most
 
 from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.state import Entities
+from stepless.drafts.sessions.bounds import Bounds
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES
-from stepless.runtime.rooms.bounds import Bounds
 
 pytestmark = pytest.mark.anyio
 

@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 from stepless.api import problems, reference, viewing
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
+from stepless.api.draft_sessions.seats import Seats
+from stepless.api.draft_sessions.sessions import Rooms
 from stepless.api.examples.refund import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
 from stepless.api.origins import AllowedOrigins, checked_origins
 from stepless.api.responses.general import Problem
-from stepless.api.rooms.following import Rooms
-from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
     answers,
     audit,
@@ -27,6 +27,7 @@ from stepless.api.routes import (
     changing,
     console,
     costs,
+    draft_sessions,
     erasing,
     events,
     health,
@@ -34,7 +35,6 @@ from stepless.api.routes import (
     importing,
     listing,
     resume,
-    room,
     runs,
     schedules,
     timeline,
@@ -50,6 +50,7 @@ from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
 from stepless.api.site import LOCAL, Site
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
@@ -58,7 +59,6 @@ from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.login import Discovery
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs, Files
 
@@ -155,7 +155,7 @@ def create_app(
                 console.add_inviting(guarded, codes)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
-                room.add_routes(plain, tickets)
+                draft_sessions.add_routes(plain, tickets)
         if development:
             add_development_routes(guarded, service, links)
         kind_routes.add_routes(guarded, service.world.kinds)
@@ -172,7 +172,7 @@ def create_app(
     add_routes(app, documented=False)
     app.state.rooms = rooms
     if development:
-        room.serve(app, tickets, seats)
+        draft_sessions.serve(app, tickets, seats)
     problems.install(app, app.routes)
     if hosts is not None:
         app.add_middleware(KnownHosts, hosts=hosts, origins=cors_origins)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stepless.api.app import create_app
 from stepless.api.auth import local_user
-from stepless.api.rooms.following import Rooms
+from stepless.api.draft_sessions.sessions import Rooms
 from stepless.api.routes.console import Codes, is_built
 from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder

@@ -15,12 +15,13 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, is_json, media_type, read_body, read_model, unsupported
+from stepless.api.draft_sessions.sessions import Rooms, person_of
 from stepless.api.problems import documented
 from stepless.api.replies import damaged, finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
 from stepless.api.responses.general import DamageOut, FindingOut
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.sessions.messages import answer_out, item_out
 from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import (
     MAX_BEHIND_ITEMS,
@@ -37,7 +38,6 @@ from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
 from stepless.runtime.drafts.heads import base_of, origin_of
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.rooms.messages import answer_out, item_out
 from stepless.runtime.verbs.drafts import DraftVerbs, Shown
 from stepless.runtime.verbs.drafts.bases import standing
 from stepless.runtime.verbs.drafts.mending import Checked, checked

@@ -15,12 +15,12 @@ from typing_extensions import TypedDict
 from stepless.api.auditing import note
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.draft_sessions.sessions import Rooms, person_of
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
 from stepless.api.responses.general import RunLinks
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.routes.drafts.schemas import Seq
 from stepless.api.routes.drafts.texts import refusal_of
 from stepless.errors import Forbidden

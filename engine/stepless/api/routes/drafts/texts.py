@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from stepless.api.auditing import note
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.draft_sessions.sessions import Rooms, person_of
 from stepless.api.problems import MEDIA_TYPE, documented, problem_of
 from stepless.api.replies import finding_out, instant, reply
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.routes.drafts.editing import SeqQuery
 from stepless.api.routes.drafts.schemas import (
     ConflictBody,

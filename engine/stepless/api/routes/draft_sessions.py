@@ -13,11 +13,11 @@ from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
 from stepless.api.auth import until_ms_of
+from stepless.api.draft_sessions.seat import serve as serve_seat
+from stepless.api.draft_sessions.seats import Seats
+from stepless.api.draft_sessions.sessions import person_of
 from stepless.api.problems import documented, respond
 from stepless.api.replies import reply
-from stepless.api.rooms.following import person_of
-from stepless.api.rooms.seat import serve as serve_seat
-from stepless.api.rooms.seats import Seats
 from stepless.errors import SteplessError
 from stepless.runtime.access.standing import key_id_of
 from stepless.runtime.access.tickets import Tickets

@@ -15,13 +15,13 @@ from typing import Any
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from stepless.drafts.sessions.admission import Intake
+from stepless.drafts.sessions.bounds import Bounds
+from stepless.drafts.sessions.upkeep import attempted
 from stepless.limits import DRAFT_POLL_MS, DRAFTS_SWEPT_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.drafts.items import Answer, Item, StartedRun
-from stepless.runtime.rooms.bounds import Bounds
-from stepless.runtime.rooms.rules import Intake
-from stepless.runtime.rooms.upkeep import attempted
 from stepless.runtime.verbs.drafts import DraftVerbs
 
 Listener = Callable[[Draft, Item | StartedRun | None], None]

@@ -10,19 +10,19 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from stepless.api.rooms.outbox import Outbox
-from stepless.api.rooms.seats import Seats
+from stepless.api.draft_sessions.outbox import Outbox
+from stepless.api.draft_sessions.seats import Seats
+from stepless.drafts.sessions import messages
+from stepless.drafts.sessions.admission import check_entry, check_standing, forbidden, not_committed
+from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
+from stepless.drafts.sessions.messages import Person
+from stepless.drafts.sessions.pace import Pace
 from stepless.limits import MAX_BEHIND_ITEMS, MAX_PULLS_PER_S
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Answer, Item, StartedRun
-from stepless.runtime.rooms import messages
-from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
-from stepless.runtime.rooms.messages import Person
-from stepless.runtime.rooms.pace import Pace
-from stepless.runtime.rooms.rules import check_entry, check_standing, forbidden, not_committed
 
 
 async def serve(seats: Seats, socket: WebSocket, visitor: Visitor) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from room_steps import MakeRoom
 
-from stepless.runtime.rooms.bounds import Bounds
+from stepless.drafts.sessions.bounds import Bounds
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from stepless.api.rooms.following import Rooms
+from stepless.api.draft_sessions.sessions import Rooms
+from stepless.drafts.sessions import messages
+from stepless.drafts.sessions.closing import Closing
 from stepless.model.json import JSON
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.rooms import messages
-from stepless.runtime.rooms.closing import Closing
 
 Roles = Callable[[Visitor], frozenset[Role]]
 """What a visitor may do now; empty where the key is gone."""

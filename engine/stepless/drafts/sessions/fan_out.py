@@ -12,6 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final
 
+from stepless.drafts.sessions import messages
+from stepless.drafts.sessions.admission import check_standing
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
+from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, Closing, closing_of
 from stepless.errors import SteplessError
 from stepless.limits import MEMBERS_FRESH_MS, SOCKET_THREADS
 from stepless.ports import Clock, Connection, Draft, Rooms, Wire
@@ -19,10 +23,6 @@ from stepless.runtime.access.roles import Role
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Item, StartedRun
-from stepless.runtime.rooms import messages
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
-from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, Closing, closing_of
-from stepless.runtime.rooms.rules import check_standing
 
 SILENCE: Final = Closing(DONE, "nothing was heard for a while")
 

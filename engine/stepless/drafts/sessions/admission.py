@@ -7,16 +7,16 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from time import monotonic
 
+from stepless.drafts.sessions.bounds import Bounds
+from stepless.drafts.sessions.closing import LOGIN_OVER, MALFORMED, ROLE_LOST, TOO_MUCH, Closing
+from stepless.drafts.sessions.messages import Hello
+from stepless.drafts.sessions.pace import Paces
 from stepless.errors import InvalidRequest, TransientError
 from stepless.limits import BUSY_RETRY_MS, MAX_PACED_CLIENTS, OTHERS_HEARD_S
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.drafts.items import Answer
-from stepless.runtime.rooms.bounds import Bounds
-from stepless.runtime.rooms.closing import LOGIN_OVER, MALFORMED, ROLE_LOST, TOO_MUCH, Closing
-from stepless.runtime.rooms.messages import Hello
-from stepless.runtime.rooms.pace import Paces
 
 
 def check_entry(hello: Hello, person: str, held: str | None, people: int, bounds: Bounds) -> None:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from stepless.adapters.aws.clients import client
 from stepless.adapters.aws.connections import GatewayWire
 from stepless.adapters.aws.dynamo.rooms import DynamoRooms
+from stepless.drafts.sessions.connections import Connections
+from stepless.drafts.sessions.fan_out import Fan
 from stepless.ports import Rooms
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.login import Login
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
-from stepless.runtime.rooms.connections import Connections
-from stepless.runtime.rooms.fan import Fan
 from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.wiring.aws import Cloud, setting, signer
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.sessions.closing import MALFORMED, TOO_LARGE, Closing
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.runtime.drafts.items import Answer, Item, StartedRun
-from stepless.runtime.rooms.closing import MALFORMED, TOO_LARGE, Closing
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
 _ITEMS_AROUND: Final = 100  # bytes of a message around its items

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from stepless.drafts.sessions import messages
+from stepless.drafts.sessions.admission import Intake, check_entry, forbidden, not_committed
+from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing
+from stepless.drafts.sessions.fan_out import Fan
+from stepless.drafts.sessions.messages import Person
+from stepless.drafts.sessions.pace import Pace
+from stepless.drafts.sessions.upkeep import attempted
 from stepless.errors import Forbidden
 from stepless.limits import CONNECTION_LIFE_MS, MAX_BEHIND_ITEMS, MAX_PACED_CLIENTS, MAX_PULLS_PER_S
 from stepless.ports import Clock, Connection, Draft, Rooms
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.drafts.items import Answer, Item
-from stepless.runtime.rooms import messages
-from stepless.runtime.rooms.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing
-from stepless.runtime.rooms.fan import Fan
-from stepless.runtime.rooms.messages import Person
-from stepless.runtime.rooms.pace import Pace
-from stepless.runtime.rooms.rules import Intake, check_entry, forbidden, not_committed
-from stepless.runtime.rooms.upkeep import attempted
 from stepless.runtime.verbs.drafts import DraftVerbs
 
 OK: Final = 200
