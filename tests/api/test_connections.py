@@ -15,7 +15,7 @@ from stepless.limits import CHECKPOINT_ITEMS, CONNECTION_LIFE_MS, MEMBERS_FRESH_
 from stepless.ports import Draft
 from stepless.runtime.access.api_keys import hashed
 from stepless.runtime.access.roles import Role
-from stepless.runtime.drafts.items import StartedRun
+from stepless.runtime.draft_runs import StartedRun
 
 READS = frozenset({Role.READ})
 

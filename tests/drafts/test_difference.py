@@ -12,6 +12,7 @@ from retyped import check, is_container
 from test_documents import DOCUMENTS, canonical
 from typed import play
 
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, towards, transplanted
 from stepless.drafts.rules.diff.sequences import orders
 from stepless.drafts.rules.document import from_document, to_document
@@ -21,7 +22,6 @@ from stepless.drafts.rules.requests import Gesture
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities, room_of, snapshot
 from stepless.drafts.rules.values import spliced
-from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.wiring.local import local
 
 DOCUMENT: dict[str, Any] = {

@@ -16,12 +16,12 @@ from retyped import canonical, check, is_container, retyped
 
 from stepless.compile import parse
 from stepless.compile.patching import patched
+from stepless.drafts.operations.texts import gestures_to, shown_text
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.document import from_document, to_document
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import TEXT, Entities, snapshot
 from stepless.errors import DocumentRefused
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.texts import gestures_to, shown_text
 from stepless.runtime.wiring.local import local
 
 ROOT = Path(__file__).parents[2]

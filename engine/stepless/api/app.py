@@ -50,6 +50,7 @@ from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
 from stepless.api.site import LOCAL, Site
+from stepless.drafts.operations.verbs import DraftVerbs, Files
 from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
@@ -60,7 +61,6 @@ from stepless.runtime.access.login import Discovery
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.drafts import DraftVerbs, Files
 
 _ABOUT: Final = "Publish workflows, start runs, answer their questions, replay every event."
 

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.login import Login
-from stepless.runtime.drafts.items import Item, StartedRun
+from stepless.runtime.draft_runs import StartedRun
+from stepless.runtime.drafts.items import Item
 
 
 @dataclass(frozen=True, slots=True)

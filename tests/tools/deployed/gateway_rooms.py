@@ -16,6 +16,7 @@ from stepless.adapters.memory.rooms import MemoryRooms
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.drafts.sessions.connections import Connections
 from stepless.drafts.sessions.fan_out import Fan
@@ -26,7 +27,6 @@ from stepless.runtime.access.roles import Role
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.access.tokens import Key, Signer
-from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 

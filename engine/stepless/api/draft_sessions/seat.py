@@ -22,7 +22,8 @@ from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Answer, Item, StartedRun
+from stepless.runtime.draft_runs import StartedRun
+from stepless.runtime.drafts.items import Answer, Item
 
 
 async def serve(seats: Seats, socket: WebSocket, visitor: Visitor) -> None:

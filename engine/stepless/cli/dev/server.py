@@ -25,11 +25,11 @@ from stepless.cli.dev.run_lines import RunLines, announcement, console_address
 from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.collector import resting_collector, serving_collector
 from stepless.compile import parse
+from stepless.drafts.operations.files import file_changed
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, NotFound, Refused, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
 from stepless.runtime.access.sessions import Sessions
-from stepless.runtime.verbs.drafts.files import file_changed
 from stepless.runtime.wiring.equipment import retention_ms
 from stepless.runtime.wiring.exporting import EVENTS_URL
 from stepless.runtime.wiring.local import Local, local

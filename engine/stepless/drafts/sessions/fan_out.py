@@ -22,7 +22,8 @@ from stepless.ports import Clock, Connection, Draft, Rooms, Wire
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Item, StartedRun
+from stepless.runtime.draft_runs import StartedRun
+from stepless.runtime.drafts.items import Item
 
 SILENCE: Final = Closing(DONE, "nothing was heard for a while")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from stepless.adapters.aws.clients import client
 from stepless.adapters.aws.connections import GatewayWire
 from stepless.adapters.aws.dynamo.rooms import DynamoRooms
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions.connections import Connections
 from stepless.drafts.sessions.fan_out import Fan
 from stepless.ports import Rooms
@@ -16,7 +17,6 @@ from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.login import Login
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
-from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.wiring.aws import Cloud, setting, signer
 
 

@@ -52,13 +52,3 @@ class Answer(NamedTuple):
 
     code: str
     retry_after_ms: int | None = None
-
-
-class StartedRun(NamedTuple):
-    """A test run of the draft as it was after item `seq` of an epoch. It is no part of the log."""
-
-    run_id: str
-    epoch: int
-    seq: int
-    by: str
-    at_ms: int

@@ -21,6 +21,10 @@ from stepless.api.replies import damaged, finding_out, fitting, instant, page, r
 from stepless.api.requests import Body, ListQuery
 from stepless.api.responses.general import DamageOut, FindingOut
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.operations.bases import standing
+from stepless.drafts.operations.fixes import Checked, checked
+from stepless.drafts.operations.texts import gesture_out
+from stepless.drafts.operations.verbs import DraftVerbs, Shown
 from stepless.drafts.sessions.messages import answer_out, item_out
 from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import (
@@ -38,10 +42,6 @@ from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
 from stepless.runtime.drafts.heads import base_of, origin_of
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts import DraftVerbs, Shown
-from stepless.runtime.verbs.drafts.bases import standing
-from stepless.runtime.verbs.drafts.mending import Checked, checked
-from stepless.runtime.verbs.drafts.texts import gesture_out
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12

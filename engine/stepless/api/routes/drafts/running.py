@@ -23,17 +23,16 @@ from stepless.api.requests import Body
 from stepless.api.responses.general import RunLinks
 from stepless.api.routes.drafts.schemas import Seq
 from stepless.api.routes.drafts.texts import refusal_of
+from stepless.drafts.operations.publishing import DraftRefused
+from stepless.drafts.operations.runs import Asked, run_draft
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import Forbidden
 from stepless.limits import DEFAULT_PAGE_ITEMS, MAX_INSTANCE_CHARACTERS, MAX_PINS, MAX_PINS_BYTES, MAX_REQUEST_BYTES
 from stepless.model.draft_run import Pin
 from stepless.ports import Draft
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
-from stepless.runtime.drafts.draft_runs import noted_runs
-from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.publishing import DraftRefused
-from stepless.runtime.verbs.drafts.running import Asked, run_draft
+from stepless.runtime.draft_runs import StartedRun, noted_runs
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 Path = Annotated[str, Field(min_length=1, max_length=MAX_INSTANCE_CHARACTERS)]

@@ -33,20 +33,19 @@ from stepless.api.routes.drafts.schemas import (
     TextBody,
     TextOut,
 )
+from stepless.drafts.operations.diff import diff
+from stepless.drafts.operations.files import Saved, conflict_of, save
+from stepless.drafts.operations.history import Entry, history, restore
+from stepless.drafts.operations.merging import conflicts, settle, take_in_version
+from stepless.drafts.operations.publishing import DraftRefused, publish
+from stepless.drafts.operations.texts import gesture_out, is_json, read_text, typed
+from stepless.drafts.operations.verbs import At, DraftVerbs, Files
 from stepless.drafts.rules.requests import Gesture
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
 from stepless.model.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts import DraftVerbs, Files
-from stepless.runtime.verbs.drafts.comparing import diff
-from stepless.runtime.verbs.drafts.files import Saved, conflict_of, save
-from stepless.runtime.verbs.drafts.history import Entry, history, restore
-from stepless.runtime.verbs.drafts.incoming import conflicts, settle, take_in_version
-from stepless.runtime.verbs.drafts.publishing import DraftRefused, publish
-from stepless.runtime.verbs.drafts.texts import gesture_out, is_json, read_text, typed
-from stepless.runtime.verbs.drafts.verbs import At
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _ESCAPED: Final = 6  # bytes of JSON that one character of a text may take

@@ -16,6 +16,9 @@ from stepless.core.history.outputs import Outputs, Settled
 from stepless.core.history.remembered import Remembered
 from stepless.core.inputs import merged
 from stepless.core.masking import HIDDEN
+from stepless.drafts.operations.run_values import Former, FormerRuns
+from stepless.drafts.operations.value_schemas import Shape, contract_shape, shape_of
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.layout import path_of
 from stepless.drafts.rules.document.values import decoded
@@ -25,9 +28,6 @@ from stepless.limits import MAX_EVALUATED_CHARACTERS, MAX_SCOPE_NODES, MAX_WARM_
 from stepless.model.findings import Severity
 from stepless.model.json import JSON, read_path
 from stepless.model.kind import ERROR
-from stepless.runtime.verbs.drafts.remembering import Former, FormerRuns
-from stepless.runtime.verbs.drafts.shapes import Shape, contract_shape, shape_of
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 
 _RESULT: Final = "value"
 

@@ -11,6 +11,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from stepless.drafts.operations.bases import Base, move_base, read_base, state_of_base
+from stepless.drafts.operations.diff import version_of
+from stepless.drafts.operations.texts import differences, kept_text
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.diff import hunks, transplanted
 from stepless.drafts.rules.diff.values import canonical
 from stepless.drafts.rules.document.values import decoded
@@ -26,10 +30,6 @@ from stepless.limits import MAX_CONFLICTS, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
 from stepless.runtime.drafts.items import Answer, Intent, Item
-from stepless.runtime.verbs.drafts.bases import Base, move_base, read_base, state_of_base
-from stepless.runtime.verbs.drafts.comparing import version_of
-from stepless.runtime.verbs.drafts.texts import differences, kept_text
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 
 _log = logging.getLogger(__name__)
 _CLIENT: Final = "file"

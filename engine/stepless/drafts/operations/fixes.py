@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.effects import Set
 from stepless.drafts.rules.fixes import mended
 from stepless.drafts.rules.fold import apply
@@ -15,7 +16,6 @@ from stepless.errors import NotFound
 from stepless.limits import MAX_FIXES, RENAME_ITEMS
 from stepless.model.findings import Change, Finding, Fix
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 
 _UNKNOWN: Final = "unknown_reference"
 _ID: Final = ("id",)

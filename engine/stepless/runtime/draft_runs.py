@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
 from stepless.model.damage import FAULTS
-from stepless.runtime.drafts.items import StartedRun
 from stepless.runtime.world import World
+
+
+class StartedRun(NamedTuple):
+    """A test run of the draft as it was after item `seq` of an epoch. It is no part of the log."""
+
+    run_id: str
+    epoch: int
+    seq: int
+    by: str
+    at_ms: int
 
 
 def note_run(world: World, workflow_id: str, started: StartedRun) -> None:

@@ -8,6 +8,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from stepless.compile import parse
+from stepless.drafts.operations.bases import Base, move_base, read_base
+from stepless.drafts.operations.merging import Came, take_in
+from stepless.drafts.operations.texts import is_json, shown_text
+from stepless.drafts.operations.verbs import At, DraftVerbs, Files
 from stepless.drafts.rules.diff.values import canonical
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.layout import layout_of
@@ -15,10 +19,6 @@ from stepless.errors import Conflict, DocumentRefused, InvalidRequest
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts.bases import Base, move_base, read_base
-from stepless.runtime.verbs.drafts.incoming import Came, take_in
-from stepless.runtime.verbs.drafts.texts import is_json, shown_text
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs, Files
 
 
 class Saved(NamedTuple):

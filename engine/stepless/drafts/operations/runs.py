@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepless.compile.canonical import json_findings
+from stepless.drafts.operations.publishing import refused
+from stepless.drafts.operations.run_permissions import Reuse, check_effects
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.values import decoded
 from stepless.drafts.rules.state import Entities, room_of, tail_of
@@ -20,14 +23,10 @@ from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
 from stepless.ports import Version
-from stepless.runtime.drafts.draft_runs import note_run
-from stepless.runtime.drafts.items import StartedRun
+from stepless.runtime.draft_runs import StartedRun, note_run
 from stepless.runtime.header_notes import DRAFT_RUN
 from stepless.runtime.headers import NO_NUMBER
 from stepless.runtime.verbs import publishing
-from stepless.runtime.verbs.drafts.effects import Reuse, check_effects
-from stepless.runtime.verbs.drafts.publishing import refused
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 from stepless.runtime.verbs.inspecting import head_of
 from stepless.runtime.verbs.reruns import check_node
 from stepless.runtime.verbs.starting import encoded_inputs, new_run_id, start_version

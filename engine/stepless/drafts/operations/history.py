@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from stepless.drafts.operations.diff import version_of
+from stepless.drafts.operations.texts import gestures_to
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.diff import flattened, towards
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.messages import effects_read
@@ -16,9 +19,6 @@ from stepless.errors import NotFound
 from stepless.limits import HISTORY_ITEMS, HISTORY_PAUSE_MS, MAX_HISTORY_CHANGES
 from stepless.model.json import JSON
 from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts.comparing import version_of
-from stepless.runtime.verbs.drafts.texts import gestures_to
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 
 _WORDS = {"place": "placed", "text": "typed"}
 _NAMED = frozenset({"id", "parent", "order"})

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from stepless.compile import parse
 from stepless.compile.patching import composed, patched
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, transplanted
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.effects import Put, Splice, Write, all_written
@@ -17,7 +18,6 @@ from stepless.drafts.rules.state import TEXT, Entities, State
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_INTENT_WRITES
 from stepless.model.json import JSON
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 
 _BOM: Final = "\ufeff"
 

@@ -7,6 +7,9 @@ from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
 from stepless.compile.patching import composed
+from stepless.drafts.operations.bases import read_base, state_of_base
+from stepless.drafts.operations.texts import shown_text
+from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.diff import aligned
 from stepless.drafts.rules.diff.sequences import rising
 from stepless.drafts.rules.diff.values import canonical
@@ -18,9 +21,6 @@ from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.attached import decode_attached
 from stepless.model.json import JSON
 from stepless.runtime.nearest import unknown_workflow
-from stepless.runtime.verbs.drafts.bases import read_base, state_of_base
-from stepless.runtime.verbs.drafts.texts import shown_text
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs
 from stepless.runtime.versions import document_of
 
 _BODY: Final = ("nodes", "edges")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from stepless.drafts.operations.bases import move_base, read_base
+from stepless.drafts.operations.texts import kept_text, shown_text
+from stepless.drafts.operations.verbs import At, DraftVerbs, block_of
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused
@@ -13,9 +16,6 @@ from stepless.model.attached import Attached
 from stepless.model.findings import Finding, Severity
 from stepless.ports import StoredVersion
 from stepless.runtime.verbs import publishing
-from stepless.runtime.verbs.drafts.bases import move_base, read_base
-from stepless.runtime.verbs.drafts.texts import kept_text, shown_text
-from stepless.runtime.verbs.drafts.verbs import At, DraftVerbs, block_of
 from stepless.runtime.versions import document_of
 
 
