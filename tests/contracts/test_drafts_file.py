@@ -12,9 +12,9 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.system import SystemClock
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.records import Storage
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.records import Storage
 
 TOOLS = Path(__file__).parents[1] / "tools" / "drafts"
 WF = Draft("wf", 1)
@@ -28,9 +28,9 @@ from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.system import SystemClock
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import Storage
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.records import Storage
 database, name, wf = Database(sys.argv[2]), sys.argv[3], Draft("wf", 1)
 drafting = Drafting(Storage(SqliteDrafts(database), SqliteBlobs(database), SystemClock()), PlainEditing())
 seq = drafting.current("wf").seq

@@ -18,6 +18,12 @@ from world import START, Tab, World, canonical, letters
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Answer
+from stepless.drafts.log.entries import Intent as Asked
+from stepless.drafts.log.records import Records, Storage
+from stepless.drafts.log.rules_adapter import Origin, Rules
+from stepless.drafts.log.warm_draft import Room
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.messages import item_read
@@ -28,12 +34,6 @@ from stepless.drafts.rules.state import Entities, snapshot
 from stepless.drafts.rules.values import Object
 from stepless.limits import LAST_KEPT_MS
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Answer
-from stepless.runtime.drafts.items import Intent as Asked
-from stepless.runtime.drafts.records import Records, Storage
-from stepless.runtime.drafts.room import Room
-from stepless.runtime.drafts.rules import Origin, Rules
 
 DAY_MS = 24 * 3_600_000
 OF_THE_FILE = 0x9000

@@ -11,11 +11,11 @@ from kept_world import KeptTab, KeptWorld, kept_episode
 from world import Tab, mutated
 
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log import sequencing
+from stepless.drafts.log.entries import Item
+from stepless.drafts.log.warm_draft import LAST, Room
 from stepless.errors import StoreUnusable
 from stepless.ports import Draft
-from stepless.runtime.drafts import sequencing
-from stepless.runtime.drafts.items import Item
-from stepless.runtime.drafts.room import LAST, Room
 
 pytestmark = pytest.mark.long
 

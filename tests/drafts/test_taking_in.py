@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from stepless.compile import parse
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.bases import read_base
 from stepless.drafts.operations.merging import Came, conflicts, settle, take_in
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.state import room_of
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Item
 from stepless.runtime.wiring.local import Local, local
 
 TEXT = "id: w\nname: Ours\nnodes:\n  a: {type: manual}\n  b: {type: transform, after: a, with: {value: 1}}\n"

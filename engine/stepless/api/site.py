@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from stepless.drafts.log.entries import Item
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.login import Login
 from stepless.runtime.draft_runs import StartedRun
-from stepless.runtime.drafts.items import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import pytest
 from draft_client import op, renames
 from room_steps import ADA, BO, MakeRoom, edit, socket
 
+from stepless.drafts.log.entries import Item
 from stepless.limits import MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Item
 
 pytestmark = pytest.mark.anyio
 

@@ -10,11 +10,11 @@ from draft_client import op, renames, until
 from room_steps import ADA, MakeRoom, edit, socket
 
 from stepless.api.app import create_app
+from stepless.drafts.log.entries import Item
 from stepless.drafts.sessions.bounds import Bounds
 from stepless.errors import StoreUnavailable
 from stepless.limits import CHECKPOINT_ITEMS
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Item
 
 pytestmark = pytest.mark.anyio
 

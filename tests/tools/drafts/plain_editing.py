@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
+from stepless.drafts.log.editing import Decided
+from stepless.drafts.log.entries import Intent, Item
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.editing import Decided
-from stepless.runtime.drafts.items import Intent, Item
 
 State = dict[str, JSON]
 ORIGIN: JSON = {f"block/o{number}": {"x": 0} for number in range(6)}

@@ -8,14 +8,14 @@ from typing import Any
 
 from plain_editing import ORIGIN, PlainEditing, State, canonical, random_gesture
 
+from stepless.drafts.log.checkpoints import checkpoint
+from stepless.drafts.log.entries import Intent, Item, Last
+from stepless.drafts.log.heads import new_head
+from stepless.drafts.log.opening import Opening
+from stepless.drafts.log.records import Records, Storage
+from stepless.drafts.log.sequencing import submit
+from stepless.drafts.log.warm_draft import Room
 from stepless.ports import Draft, DraftHead, Drafts, Entity
-from stepless.runtime.drafts.checkpoints import checkpoint
-from stepless.runtime.drafts.heads import new_head
-from stepless.runtime.drafts.items import Intent, Item, Last
-from stepless.runtime.drafts.opening import Opening
-from stepless.runtime.drafts.records import Records, Storage
-from stepless.runtime.drafts.room import Room
-from stepless.runtime.drafts.sequencing import submit
 
 KEYS = [*ORIGIN, *(f"block/n{number}" for number in range(4)), "doc"]
 

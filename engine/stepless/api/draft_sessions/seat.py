@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from stepless.api.draft_sessions.outbox import Outbox
 from stepless.api.draft_sessions.seats import Seats
+from stepless.drafts.log.entries import Answer, Item
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.admission import check_entry, check_standing, forbidden, not_committed
 from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
@@ -23,7 +24,6 @@ from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.draft_runs import StartedRun
-from stepless.runtime.drafts.items import Answer, Item
 
 
 async def serve(seats: Seats, socket: WebSocket, visitor: Visitor) -> None:

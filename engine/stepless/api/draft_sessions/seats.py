@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from stepless.api.draft_sessions.sessions import Rooms
+from stepless.drafts.log.entries import Item
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.closing import Closing
 from stepless.model.json import JSON
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Item
 
 Roles = Callable[[Visitor], frozenset[Role]]
 """What a visitor may do now; empty where the key is gone."""

@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
+from stepless.drafts.log.entries import Answer, Item
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions.admission import Intake
 from stepless.drafts.sessions.bounds import Bounds
@@ -23,7 +24,6 @@ from stepless.limits import DRAFT_POLL_MS, DRAFTS_SWEPT_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.draft_runs import StartedRun
-from stepless.runtime.drafts.items import Answer, Item
 
 Listener = Callable[[Draft, Item | StartedRun | None], None]
 """Receives each item that this process commits to a draft, each test run that it starts, and None when the epoch of the draft is

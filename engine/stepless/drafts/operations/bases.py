@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepless.compile.patching import composed
+from stepless.drafts.log.heads import base_of
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.diff import aligned
 from stepless.drafts.rules.state import Entities
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
-from stepless.runtime.drafts.heads import base_of
 
 
 class Base(NamedTuple):

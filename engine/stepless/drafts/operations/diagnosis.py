@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepless.drafts.log.heads import base_of, each_head, origin_of
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.errors import Damaged, LogUnreadable
 from stepless.model.damage import FAULTS, Damage, damage_in, why_of
 from stepless.runtime.diagnosis.findings import RULES, Diagnosis
-from stepless.runtime.drafts.heads import base_of, each_head, origin_of
 from stepless.runtime.world import World
 
 

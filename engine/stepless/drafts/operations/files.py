@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from stepless.compile import parse
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.bases import Base, move_base, read_base
 from stepless.drafts.operations.merging import Came, take_in
 from stepless.drafts.operations.texts import is_json, shown_text
@@ -18,7 +19,6 @@ from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.json import JSON
-from stepless.runtime.drafts.items import Item
 
 
 class Saved(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.effects import Set
 from stepless.drafts.rules.fixes import mended
@@ -15,7 +16,6 @@ from stepless.drafts.rules.requests import Gesture
 from stepless.errors import NotFound
 from stepless.limits import MAX_FIXES, RENAME_ITEMS
 from stepless.model.findings import Change, Finding, Fix
-from stepless.runtime.drafts.items import Item
 
 _UNKNOWN: Final = "unknown_reference"
 _ID: Final = ("id",)

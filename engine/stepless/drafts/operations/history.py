@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.diff import version_of
 from stepless.drafts.operations.texts import gestures_to
 from stepless.drafts.operations.verbs import At, DraftVerbs
@@ -18,7 +19,6 @@ from stepless.drafts.rules.values import Object, same
 from stepless.errors import NotFound
 from stepless.limits import HISTORY_ITEMS, HISTORY_PAUSE_MS, MAX_HISTORY_CHANGES
 from stepless.model.json import JSON
-from stepless.runtime.drafts.items import Item
 
 _WORDS = {"place": "placed", "text": "typed"}
 _NAMED = frozenset({"id", "parent", "order"})

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from stepless.drafts.log.entries import Answer, Intent, Item
 from stepless.drafts.operations.bases import Base, move_base, read_base, state_of_base
 from stepless.drafts.operations.diff import version_of
 from stepless.drafts.operations.texts import differences, kept_text
@@ -29,7 +30,6 @@ from stepless.errors import Conflict, NotFound, Refused, SteplessError
 from stepless.limits import MAX_CONFLICTS, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
-from stepless.runtime.drafts.items import Answer, Intent, Item
 
 _log = logging.getLogger(__name__)
 _CLIENT: Final = "file"

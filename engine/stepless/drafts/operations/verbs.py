@@ -9,6 +9,11 @@ from typing import NamedTuple, Protocol
 
 from stepless.compile import parse
 from stepless.compile.canonical import content_hash, json_findings
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.origins import EMPTY, Origins
+from stepless.drafts.log.records import storage_of
+from stepless.drafts.log.rules_adapter import Rules
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.messages import Malformed, read_intent
 from stepless.drafts.rules.state import Entities, named_in, snapshot
@@ -19,11 +24,6 @@ from stepless.model.findings import Finding
 from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Answer, Intent, Item
-from stepless.runtime.drafts.origins import EMPTY, Origins
-from stepless.runtime.drafts.records import storage_of
-from stepless.runtime.drafts.rules import Rules
 from stepless.runtime.nearest import unknown_workflow
 from stepless.runtime.world import World
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from time import monotonic
 
+from stepless.drafts.log.entries import Answer
 from stepless.drafts.sessions.bounds import Bounds
 from stepless.drafts.sessions.closing import LOGIN_OVER, MALFORMED, ROLE_LOST, TOO_MUCH, Closing
 from stepless.drafts.sessions.messages import Hello
@@ -16,7 +17,6 @@ from stepless.limits import BUSY_RETRY_MS, MAX_PACED_CLIENTS, OTHERS_HEARD_S
 from stepless.ports import Draft
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Visitor
-from stepless.runtime.drafts.items import Answer
 
 
 def check_entry(hello: Hello, person: str, held: str | None, people: int, bounds: Bounds) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from stepless.drafts.log.entries import Answer, Item
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.admission import Intake, check_entry, forbidden, not_committed
@@ -23,7 +24,6 @@ from stepless.limits import CONNECTION_LIFE_MS, MAX_BEHIND_ITEMS, MAX_PACED_CLIE
 from stepless.ports import Clock, Connection, Draft, Rooms
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Tickets
-from stepless.runtime.drafts.items import Answer, Item
 
 OK: Final = 200
 REFUSED: Final = 401

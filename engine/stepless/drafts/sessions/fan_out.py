@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final
 
+from stepless.drafts.log.entries import Item
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.admission import check_standing
 from stepless.drafts.sessions.bounds import ON_AWS, Bounds
@@ -23,7 +24,6 @@ from stepless.runtime.access.roles import Role
 from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.draft_runs import StartedRun
-from stepless.runtime.drafts.items import Item
 
 SILENCE: Final = Closing(DONE, "nothing was heard for a while")
 

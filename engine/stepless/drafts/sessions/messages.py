@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.log.entries import Answer, Item
 from stepless.drafts.sessions.closing import MALFORMED, TOO_LARGE, Closing
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.runtime.draft_runs import StartedRun
-from stepless.runtime.drafts.items import Answer, Item
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
 _ITEMS_AROUND: Final = 100  # bytes of a message around its items

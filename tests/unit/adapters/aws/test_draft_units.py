@@ -14,12 +14,12 @@ from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.item_keys import entity
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.records import Storage
 from stepless.limits import CHECKPOINT_ITEMS
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import Storage
 
 WF = Draft("refund", 1)
 PAGE = (Path(__file__).parents[4] / "docs" / "drafts.md").read_text()

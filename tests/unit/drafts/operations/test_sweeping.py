@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.clock import SettableClock
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.sweeping import sweep_drafts
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFTS_SWEPT_MS, SWEPT_CHECKPOINT_IDLE_MS
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Item
 from stepless.runtime.wiring.local import local
 from stepless.runtime.world import World
 

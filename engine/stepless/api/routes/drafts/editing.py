@@ -21,6 +21,8 @@ from stepless.api.replies import damaged, finding_out, fitting, instant, page, r
 from stepless.api.requests import Body, ListQuery
 from stepless.api.responses.general import DamageOut, FindingOut
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.log.entries import Item
+from stepless.drafts.log.heads import base_of, origin_of
 from stepless.drafts.operations.bases import standing
 from stepless.drafts.operations.fixes import Checked, checked
 from stepless.drafts.operations.texts import gesture_out
@@ -40,8 +42,6 @@ from stepless.model.damage import Damage
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
-from stepless.runtime.drafts.heads import base_of, origin_of
-from stepless.runtime.drafts.items import Item
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12

@@ -33,6 +33,7 @@ from stepless.api.routes.drafts.schemas import (
     TextBody,
     TextOut,
 )
+from stepless.drafts.log.entries import Item
 from stepless.drafts.operations.diff import diff
 from stepless.drafts.operations.files import Saved, conflict_of, save
 from stepless.drafts.operations.history import Entry, history, restore
@@ -45,7 +46,6 @@ from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
 from stepless.model.encoding import encode
 from stepless.runtime.access.audit import AuditLog
-from stepless.runtime.drafts.items import Item
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _ESCAPED: Final = 6  # bytes of JSON that one character of a text may take

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stepless.drafts.log.heads import NAMES
+from stepless.drafts.log.records import BLOB_OWNER, damaged
+from stepless.drafts.log.rules_adapter import Origin
 from stepless.model.attached import Attached
 from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, StoredVersion
-from stepless.runtime.drafts.heads import NAMES
-from stepless.runtime.drafts.records import BLOB_OWNER, damaged
-from stepless.runtime.drafts.rules import Origin
 from stepless.runtime.versions import Versions
 
 EMPTY: Mapping[str, JSON] = {}

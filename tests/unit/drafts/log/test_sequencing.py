@@ -12,13 +12,13 @@ from plain_editing import ORIGIN, PlainEditing, State
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.records import Storage
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
 from stepless.limits import BUSY_RETRY_MS, LAST_KEPT_MS, MAX_BEHIND_ITEMS, MAX_INLINE_BYTES, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import Draft, Op
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Answer, Intent, Item
-from stepless.runtime.drafts.records import Storage
 
 WF = Draft("wf", 1)
 SET = ["set", "block/o1", "x", 1]

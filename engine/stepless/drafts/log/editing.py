@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
+from stepless.drafts.log.entries import Intent, Item
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Intent, Item
 
 S = TypeVar("S")
 

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Final, Generic
 
+from stepless.drafts.log.editing import Editing, S
+from stepless.drafts.log.entries import Item, Last
+from stepless.drafts.log.records import Kept, Records
 from stepless.limits import LAST_KEPT_MS, MAX_BEHIND_ITEMS, TOMBSTONE_KEPT_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.editing import Editing, S
-from stepless.runtime.drafts.items import Item, Last
-from stepless.runtime.drafts.records import Kept, Records
 
 LAST: Final = "last/"
 """Begins the key of the entity that holds the `Last` of a client."""

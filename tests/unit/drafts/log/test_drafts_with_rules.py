@@ -9,15 +9,15 @@ from edits import Editor
 from world import START, canonical
 
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.records import Storage
+from stepless.drafts.log.rules_adapter import Origin, Rules, typed
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.state import Entities, snapshot
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import Storage
-from stepless.runtime.drafts.rules import Origin, Rules, typed
 
 WF = Draft("w", 1)
 

@@ -10,14 +10,14 @@ from plain_editing import ORIGIN, PlainEditing, State
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.heads import new_head
+from stepless.drafts.log.records import Storage, storage_of
 from stepless.errors import Conflict, NotFound, Refused, StoreUnavailable
 from stepless.limits import CLOSED_KEPT_MS, MAX_DRAFTS
 from stepless.model.packing import unpack
 from stepless.ports import Draft, DraftHead, Entity
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.heads import new_head
-from stepless.runtime.drafts.items import Answer, Intent, Item
-from stepless.runtime.drafts.records import Storage, storage_of
 
 SET = ["set", "block/o1", "x", 1]
 OTHER = {"block/o1": {"x": 50}}

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from stepless.drafts.log.entries import Item
 from stepless.errors import Damaged, Refused
 from stepless.limits import DRAFT_READ_ITEMS, MAX_INLINE_BYTES, OP_KEPT_MS
 from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
 from stepless.model.packing import dump, pack, unpack
 from stepless.ports import Blobs, Clock, Draft, Drafts, Entity, Op, StateAt
-from stepless.runtime.drafts.items import Item
 
 BLOB_OWNER: Final = "workflow-drafts"
 """Begins the keys of the blobs of drafts, as the id of a run begins those of runs:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Final, Generic
 
+from stepless.drafts.log import checkpoints, sequencing
+from stepless.drafts.log.editing import Editing, S
+from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.heads import each_head, move, new_head, settle, successor
+from stepless.drafts.log.opening import Opening
+from stepless.drafts.log.records import Records, Storage, encoded
+from stepless.drafts.log.warm_draft import Room
 from stepless.errors import Conflict, NotFound, Refused, StoreUnusable
 from stepless.limits import DRAFT_READ_ITEMS, MAX_DRAFTS, MAX_WARM_DRAFTS, SEQUENCING_TRIES, SWEPT_CHECKPOINT_IDLE_MS
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
-from stepless.runtime.drafts import checkpoints, sequencing
-from stepless.runtime.drafts.editing import Editing, S
-from stepless.runtime.drafts.heads import each_head, move, new_head, settle, successor
-from stepless.runtime.drafts.items import Answer, Intent, Item
-from stepless.runtime.drafts.opening import Opening
-from stepless.runtime.drafts.records import Records, Storage, encoded
-from stepless.runtime.drafts.room import Room
 
 _GATES: Final = 16  # locks under which drafts are opened: few wait for the opening of another draft
 

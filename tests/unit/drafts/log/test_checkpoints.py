@@ -9,6 +9,9 @@ from plain_editing import ORIGIN, PlainEditing, State
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.records import BLOB_OWNER, Storage
 from stepless.errors import NotFound, StoreUnavailable, StoreUnusable
 from stepless.limits import (
     CHECKPOINT_ITEMS,
@@ -21,9 +24,6 @@ from stepless.limits import (
 )
 from stepless.model.json import JSON
 from stepless.ports import Draft, Entity
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import BLOB_OWNER, Storage
 
 WF = Draft("wf", 1)
 

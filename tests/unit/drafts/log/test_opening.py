@@ -18,15 +18,15 @@ from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.entries import Intent
+from stepless.drafts.log.heads import new_head
+from stepless.drafts.log.opening import Opening
+from stepless.drafts.log.records import Storage
+from stepless.drafts.log.warm_draft import Room
 from stepless.errors import StoreUnusable
 from stepless.limits import SWEPT_CHECKPOINT_IDLE_MS
 from stepless.ports import Draft, Drafts, Entity, Op
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.heads import new_head
-from stepless.runtime.drafts.items import Intent
-from stepless.runtime.drafts.opening import Opening
-from stepless.runtime.drafts.records import Storage
-from stepless.runtime.drafts.room import Room
 
 SEEDS, OPENINGS = 60, 5
 

@@ -6,14 +6,14 @@ a decision that ends in an item needs no read before it; one that ends in an ans
 
 from __future__ import annotations
 
+from stepless.drafts.log.editing import S, Undecided
+from stepless.drafts.log.entries import Answer, Intent, Item, Last
+from stepless.drafts.log.records import Records
+from stepless.drafts.log.warm_draft import Room
 from stepless.errors import InvalidRequest
 from stepless.limits import BUSY_RETRY_MS, SEQUENCING_TRIES
 from stepless.model.json import JSON
 from stepless.ports import Clock
-from stepless.runtime.drafts.editing import S, Undecided
-from stepless.runtime.drafts.items import Answer, Intent, Item, Last
-from stepless.runtime.drafts.records import Records
-from stepless.runtime.drafts.room import Room
 
 BUSY = Answer("busy", BUSY_RETRY_MS)
 REPLACED = Answer("replaced")

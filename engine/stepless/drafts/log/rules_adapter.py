@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from stepless.drafts.log.editing import Decided, Undecided
+from stepless.drafts.log.entries import Intent, Item
 from stepless.drafts.rules import messages
 from stepless.drafts.rules.budget import Budget, Exhausted
 from stepless.drafts.rules.document import from_document
@@ -17,8 +19,6 @@ from stepless.drafts.rules.resolve import Change, resolve
 from stepless.drafts.rules.state import TEXT, Entities
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.editing import Decided, Undecided
-from stepless.runtime.drafts.items import Intent, Item
 
 
 class Origin(NamedTuple):

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic
 
+from stepless.drafts.log.editing import Editing, S
+from stepless.drafts.log.entries import Last
+from stepless.drafts.log.heads import any_origin
+from stepless.drafts.log.records import Records, Storage
+from stepless.drafts.log.warm_draft import LAST, Room
 from stepless.model.json import JSON
 from stepless.ports import DraftHead
-from stepless.runtime.drafts.editing import Editing, S
-from stepless.runtime.drafts.heads import any_origin
-from stepless.runtime.drafts.items import Last
-from stepless.runtime.drafts.records import Records, Storage
-from stepless.runtime.drafts.room import LAST, Room
 
 
 class Opening(Generic[S]):

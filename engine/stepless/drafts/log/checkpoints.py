@@ -6,10 +6,10 @@ another one: a store keeps the newest of each entity, so checkpoints may overtak
 
 from __future__ import annotations
 
+from stepless.drafts.log.editing import S
+from stepless.drafts.log.records import Storage
+from stepless.drafts.log.warm_draft import Room
 from stepless.limits import CHECKPOINT_ITEMS, STATE_ITEMS
-from stepless.runtime.drafts.editing import S
-from stepless.runtime.drafts.records import Storage
-from stepless.runtime.drafts.room import Room
 
 
 def is_due(room: Room[S]) -> bool:

@@ -8,8 +8,8 @@ from plain_editing import PlainEditing, State
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.records import Storage
+from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.records import Storage
 
 
 @pytest.fixture
