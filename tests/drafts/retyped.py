@@ -127,9 +127,9 @@ def check(rng: Random, document: dict[str, JSON], epoch: str = "e") -> int:
     state = Entities(json.loads(canonical(from_document(document, epoch, is_container))))
     editor = Editor(rng, 0x4E00)
     for _ in range(rng.randrange(6)):
-        gesture = editor.gesture(state)
-        if gesture is not None:
-            state = Entities(snapshot(resolve(state, [gesture]).state))
+        operation = editor.operation(state)
+        if operation is not None:
+            state = Entities(snapshot(resolve(state, [operation]).state))
     goal = to_document(state)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
         goal = retyped(rng, goal)

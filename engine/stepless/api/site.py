@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.login import Login
@@ -20,7 +20,7 @@ class Site:
     items on to people whose sockets are there."""
 
     socket: str = ""
-    beyond: Callable[[Draft, Item | StartedRun | None], None] | None = None
+    beyond: Callable[[Draft, LogEntry | StartedRun | None], None] | None = None
     login: Login | None = None
 
 

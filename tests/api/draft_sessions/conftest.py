@@ -17,14 +17,14 @@ async def make_room(make_door: Any) -> AsyncIterator[MakeRoom]:
     made = []
 
     async def make(**bounds: Any) -> Any:
-        door = await make_door(development=True, room_bounds=Bounds(**bounds))
+        door = await make_door(development=True, session_bounds=Bounds(**bounds))
         made.append(door)
         assert (await door.ask.post("/drafts/w", json={"from": "empty"})).status_code == 200
         return door
 
     yield make
     for door in made:
-        await door.app.state.rooms.close()
+        await door.app.state.draft_editing.close()
 
 
 @pytest.fixture

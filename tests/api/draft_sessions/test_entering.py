@@ -52,7 +52,7 @@ async def test_a_session_that_is_over_ends_its_sockets(make_door: Any, left_ms: 
         ada.say("hello", client=ADA, tab="t", after=0, epoch=1)
         told = await ada.hear(heard)
         assert (told.get("person"), told.get("code")) in (("local ada", None), (None, 4401))
-    await room.app.state.rooms.close()
+    await room.app.state.draft_editing.close()
 
 
 async def test_a_ticket_that_cannot_be_looked_up_is_a_problem_too(room: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from draft_client import op, renames
 from room_steps import ADA, BO, MakeRoom, edit, socket
 
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.limits import MAX_OPS_PER_S, MAX_PRESENCE_BYTES, MAX_SOCKET_QUEUE
 from stepless.ports import Draft
 
@@ -36,13 +36,13 @@ async def test_an_op_beside_a_flood_waits_for_few_ops_of_it(make_room: MakeRoom)
     """Counted, not timed: a thousand ops lie in the socket of one person when another one edits ten times. Of those the server
     takes at most one for each edit, so no edit waits for more than twice the work of an op."""
     room = await make_room(pace_delay_ms=2_000)
-    submit, taken = room.app.state.rooms.submit, []
+    submit, taken = room.app.state.draft_editing.submit, []
 
     async def counted(draft: Draft, message: Any, by: str) -> Any:
         taken.append(message["client"])
         return await submit(draft, message, by)
 
-    room.app.state.rooms.submit = counted
+    room.app.state.draft_editing.submit = counted
     async with await socket(room) as ada, await socket(room) as bo:
         await ada.enter(ADA)
         await bo.enter(BO)
@@ -60,14 +60,14 @@ async def test_an_op_beside_a_flood_waits_for_few_ops_of_it(make_room: MakeRoom)
 
 
 async def test_everyone_together_has_a_pace_too(make_room: MakeRoom) -> None:
-    room = await make_room(room_ops_per_s=3)
+    room = await make_room(session_ops_per_s=3)
     answers = [(await room.ask.put("/drafts/w/ops", json=op(1, 1, renames("x"), client=f"c{one}"))).json() for one in range(9)]
     assert [set(answer) for answer in answers[:3]] == [{"item"}] * 3
     assert answers[3]["answer"]["code"] == "rate"
 
 
 async def test_one_person_with_many_clients_leaves_room_for_the_others(make_room: MakeRoom) -> None:
-    room = await make_room(ops_per_s=2, room_ops_per_s=10)
+    room = await make_room(ops_per_s=2, session_ops_per_s=10)
     made = (await room.ask.post("/keys", json={"name": "eve", "roles": ["edit"]})).json()
     eve = {"authorization": f"Bearer {made['secret']}"}
     for n in (1, 2):
@@ -102,8 +102,8 @@ async def test_a_client_that_does_not_read_is_given_up_and_hurts_no_one(make_roo
         await deaf.enter("deaf")
         await deaf.hear("items")
         deaf.read_nothing()
-        rooms, draft = room.app.state.rooms, Draft("w", 1)
-        item = Item(1, "x", 1, "t", "p", 1, [["set", "doc", ["name"], "x"]])
+        rooms, draft = room.app.state.draft_editing, Draft("w", 1)
+        item = LogEntry(1, "x", 1, "t", "p", 1, [["set", "doc", ["name"], "x"]])
         for _ in range(MAX_SOCKET_QUEUE + 10):
             rooms.pass_on(draft, item)
             await asyncio.sleep(0)

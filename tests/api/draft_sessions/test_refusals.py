@@ -102,7 +102,7 @@ async def test_an_op_into_a_draft_that_another_process_replaced_is_answered_and_
         await ada.enter(ADA)
         await bo.enter(BO)
         other = create_app(room.local.service, api_keys=None)
-        rooms = other.state.rooms
+        rooms = other.state.draft_editing
         rooms.drafts.discard("w", "elsewhere")
         edit(ada, 1, "hers")
         assert (await ada.hear("answer"))["code"] == "replaced"

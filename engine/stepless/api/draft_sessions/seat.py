@@ -1,4 +1,4 @@
-"""One client's WebSocket in the room of a draft."""
+"""One client's WebSocket in the session of a draft."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from stepless.api.draft_sessions.outbox import Outbox
 from stepless.api.draft_sessions.seats import Seats
-from stepless.drafts.log.entries import Answer, Item
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.admission import check_entry, check_standing, forbidden, not_committed
 from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, TOO_MUCH, Closing, closing_of
@@ -40,8 +40,8 @@ class SocketSeat:
         self.person = visitor.person
         self.at: JSON = None
         self._seats = seats
-        self._rooms = seats.rooms
-        self._bounds = seats.rooms.bounds
+        self._sessions = seats.sessions
+        self._bounds = seats.sessions.bounds
         self._socket = socket
         self._visitor = visitor
         self._workflow_id = visitor.workflow_id
@@ -50,7 +50,7 @@ class SocketSeat:
         self._presence = Pace(self._bounds.presence_per_s)
         self._pulls = Pace(MAX_PULLS_PER_S)
         self._draft = Draft(visitor.workflow_id, 0)
-        self._early: list[Item] | None = []  # items that were committed before the client was welcome; None after that
+        self._early: list[LogEntry] | None = []  # entries that were committed before the client was welcome; None after that
         self._closing: Closing | None = None
         self._hearing: asyncio.Timeout | None = None
         self._out = Outbox(socket, lambda: self.end(Closing(TOO_MUCH, "the client reads too slowly")))
@@ -58,7 +58,7 @@ class SocketSeat:
     async def live(self) -> None:
         closing: Closing | None = None
         try:
-            with self._rooms.listening(self._workflow_id, self._committed):
+            with self._sessions.listening(self._workflow_id, self._committed):
                 await self._enter(await self._hear(self._bounds.hello_ms))
                 while True:
                     await self._take(await self._hear(self._bounds.silent_ms))
@@ -102,7 +102,7 @@ class SocketSeat:
     async def _enter(self, message: Mapping[str, Any]) -> None:
         hello = messages.read_hello(message)
         self._draft = Draft(self._workflow_id, hello.epoch)
-        items, head = await self._read(hello.after)
+        entries, head = await self._read(hello.after)
         held, people = self._seats.held(self._workflow_id, hello.client), self._seats.count(self._workflow_id)
         check_entry(hello, self.person, held.person if held is not None else None, people, self._bounds)
         self.client = hello.client
@@ -110,20 +110,20 @@ class SocketSeat:
         others = [Person(other.client, other.person, other.at) for other in self._seats.others(self._workflow_id, self)]
         rates = self._bounds.rates(len(others) + 1)
         self._out.put(messages.welcome(hello, head, self.person, Role.EDIT in self._roles, others, rates))
-        self._send_items(items, head)
+        self._send_entries(entries, head)
         early, self._early = self._early or [], None
-        for item in early:
-            self._committed(self._draft, item)
+        for entry in early:
+            self._committed(self._draft, entry)
         if held is not None:
             held.end(Closing(DONE, "this client has connected again"))
         else:
             self._tell(messages.who(self.client, self.person, True))
 
-    async def _read(self, after: int) -> tuple[Sequence[Item], int]:
-        items, head, current = await self._rooms.follow(self._draft, after, MAX_BEHIND_ITEMS, 0)
+    async def _read(self, after: int) -> tuple[Sequence[LogEntry], int]:
+        entries, head, current = await self._sessions.follow(self._draft, after, MAX_BEHIND_ITEMS, 0)
         if not current:
             raise Closing(REPLACED, OVER)
-        return items, head
+        return entries, head
 
     # -- what the client says ----------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class SocketSeat:
                 await self._edit(message)
             case "pull":
                 await asyncio.sleep(self._pulls.wait_ms() / 1000)
-                self._send_items(*await self._read(messages.count(message.get("after")) or 0))
+                self._send_entries(*await self._read(messages.count(message.get("after")) or 0))
             case "at":
                 await self._seen(message)
             case "ping":
@@ -142,10 +142,10 @@ class SocketSeat:
                 raise messages.unknown(message)
 
     async def _edit(self, message: Mapping[str, Any]) -> None:
-        made: Item | Answer | None = forbidden(self._roles)
+        made: LogEntry | Answer | None = forbidden(self._roles)
         if made is None:
             try:
-                made = await self._rooms.submit(self._draft, {**message, "client": self.client}, self.person)
+                made = await self._sessions.submit(self._draft, {**message, "client": self.client}, self.person)
             except Exception as error:
                 made = not_committed(error)
         if isinstance(made, Answer):
@@ -165,7 +165,7 @@ class SocketSeat:
         if (monotonic() - self._looked) * 1000 >= self._bounds.role_fresh_ms:
             self._roles = await run_in_threadpool(self._seats.roles, self._visitor)
             self._looked = monotonic()
-        check_standing(self._visitor, self._roles, self._rooms.drafts.now_ms())
+        check_standing(self._visitor, self._roles, self._sessions.drafts.now_ms())
 
     async def _hear(self, within_ms: float) -> Mapping[str, Any]:
         """The next message. Raises `Closing` for one that is too large or no object, after silence, and when a key is gone or a
@@ -196,24 +196,24 @@ class SocketSeat:
 
     # -- what is sent ------------------------------------------------------------------------------------------------
 
-    def _committed(self, draft: Draft, item: Item | StartedRun | None) -> None:
+    def _committed(self, draft: Draft, entry: LogEntry | StartedRun | None) -> None:
         if draft != self._draft:
             return
-        if item is None:
+        if entry is None:
             self.end(Closing(REPLACED, OVER))
-        elif isinstance(item, StartedRun):
-            self._out.put(messages.started(item))
+        elif isinstance(entry, StartedRun):
+            self._out.put(messages.started(entry))
         elif self._early is not None:
-            self._early.append(item)
+            self._early.append(entry)
         else:
-            self._out.put(self._seats.framed(item))
+            self._out.put(self._seats.framed(entry))
 
-    def _send_items(self, items: Sequence[Item], head: int) -> None:
-        for message in messages.items(items, head):
+    def _send_entries(self, entries: Sequence[LogEntry], head: int) -> None:
+        for message in messages.entries(entries, head):
             self._out.put(message)
 
     def _tell(self, message: bytes, *, passing: bool = False) -> None:
-        """Sends a message to the others in the room."""
+        """Sends a message to the others in the session."""
         for other in self._seats.others(self._workflow_id, self):
             other.receive(message, passing=passing)
 

@@ -1,7 +1,7 @@
 """The people in each draft of one process, each with a WebSocket: docs/drafts.md#the-room has the messages.
 
-A socket only hurries what the log decides. What a person edits is committed as over HTTP, items are passed on to everyone in the
-room, and presence is stored nowhere.
+A socket only hurries what the log decides. What a person edits is committed as over HTTP, entries are passed on to everyone in
+the session, and presence is stored nowhere.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from stepless.api.draft_sessions.sessions import Rooms
-from stepless.drafts.log.entries import Item
+from stepless.api.draft_sessions.sessions import DraftSessions
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.closing import Closing
 from stepless.model.json import JSON
@@ -22,7 +22,7 @@ Roles = Callable[[Visitor], frozenset[Role]]
 
 
 class Seat(Protocol):
-    """One client's place in a room. `at` is where the person was seen last."""
+    """One client's place in a session. `at` is where the person was seen last."""
 
     client: str
     person: str
@@ -36,12 +36,12 @@ class Seat(Protocol):
 class Seats:
     """For use in one event loop."""
 
-    def __init__(self, rooms: Rooms, roles: Roles) -> None:
-        self.rooms = rooms
+    def __init__(self, sessions: DraftSessions, roles: Roles) -> None:
+        self.sessions = sessions
         self.roles = roles
         self._seats: dict[str, dict[str, Seat]] = {}
-        self._framed: tuple[Item | None, bytes] = (None, b"")
-        rooms.rebased = self.rebased
+        self._framed: tuple[LogEntry | None, bytes] = (None, b"")
+        sessions.rebased = self.rebased
 
     def held(self, workflow_id: str, client: str) -> Seat | None:
         """The seat of a client."""
@@ -62,19 +62,19 @@ class Seats:
         del seats[seat.client]
         if not seats:
             del self._seats[workflow_id]
-            self.rooms.left(workflow_id)
+            self.sessions.left(workflow_id)
         return True
 
     def others(self, workflow_id: str, seat: Seat) -> list[Seat]:
         return [other for other in self._seats.get(workflow_id, {}).values() if other.client != seat.client]
 
     def rebased(self, workflow_id: str) -> None:
-        """Tells everyone in a draft to read what it is compared with again: a conflict alone is no item of the log."""
+        """Tells everyone in a draft to read what it is compared with again: a conflict alone is no entry of the log."""
         for seat in list(self._seats.get(workflow_id, {}).values()):
             seat.receive(messages.said("base"))
 
-    def framed(self, item: Item) -> bytes:
-        """The message with an item, encoded once for everyone."""
-        if self._framed[0] is not item:
-            self._framed = (item, messages.item(item))
+    def framed(self, entry: LogEntry) -> bytes:
+        """The message with an entry, encoded once for everyone."""
+        if self._framed[0] is not entry:
+            self._framed = (entry, messages.entry(entry))
         return self._framed[1]

@@ -1,4 +1,4 @@
-"""Passes committed items on within one process, and wakes callers that wait for one.
+"""Passes committed entries on within one process, and wakes callers that wait for one.
 
 Passing on is a hint. What is lost on the way, and what another process commits, a client finds when it reads the log.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from stepless.drafts.log.entries import Answer, Item
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions.admission import Intake
 from stepless.drafts.sessions.bounds import Bounds
@@ -25,8 +25,8 @@ from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.draft_runs import StartedRun
 
-Listener = Callable[[Draft, Item | StartedRun | None], None]
-"""Receives each item that this process commits to a draft, each test run that it starts, and None when the epoch of the draft is
+Listener = Callable[[Draft, LogEntry | StartedRun | None], None]
+"""Receives each entry that this process commits to a draft, each test run that it starts, and None when the epoch of the draft is
 over."""
 
 
@@ -36,9 +36,9 @@ def person_of(request: Request) -> str:
     return caller
 
 
-class Rooms:
+class DraftSessions:
     """For use in the event loop that serves the requests. `lasting`: the process keeps running after a response. Then upkeep
-    happens after the response, and a draft is also checked some time after its last item, so that a later start reads less. A
+    happens after the response, and a draft is also checked some time after its last entry, so that a later start reads less. A
     process that may be frozen between requests does what is due before it responds, and leaves the rest to the sweep. `beyond` is
     called in a thread, like a listener, for the people whose sockets are not in this process."""
 
@@ -54,13 +54,13 @@ class Rooms:
         self.rebased: Callable[[str], None] = lambda workflow_id: None
         """Called in the event loop when the base of a draft, or a conflict with it, may be another one. Set by the seats."""
 
-    async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> Item | Answer:
-        """Commits an intent and passes the item on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
+    async def submit(self, draft: Draft, message: Mapping[str, JSON], by: str) -> LogEntry | Answer:
+        """Commits an intent and passes the entry on; see `DraftVerbs.submit`. `rate`: the client, or everyone in the draft, has
         sent too much."""
         if (refused := self._intake.too_soon(draft, by, message)) is not None:
             return refused
         made = await run_in_threadpool(partial(self.drafts.submit, draft, message, by))
-        if isinstance(made, Item):
+        if isinstance(made, LogEntry):
             await self.announce(draft, made)
             if self._lasting:
                 self._later(self._upkeep(draft, made.seq))
@@ -70,16 +70,16 @@ class Rooms:
             await self.announce(draft, None)
         return made
 
-    async def announce(self, draft: Draft, item: Item | StartedRun | None) -> None:
-        """Passes an item, or a test run, on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
-        self.pass_on(draft, item)
+    async def announce(self, draft: Draft, entry: LogEntry | StartedRun | None) -> None:
+        """Passes an entry, or a test run, on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
+        self.pass_on(draft, entry)
         if self._beyond is not None:
-            await run_in_threadpool(self._beyond, draft, item)
+            await run_in_threadpool(self._beyond, draft, entry)
 
-    def pass_on(self, draft: Draft, item: Item | StartedRun | None) -> None:
+    def pass_on(self, draft: Draft, entry: LogEntry | StartedRun | None) -> None:
         """Calls the listeners in this process."""
         for listener in list(self._listeners.get(draft.workflow_id, ())):
-            listener(draft, item)
+            listener(draft, entry)
 
     @contextmanager
     def listening(self, workflow_id: str, listener: Listener) -> Iterator[None]:
@@ -93,18 +93,18 @@ class Rooms:
             if not held:
                 self._listeners.pop(workflow_id, None)
 
-    async def follow(self, draft: Draft, after: int, limit: int, seconds: float) -> tuple[Sequence[Item], int, bool]:
-        """Items above `after`, the end of the log, and whether the epoch is the draft's; waits up to `seconds` for an item.
+    async def follow(self, draft: Draft, after: int, limit: int, seconds: float) -> tuple[Sequence[LogEntry], int, bool]:
+        """Entries above `after`, the end of the log, and whether the epoch is the draft's; waits up to `seconds` for an entry.
         Raises `NotFound` (unknown_draft)."""
         end = monotonic() + seconds
         news = asyncio.Event()
-        with self.listening(draft.workflow_id, lambda _draft, _item: news.set()):
+        with self.listening(draft.workflow_id, lambda _draft, _entry: news.set()):
             while True:
                 news.clear()
-                items, head, current = await run_in_threadpool(partial(self.drafts.items, draft, after, limit))
+                entries, head, current = await run_in_threadpool(partial(self.drafts.entries, draft, after, limit))
                 left = end - monotonic()
-                if items or not current or left <= 0:
-                    return items, head, current
+                if entries or not current or left <= 0:
+                    return entries, head, current
                 try:
                     await asyncio.wait_for(news.wait(), min(left, DRAFT_POLL_MS / 1000))
                 except TimeoutError:

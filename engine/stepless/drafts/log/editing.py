@@ -1,4 +1,4 @@
-"""What the storage of drafts needs of the rules by which they are edited. Entities, effects, gestures and outcomes are JSON
+"""What the storage of drafts needs of the rules by which they are edited. Entities, effects, operations and outcomes are JSON
 here."""
 
 from __future__ import annotations
@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.rules.requests import EditRequest
 from stepless.model.json import JSON
 from stepless.ports import Draft
 
@@ -14,15 +15,15 @@ S = TypeVar("S")
 
 
 class Decided(NamedTuple):
-    """What follows from an intent: effects, in order, and outcomes of the gestures that were refused or in part dropped."""
+    """What follows from a request: effects, in order, and outcomes of the operations that were refused or in part dropped."""
 
     effects: Sequence[JSON]
     outcomes: Sequence[JSON] = ()
 
 
 class Undecided(Exception):
-    """An intent is not decided, because that would take too long; `code` is its answer: `too_large`, or `stale` where its client
-    has to cross it with what others committed."""
+    """A request is not decided, because that would take too long; `code` is its answer: `too_large`, or `stale` where its client
+    has to transform it with what others committed."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -58,7 +59,7 @@ class Editing(Protocol[S]):
         """All entities."""
         ...
 
-    def resolve(self, state: S, intent: Intent, since: Sequence[Item]) -> Decided:
-        """What follows from an intent over a state, which it leaves as it is. `since` are the items of other clients between the
-        intent's base and the state, in order. Raises `Undecided`."""
+    def resolve(self, state: S, request: EditRequest, since: Sequence[LogEntry]) -> Decided:
+        """What follows from a request over a state, which it leaves as it is. `since` are the entries of other clients between
+        the request's base and the state, in order. Raises `Undecided`."""
         ...

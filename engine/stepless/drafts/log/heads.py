@@ -1,6 +1,6 @@
 """Opens, replaces and discards drafts.
 
-The log decides here too. To leave an epoch, its last item is appended under the same condition as any other; it carries the next
+The log decides here too. To leave an epoch, its last entry is appended under the same condition as any other; it carries the next
 head, which then takes the place of the former one. A process that dies in between leaves a closed log: any that reads its end
 puts the head that it names. Otherwise a process that knows the former epoch would go on committing into it.
 """
@@ -27,7 +27,7 @@ def new_head(
 
 
 def successor(head: DraftHead) -> JSON:
-    """A head as the last item of the epoch before has it."""
+    """A head as the last entry of the epoch before has it."""
     return {
         "epoch": head.epoch, "origin": unpack(head.origin), "base": unpack(head.base), "created_ms": head.created_ms,
         "created_by": head.created_by, "is_open": head.is_open,
@@ -35,7 +35,7 @@ def successor(head: DraftHead) -> JSON:
 
 
 def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
-    """Puts the head that the last item of an epoch names, unless it is there already. Returns the head that is there then."""
+    """Puts the head that the last entry of an epoch names, unless it is there already. Returns the head that is there then."""
     head = DraftHead(
         draft.workflow_id, closes["epoch"], encoded(closes["origin"]), encoded(closes["base"]), closes["created_ms"],
         closes["created_by"], is_open=closes["is_open"], former=draft.epoch,

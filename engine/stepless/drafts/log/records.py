@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.errors import Damaged, Refused
 from stepless.limits import DRAFT_READ_ITEMS, MAX_INLINE_BYTES, OP_KEPT_MS
 from stepless.model.damage import FAULTS, Damage, told_by, why_of
@@ -52,47 +52,47 @@ class Records:
 
     # -- the log ----------------------------------------------------------------------------------------------------
 
-    def append(self, item: Item) -> bool:
-        """Commits an item. False if its place in the log is taken."""
+    def append(self, entry: LogEntry) -> bool:
+        """Commits an entry. False if its place in the log is taken."""
         content: dict[str, JSON] = {
-            "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms, "effects": item.effects,
-        } | ({"outcomes": item.outcomes} if item.outcomes else {}) | ({"closes": item.closes} if item.closes else {})
-        if item.first:
-            content["first"] = item.first
+            "client": entry.client, "n": entry.n, "tag": entry.tag, "by": entry.by, "at": entry.at_ms, "effects": entry.effects,
+        } | ({"outcomes": entry.outcomes} if entry.outcomes else {}) | ({"closes": entry.closes} if entry.closes else {})
+        if entry.first:
+            content["first"] = entry.first
         body = {name: content[name] for name in ("effects", "outcomes") if content.get(name)}
         data = dump(content)
         if len(data) > MAX_INLINE_BYTES and body:
             kept = {name: value for name, value in content.items() if name not in body}
             data = dump({**kept, "body": self._put_blob(dump(body))})
-        op = Op(item.seq, pack(data), self._storage.clock.now_ms() + OP_KEPT_MS)
+        op = Op(entry.seq, pack(data), self._storage.clock.now_ms() + OP_KEPT_MS)
         return self._storage.drafts.append_op(self.draft, op)
 
-    def items(self, after: int) -> Iterator[Item]:
-        """The items above `after`, in order, to the end of the log."""
+    def entries(self, after: int) -> Iterator[LogEntry]:
+        """The entries above `after`, in order, to the end of the log."""
         while True:
             page = self._storage.drafts.read_ops(self.draft, after, limit=DRAFT_READ_ITEMS)
             for op in page:
-                yield self._item(op)
+                yield self._entry(op)
             if len(page) < DRAFT_READ_ITEMS:
                 return
             after = page[-1].seq
 
-    def some_items(self, after: int, limit: int) -> Sequence[Item]:
-        """The first items above `after`."""
-        return [self._item(op) for op in self._storage.drafts.read_ops(self.draft, after, limit=limit)]
+    def some_entries(self, after: int, limit: int) -> Sequence[LogEntry]:
+        """The first entries above `after`."""
+        return [self._entry(op) for op in self._storage.drafts.read_ops(self.draft, after, limit=limit)]
 
-    def last_item(self) -> Item | None:
-        """The item at the end of the log."""
+    def last_entry(self) -> LogEntry | None:
+        """The entry at the end of the log."""
         op = self._storage.drafts.last_op(self.draft)
-        return self._item(op) if op is not None else None
+        return self._entry(op) if op is not None else None
 
-    def _item(self, op: Op) -> Item:
+    def _entry(self, op: Op) -> LogEntry:
         """Fields that only a later release knows are ignored."""
         content = self._json(op.data, op.seq)
         try:
             if "body" in content:
                 content |= self._json(_BLOB + content["body"].encode(), op.seq)
-            return Item(
+            return LogEntry(
                 op.seq, content["client"], content["n"], content["tag"], content["by"], content["at"], content["effects"],
                 content.get("outcomes", ()), content.get("closes"), content.get("first", ""),
             )
@@ -128,7 +128,7 @@ class Records:
         self._storage.drafts.put_state(self.draft, state)
 
     def nearest_state(self, seq: int) -> tuple[int, dict[str, JSON]] | None:
-        """The latest stored state at or before an item: its item and its entities."""
+        """The latest stored state at or before an entry: its entry and its entities."""
         found = self._storage.drafts.nearest_state(self.draft, seq)
         if found is None:
             return None
@@ -161,14 +161,14 @@ class Records:
 
     @contextmanager
     def folding(self, seq: int) -> Iterator[None]:
-        """Inside the block, what was decoded of an item is used. Raises `Damaged` for whatever does not fit."""
+        """Inside the block, what was decoded of an entry is used. Raises `Damaged` for whatever does not fit."""
         try:
             yield
         except FAULTS as error:
             raise self.damaged(seq, why_of(error)) from error
 
     def damaged(self, seq: int, why: str) -> Damaged:
-        """The error for an item, or for what it wrote, that cannot be read."""
+        """The error for an entry, or for what it wrote, that cannot be read."""
         return damaged(f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}", why)
 
 

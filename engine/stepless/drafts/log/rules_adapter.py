@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from stepless.drafts.log.editing import Decided, Undecided
-from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.rules import messages
 from stepless.drafts.rules.budget import Budget, Exhausted
 from stepless.drafts.rules.document import from_document
@@ -14,7 +14,8 @@ from stepless.drafts.rules.document.layout import entities_of
 from stepless.drafts.rules.document.reading import IsContainer
 from stepless.drafts.rules.effects import all_written
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.requests import Item as TypedItem
+from stepless.drafts.rules.requests import EditRequest
+from stepless.drafts.rules.requests import LogEntry as TypedEntry
 from stepless.drafts.rules.resolve import Change, resolve
 from stepless.drafts.rules.state import TEXT, Entities
 from stepless.model.json import JSON
@@ -31,8 +32,8 @@ class Origin(NamedTuple):
 
 
 class Rules:
-    """An `Editing` whose intents have typed gestures, as `messages.read_intent` makes them. `origin_of` gives what an origin of
-    a workflow names, and may read it from a store."""
+    """An `Editing` whose requests have typed operations, as `messages.read_request` makes them. `origin_of` gives what an origin
+    of a workflow names, and may read it from a store."""
 
     def __init__(self, origin_of: Callable[[str, JSON], Origin], is_container: IsContainer) -> None:
         self._origin_of = origin_of
@@ -65,17 +66,17 @@ class Rules:
     def entities(self, state: Entities) -> Iterable[tuple[str, JSON]]:
         return [(key, state.get(key)) for key in state]
 
-    def resolve(self, state: Entities, intent: Intent, since: Sequence[Item]) -> Decided:
-        changes = [Change(item.by, messages.effects_read(item.effects)) for item in since]
+    def resolve(self, state: Entities, request: EditRequest, since: Sequence[LogEntry]) -> Decided:
+        changes = [Change(entry.by, messages.effects_read(entry.effects)) for entry in since]
         try:
-            decided = resolve(state, intent.gestures, changes, Budget())
+            decided = resolve(state, request.operations, changes, Budget())
         except Exhausted as exhausted:
-            touched = {self.touched(effect) for item in since for effect in item.effects}
-            is_behind = exhausted.by == "crossing" and exhausted.key in touched
+            touched = {self.touched(effect) for entry in since for effect in entry.effects}
+            is_behind = exhausted.by == "transform" and exhausted.key in touched
             raise Undecided("stale" if is_behind else "too_large") from exhausted
         return Decided(all_written(decided.effects), [messages.outcome_written(outcome) for outcome in decided.outcomes])
 
 
-def typed(item: Item) -> TypedItem:
-    """An item as the rules have it."""
-    return messages.item_read({**item._asdict(), "at": item.at_ms})
+def typed(entry: LogEntry) -> TypedEntry:
+    """An entry as the rules have it."""
+    return messages.entry_read({**entry._asdict(), "at": entry.at_ms})

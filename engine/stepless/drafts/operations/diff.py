@@ -15,7 +15,7 @@ from stepless.drafts.rules.diff.sequences import rising
 from stepless.drafts.rules.diff.values import canonical
 from stepless.drafts.rules.document import from_document, to_document
 from stepless.drafts.rules.document.layout import path_of
-from stepless.drafts.rules.state import Entities, children_of, room_of, tail_of
+from stepless.drafts.rules.state import Entities, children_of, prefix_of, tail_of
 from stepless.drafts.rules.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.attached import decode_attached
@@ -77,7 +77,7 @@ def version_of(verbs: DraftVerbs, workflow_id: str, number: int) -> tuple[dict[s
 def _nodes(before: Entities, after: Entities) -> Iterator[dict[str, JSON]]:
     shown = {key: _written(state) for key, state in (("before", before), ("after", after))}
     elsewhere = _reordered(before, after)
-    for key in sorted({key for state in (before, after) for key in state if room_of(key) == "block"}):
+    for key in sorted({key for state in (before, after) for key in state if prefix_of(key) == "block"}):
         if key not in after:
             yield {"change": "removed", "path": list(path_of(before, key)), "key": key, "fields": []}
         elif key not in before:
@@ -119,7 +119,7 @@ def _is_container(state: Entities, key: str) -> bool:
 def _reordered(before: Entities, after: Entities) -> set[str]:
     """Blocks that stand elsewhere among the others of their body."""
     made: set[str] = set()
-    for parent in {None, *((after.get(key) or {}).get("parent") for key in after if room_of(key) == "block")}:
+    for parent in {None, *((after.get(key) or {}).get("parent") for key in after if prefix_of(key) == "block")}:
         known = {key: place for place, key in enumerate(_in_order(before, parent))}
         both = [key for key in _in_order(after, parent) if key in known]
         stay = {both[index] for index in rising([known[key] for key in both])}

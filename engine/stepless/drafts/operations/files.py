@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from stepless.compile import parse
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.operations.bases import Base, move_base, read_base
 from stepless.drafts.operations.merging import Came, take_in
 from stepless.drafts.operations.texts import is_json, shown_text
@@ -27,7 +27,7 @@ class Saved(NamedTuple):
     seq: int
 
 
-def save(verbs: DraftVerbs, files: Files, at: At, file: str | None = None) -> tuple[Saved | None, Item | None]:
+def save(verbs: DraftVerbs, files: Files, at: At, file: str | None = None) -> tuple[Saved | None, LogEntry | None]:
     """Writes the draft to its file, in the text of its author; to `file`, or to the file that is its base, or has its id, or to a
     new one with the name of the workflow. The file is the base then. Without a result, the file had changed: it has come in, and
     the item is what the draft took of it. Raises `Conflict` (files_claim_id) if several files have the id and none is named."""
@@ -47,7 +47,7 @@ def save(verbs: DraftVerbs, files: Files, at: At, file: str | None = None) -> tu
     return Saved(name, sha256(text.encode()).hexdigest(), at.seq), None
 
 
-def file_changed(verbs: DraftVerbs, files: Files, workflow_id: str, name: str, text: str, newest: int) -> Item | None:
+def file_changed(verbs: DraftVerbs, files: Files, workflow_id: str, name: str, text: str, newest: int) -> LogEntry | None:
     """Brings a file that was saved by another program into the draft whose base it is, or whose base is a version. Raises as
     `take_in` does, and `DocumentRefused` for a text that does not parse: the draft stays as it is."""
     head = verbs.drafting.head(workflow_id)
@@ -87,7 +87,7 @@ def _text_for(name: str, at: At) -> str:
 
 def _come(
     verbs: DraftVerbs, workflow_id: str, name: str, text: str, base: Base, files: Files
-) -> Item | None:
+) -> LogEntry | None:
     try:
         document = parse(text, syntax="json" if name.endswith(".json") else None)
     except DocumentRefused as error:

@@ -1,4 +1,4 @@
-"""The findings of a draft with what mends them: gestures, which a client sends as any other."""
+"""The findings of a draft with what mends them: operations, which a client sends as any other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.effects import Set
-from stepless.drafts.rules.fixes import mended
+from stepless.drafts.rules.fixes import fix_of
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.messages import effects_read
-from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.requests import Operation
 from stepless.errors import NotFound
 from stepless.limits import MAX_FIXES, RENAME_ITEMS
 from stepless.model.findings import Change, Finding, Fix
@@ -23,11 +23,11 @@ _BEFORE_NAME: Final = {"local": 1, "key": 2, "jwt": 2}  # words of a caller: `ke
 
 
 class Checked(NamedTuple):
-    """A finding, the key of the block that it is about, and the gesture that mends it, if that is known exactly."""
+    """A finding, the key of the block that it is about, and the operation that mends it, if that is known exactly."""
 
     finding: Finding
     key: str | None
-    gesture: Gesture | None
+    operation: Operation | None
 
 
 class _Renamed(NamedTuple):
@@ -37,16 +37,16 @@ class _Renamed(NamedTuple):
 
 def checked(verbs: DraftVerbs, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[Checked]]:
     """What publishing as of an item would say, as `DraftVerbs.findings` does. The first MAX_FIXES findings that can be mended
-    have their gesture. Raises as `DraftVerbs.at` does."""
+    have their operation. Raises as `DraftVerbs.at` does."""
     at, found = verbs.findings(workflow_id, seq)
     names = {_name(finding) for finding, _ in found if finding.code == _UNKNOWN}
     renamed = _renamed(verbs, at, names) if names else {}
     made, left = [], MAX_FIXES
     for finding, key in found:
         told = _retold(finding, renamed.get(_name(finding))) if finding.code == _UNKNOWN else finding
-        gesture = mended(at.state, told) if left else None
-        left -= gesture is not None
-        made.append(Checked(told, key, gesture))
+        operation = fix_of(at.state, told) if left else None
+        left -= operation is not None
+        made.append(Checked(told, key, operation))
     return at, made
 
 
@@ -72,7 +72,7 @@ def _person(caller: str) -> str:
 def _renamed(verbs: DraftVerbs, at: At, names: Collection[str]) -> Mapping[str, _Renamed]:
     """The nodes that had these names, and have others, as far as the last RENAME_ITEMS items say."""
     start = max(0, at.seq - RENAME_ITEMS)
-    items = [one for one in verbs.drafting.items(at.head.draft, start, RENAME_ITEMS) if start < one.seq <= at.seq]
+    items = [one for one in verbs.drafting.entries(at.head.draft, start, RENAME_ITEMS) if start < one.seq <= at.seq]
     first = next((place for place, item in enumerate(items) if next(_new_names(item), None) is not None), None)
     if first is None:
         return {}
@@ -92,6 +92,6 @@ def _renamed(verbs: DraftVerbs, at: At, names: Collection[str]) -> Mapping[str, 
     return {name: _Renamed(str(block["id"]), by[key]) for name, key in keys.items() if (block := at.state.get(key)) is not None}
 
 
-def _new_names(item: Item) -> Iterator[str]:
+def _new_names(item: LogEntry) -> Iterator[str]:
     """The keys of the blocks that an item gave another name."""
     return (effect.key for effect in effects_read(item.effects) if isinstance(effect, Set) and effect.path == _ID)

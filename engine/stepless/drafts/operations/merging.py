@@ -1,6 +1,6 @@
 """Brings into a draft what was changed elsewhere: in the file that it is saved to, or by a version that was published past it.
 
-Each difference to the base is a gesture, guarded by what the base had. Where the draft has changed the same place, the
+Each difference to the base is an operation, guarded by what the base had. Where the draft has changed the same place, the
 difference is a conflict, which is kept with the base until a person decides. The file or version is the base then. All of it
 may be repeated: what is there already is found by its content. """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.operations.bases import Base, move_base, read_base, state_of_base
 from stepless.drafts.operations.diff import version_of
 from stepless.drafts.operations.texts import differences, kept_text
@@ -21,9 +21,9 @@ from stepless.drafts.rules.diff.values import canonical
 from stepless.drafts.rules.document.values import decoded
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.requests import EditRequest, Guard, Operation
 from stepless.drafts.rules.resolve import resolve
-from stepless.drafts.rules.state import TEXT, Entities, Layer, State, room_of, tail_of, value_at
+from stepless.drafts.rules.state import TEXT, Entities, Layer, State, prefix_of, tail_of, value_at
 from stepless.drafts.rules.values import NOTHING, same
 from stepless.drafts.rules.values import at as found_at
 from stepless.errors import Conflict, NotFound, Refused, SteplessError
@@ -54,8 +54,8 @@ class Came(NamedTuple):
         return text and canonical(dict(base.document)) == canonical(dict(self.document))
 
 
-def take_in_version(verbs: DraftVerbs, workflow_id: str) -> Item | None:
-    """Brings in the newest version, unless the draft has it or there is no draft. Returns the item. Never fails because of the
+def take_in_version(verbs: DraftVerbs, workflow_id: str) -> LogEntry | None:
+    """Brings in the newest version, unless the draft has it or there is no draft. Returns the entry. Never fails because of the
     draft: what could not be brought in is when the draft is published."""
     try:
         head = verbs.drafting.head(workflow_id)
@@ -72,8 +72,8 @@ def take_in_version(verbs: DraftVerbs, workflow_id: str) -> Item | None:
         return None
 
 
-def take_in(verbs: DraftVerbs, workflow_id: str, came: Came) -> Item | None:
-    """Brings in what came; returns the item, if there was a difference that the draft could take. Raises `NotFound`
+def take_in(verbs: DraftVerbs, workflow_id: str, came: Came) -> LogEntry | None:
+    """Brings in what came; returns the entry, if there was a difference that the draft could take. Raises `NotFound`
     (unknown_draft), `InvalidRequest` (id_mismatch), `Conflict` (draft_busy)."""
     for _ in range(SEQUENCING_TRIES):
         at = verbs.at(workflow_id)
@@ -86,8 +86,8 @@ def take_in(verbs: DraftVerbs, workflow_id: str, came: Came) -> Item | None:
             if named == base or move_base(verbs, at.head, named):
                 return None
             continue
-        item, seq, conflicts = _merged(verbs, at, base, came)
-        if item is not None and seq < 0:
+        entry, seq, conflicts = _merged(verbs, at, base, came)
+        if entry is not None and seq < 0:
             continue
         open_now = {(one["key"], tuple(one["path"])): one for one in (*base.conflicts, *conflicts)}
         whole = named._replace(
@@ -95,49 +95,49 @@ def take_in(verbs: DraftVerbs, workflow_id: str, came: Came) -> Item | None:
             layout=came.layout if came.layout is not None else base.layout, conflicts=list(open_now.values())[:MAX_CONFLICTS],
         )  # fmt: skip
         if move_base(verbs, at.head, whole):
-            return item
+            return entry
     raise Conflict("others keep changing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
 
-def _merged(verbs: DraftVerbs, at: At, base: Base, came: Came) -> tuple[Item | None, int, list[dict[str, Any]]]:
-    """Commits what the draft can take. The item, its number, and the conflicts; a number below 0 asks to try again."""
+def _merged(verbs: DraftVerbs, at: At, base: Base, came: Came) -> tuple[LogEntry | None, int, list[dict[str, Any]]]:
+    """Commits what the draft can take. The entry, its number, and the conflicts; a number below 0 asks to try again."""
     before = Layer(state_of_base(verbs, at.head, base, at.state, at.seq))
     digest = sha256(canonical([came.name, came.text, dict(came.document)]).encode()).hexdigest()
     now = Layer(at.state)
-    gestures: list[Gesture] = []
+    operations: list[Operation] = []
     conflicts: list[dict[str, Any]] = []
     for writes in differences(verbs, before, came.document, f"{at.head.epoch} {digest}"):
-        gesture = Gesture(tuple(writes), tuple(_guards(before, writes)))
-        apply(before, resolve(before, [Gesture(tuple(writes))]).effects)
-        decided = resolve(now, [gesture])
+        operation = Operation(tuple(writes), tuple(_guards(before, writes)))
+        apply(before, resolve(before, [Operation(tuple(writes))]).effects)
+        decided = resolve(now, [operation])
         if not decided.outcomes:
-            gestures.append(gesture)
+            operations.append(operation)
             apply(now, decided.effects)
         elif not all(_is_there(before, now, write) for write in writes):
-            conflicts.extend(_conflict(before, gesture, write, came.name) for write in writes[-1:])
+            conflicts.extend(_conflict(before, operation, write, came.name) for write in writes[-1:])
     text = _text(base, now, came)
-    if isinstance(text, Gesture):
-        gestures.append(text)
+    if isinstance(text, Operation):
+        operations.append(text)
     elif text is not None:
         conflicts.append(text)
-    if not gestures:
+    if not operations:
         return None, at.seq, conflicts
-    made = _submit(verbs, at.head, at.seq, gestures, came, digest)
+    made = _commit(verbs, at.head, at.seq, operations, came, digest)
     if isinstance(made, Answer):
-        return Item(0, "", 0, "", "", 0, ()), -1, []
+        return LogEntry(0, "", 0, "", "", 0, ()), -1, []
     for outcome in made.outcomes:  # changed in this instant
-        gesture = gestures[outcome["gesture"]]
-        conflicts.append(_conflict(before, gesture, gesture.writes[-1], came.name))
+        operation = operations[outcome["gesture"]]
+        conflicts.append(_conflict(before, operation, operation.writes[-1], came.name))
     return made, made.seq, conflicts
 
 
-def _submit(
-    verbs: DraftVerbs, head: DraftHead, seq: int, gestures: Sequence[Gesture], came: Came, digest: str
-) -> Item | Answer:
-    """Each content is a client of its own that sends one intent: a repeat finds its item."""
+def _commit(
+    verbs: DraftVerbs, head: DraftHead, seq: int, operations: Sequence[Operation], came: Came, digest: str
+) -> LogEntry | Answer:
+    """Each content is a client of its own that sends one request: a repeat finds its entry."""
     client = f"{_CLIENT}-{digest[:16]}-{seq}"
-    intent = Intent(client, 1, digest[:16], seq, gestures)
-    return verbs.drafting.submit(head.draft, intent, came.name)
+    request = EditRequest(client, 1, digest[:16], seq, tuple(operations))
+    return verbs.drafting.commit(head.draft, request, came.name)
 
 
 def _guards(before: State, writes: Sequence[Write]) -> list[Guard]:
@@ -173,11 +173,11 @@ def _path_of(write: Write) -> tuple[str, ...]:
     return ()
 
 
-def _conflict(after: State, gesture: Gesture, write: Write, name: str) -> dict[str, Any]:
+def _conflict(after: State, operation: Operation, write: Write, name: str) -> dict[str, Any]:
     """`entity` is the whole entity as what came has it, for a draft that has deleted it."""
     path = _path_of(write)
     block = after.get(f"block/{tail_of(write.key)}") or {}
-    base = next((guard.value for guard in gesture.guards if (guard.key, guard.path) == (write.key, path)), None)
+    base = next((guard.value for guard in operation.guards if (guard.key, guard.path) == (write.key, path)), None)
     entity = after.get(write.key)
     value = found_at(entity, path) if entity is not None else NOTHING
     return {
@@ -186,13 +186,13 @@ def _conflict(after: State, gesture: Gesture, write: Write, name: str) -> dict[s
     }  # fmt: skip
 
 
-def _text(base: Base, now: State, came: Came) -> Gesture | dict[str, Any] | None:
+def _text(base: Base, now: State, came: Came) -> Operation | dict[str, Any] | None:
     """What the text of the draft takes of the text that came: the lines that changed, where it still has what was there."""
     kept = kept_text(now)
     if came.text is None or kept == came.text:
         return None
     if kept is None:
-        return Gesture((Put(TEXT, {"yaml": came.text}),))
+        return Operation((Put(TEXT, {"yaml": came.text}),))
     carried = came.text if base.text is None else transplanted(kept, base.text, came.text)
     if carried is None:
         return {
@@ -200,7 +200,7 @@ def _text(base: Base, now: State, came: Came) -> Gesture | dict[str, Any] | None
             "entity": {"yaml": came.text},
         }  # fmt: skip
     writes = tuple(Splice(TEXT, ("yaml",), *hunk) for hunk in hunks(kept, carried))
-    return Gesture(writes) if writes else None
+    return Operation(writes) if writes else None
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def conflicts(verbs: DraftVerbs, workflow_id: str) -> tuple[At, list[dict[str, J
     return at, shown
 
 
-def settle(verbs: DraftVerbs, workflow_id: str, key: str, path: Sequence[str], take: str) -> tuple[At, Sequence[Gesture]]:
+def settle(verbs: DraftVerbs, workflow_id: str, key: str, path: Sequence[str], take: str) -> tuple[At, Sequence[Operation]]:
     """Closes a conflict; returns what makes of the draft what the file has, if that is taken. Raises `NotFound` (unknown_draft,
     unknown_conflict), `Conflict` (draft_busy)."""
     for _ in range(SEQUENCING_TRIES):
@@ -230,7 +230,7 @@ def settle(verbs: DraftVerbs, workflow_id: str, key: str, path: Sequence[str], t
         left = [one for one in base.conflicts if one is not found]
         if move_base(verbs, at.head, base._replace(conflicts=left)):
             writes = _taking(at.state, found) if take == "file" else []
-            return at, [Gesture(tuple(writes))] if writes else []
+            return at, [Operation(tuple(writes))] if writes else []
     raise Conflict("others keep changing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
 
@@ -239,12 +239,12 @@ def _taking(state: Entities, found: Mapping[str, Any]) -> list[Write]:
     if not found["has"] and not path:
         return [Delete(key)] if key in state else []
     if key not in state:
-        return [Put(key, found["entity"])] if found["entity"] is not None and room_of(key) != "doc" else []
+        return [Put(key, found["entity"])] if found["entity"] is not None and prefix_of(key) != "doc" else []
     if key == TEXT:
         return [Splice(TEXT, ("yaml",), *hunk) for hunk in hunks(kept_text(state) or "", value)]
     if not path:
         return [Delete(key), Put(key, value)]
-    if path == ("id",) and room_of(key) == "block":
+    if path == ("id",) and prefix_of(key) == "block":
         return [Rename(key, value)]
     return [Set(key, path, value)] if found["has"] else [Unset(key, path)]
 

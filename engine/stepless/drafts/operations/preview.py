@@ -22,7 +22,7 @@ from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.layout import path_of
 from stepless.drafts.rules.document.values import decoded
-from stepless.drafts.rules.state import State, room_of, tail_of
+from stepless.drafts.rules.state import State, prefix_of, tail_of
 from stepless.errors import ExpressionError, NotFound
 from stepless.limits import MAX_EVALUATED_CHARACTERS, MAX_SCOPE_NODES, MAX_WARM_SIGHTS
 from stepless.model.findings import Severity
@@ -154,7 +154,7 @@ class Evaluating:
         from stepless.compile.sight import sight_of
 
         parsed = self._survey(at).parsed
-        known = room_of(key) == "block" and key in at.state
+        known = prefix_of(key) == "block" and key in at.state
         sight = sight_of(parsed, path_of(at.state, key)) if known and parsed is not None else None
         if sight is None:
             message = "the draft has no such node" if not known else "this node cannot be read: see the findings of the draft"
@@ -172,7 +172,7 @@ class Evaluating:
 
         document = to_document(at.state)
         parsed = None if list(json_findings(document)) else surveyed(document, self._verbs.world.kinds)
-        keys = {"@".join(reversed(path_of(at.state, key))): key for key in at.state if room_of(key) == "block"}
+        keys = {"@".join(reversed(path_of(at.state, key))): key for key in at.state if prefix_of(key) == "block"}
         with self._lock:
             self._seen[name] = made = _Seen(parsed, keys)
             while len(self._seen) > MAX_WARM_SIGHTS:
@@ -190,7 +190,7 @@ def _pins(state: State) -> Mapping[str, JSON]:
     """The pinned outputs, by path."""
     made: dict[str, JSON] = {}
     for key in state:
-        if room_of(key) == "pin" and (block := f"block/{tail_of(key)}") in state:
+        if prefix_of(key) == "pin" and (block := f"block/{tail_of(key)}") in state:
             made["@".join(reversed(path_of(state, block)))] = decoded((state.get(key) or {}).get("output"))
     return made
 

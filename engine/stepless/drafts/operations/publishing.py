@@ -1,4 +1,4 @@
-"""Makes a version of a draft: as it was after exactly one item, whatever was edited since."""
+"""Makes a version of a draft: as it was after exactly one entry, whatever was edited since."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DraftRefused(DocumentRefused):
 def publish(
     verbs: DraftVerbs, workflow_id: str, seq: int, message: str, by: str, *, write: Callable[[At], str] | None = None
 ) -> Published:
-    """Publishes the draft as of an item. Its base is the version then, and the epoch stays. `write` saves it to its file first,
+    """Publishes the draft as of an entry. Its base is the version then, and the epoch stays. `write` saves it to its file first,
     and returns the name of the file, which stays a part of the base.
 
     Raises `DraftRefused` with every finding, `VersionMoved` if another version than that of the base is the newest, and as

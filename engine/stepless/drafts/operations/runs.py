@@ -15,7 +15,7 @@ from stepless.drafts.operations.run_permissions import Reuse, check_effects
 from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.values import decoded
-from stepless.drafts.rules.state import Entities, room_of, tail_of
+from stepless.drafts.rules.state import Entities, prefix_of, tail_of
 from stepless.errors import DocumentRefused, InvalidRequest, LimitExceeded, NotFound
 from stepless.limits import MAX_PIN_BYTES, MAX_PINS, MAX_PINS_BYTES
 from stepless.model.draft_run import DRAFT, DraftRun, Pin
@@ -124,7 +124,7 @@ def _reuse(asked: Asked) -> Reuse | None:
 def pins_of(state: Entities) -> dict[str, Pin]:
     """The pins that a draft has, by the path of the node."""
     found: dict[str, Pin] = {}
-    for key in sorted(key for key in state if room_of(key) == "pin"):
+    for key in sorted(key for key in state if prefix_of(key) == "pin"):
         entity: Any = state.get(key)
         handle = entity.get("handle")
         found[_path_of(state, tail_of(key))] = Pin(decoded(entity["output"]), handle if isinstance(handle, str) else None)

@@ -13,7 +13,7 @@ from stepless.drafts.operations.verbs import At, DraftVerbs
 from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, transplanted
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.effects import Put, Splice, Write, all_written
-from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.requests import Operation
 from stepless.drafts.rules.state import TEXT, Entities, State
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_INTENT_WRITES
@@ -45,27 +45,27 @@ def read_text(verbs: DraftVerbs, workflow_id: str, seq: int | None) -> tuple[At,
     return at, shown_text(at.state)
 
 
-def typed(verbs: DraftVerbs, workflow_id: str, seq: int | None, text: str) -> tuple[At, Sequence[Gesture]]:
-    """What an edit of the text means over the draft as of an item: at most one gesture, not committed. After it, the draft says
+def typed(verbs: DraftVerbs, workflow_id: str, seq: int | None, text: str) -> tuple[At, Sequence[Operation]]:
+    """What an edit of the text means over the draft as of an item: at most one operation, not committed. After it, the draft says
     exactly what was typed, and its text is exactly the typed one. Raises `DocumentRefused` for a text that does not parse,
     `InvalidRequest` (id_mismatch, gesture_too_large), and as `DraftVerbs.at` does."""
     at = verbs.at(workflow_id, seq)
     document = parse(text)
     salt = f"{at.head.epoch} typed {at.seq} {sha256(text.encode()).hexdigest()}"
-    return at, gestures_to(verbs, at.state, document, text, salt)
+    return at, operations_to(verbs, at.state, document, text, salt)
 
 
-def gestures_to(
+def operations_to(
     verbs: DraftVerbs, state: Entities, document: Mapping[str, JSON], text: str | None, salt: str
-) -> Sequence[Gesture]:
-    """The gesture that leads from a state to a document, and to its text if there is one; none if nothing differs."""
+) -> Sequence[Operation]:
+    """The operation that leads from a state to a document, and to its text if there is one; none if nothing differs."""
     writes = list(flattened(differences(verbs, state, document, salt)).writes)
     if text is not None:
         writes += _text_writes(state, document, text)
     if len(writes) > MAX_INTENT_WRITES:
         message, mend = f"this changes {len(writes):,} things at once", f"change at most {MAX_INTENT_WRITES:,} at once"
         raise InvalidRequest(message, code="gesture_too_large", status=413, place="text", mend=mend)
-    return [Gesture(tuple(writes))] if writes else []
+    return [Operation(tuple(writes))] if writes else []
 
 
 def differences(verbs: DraftVerbs, state: State, document: Mapping[str, JSON], salt: str) -> list[list[Write]]:
@@ -89,9 +89,9 @@ def _text_writes(state: State, document: Mapping[str, JSON], typed: str) -> list
     return [Splice(TEXT, ("yaml",), *hunk) for hunk in hunks(kept, wanted)]
 
 
-def gesture_out(gesture: Gesture) -> dict[str, Any]:
-    """A gesture as a client sends it."""
-    made: dict[str, Any] = {"writes": all_written(gesture.writes)}
-    if gesture.guards:
-        made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in gesture.guards]
+def operation_out(operation: Operation) -> dict[str, Any]:
+    """An operation as a client sends it."""
+    made: dict[str, Any] = {"writes": all_written(operation.writes)}
+    if operation.guards:
+        made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in operation.guards]
     return made

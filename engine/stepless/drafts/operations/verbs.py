@@ -9,13 +9,13 @@ from typing import NamedTuple, Protocol
 
 from stepless.compile import parse
 from stepless.compile.canonical import content_hash, json_findings
-from stepless.drafts.log.draft_logs import Drafting
-from stepless.drafts.log.entries import Answer, Intent, Item
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.log.origins import EMPTY, Origins
 from stepless.drafts.log.records import storage_of
 from stepless.drafts.log.rules_adapter import Rules
 from stepless.drafts.rules.document import to_document
-from stepless.drafts.rules.messages import Malformed, read_intent
+from stepless.drafts.rules.messages import Malformed, read_request
 from stepless.drafts.rules.state import Entities, named_in, snapshot
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
@@ -30,7 +30,7 @@ from stepless.runtime.world import World
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A draft as of an item: its head, and its entities by key."""
+    """A draft as of an entry: its head, and its entities by key."""
 
     head: DraftHead
     seq: int
@@ -38,7 +38,7 @@ class Shown:
 
 
 class At(NamedTuple):
-    """A draft as of item `seq`; `last` is the item at the end of its log. The state is a copy."""
+    """A draft as of entry `seq`; `last` is the entry at the end of its log. The state is a copy."""
 
     head: DraftHead
     seq: int
@@ -89,7 +89,7 @@ class DraftVerbs:
         self._world = world
         self.files = files
         self._origins = Origins(world.versions, world.blobs, world.kinds)
-        self._made: Drafting[Entities] | None = None
+        self._made: DraftLogs[Entities] | None = None
         self._making = Lock()
 
     @property
@@ -101,23 +101,23 @@ class DraftVerbs:
         return self._origins
 
     @property
-    def drafting(self) -> Drafting[Entities]:
+    def drafting(self) -> DraftLogs[Entities]:
         """The drafts as they are kept. Raises `Refused` (drafts_not_kept)."""
         return self._drafting
 
     @property
-    def _drafting(self) -> Drafting[Entities]:
+    def _drafting(self) -> DraftLogs[Entities]:
         with self._making:
             if self._made is None:
                 rules = Rules(self._origins.read, self._origins.is_container)
-                self._made = Drafting(storage_of(self._world.drafts, self._world.blobs, self._world.clock), rules)
+                self._made = DraftLogs(storage_of(self._world.drafts, self._world.blobs, self._world.clock), rules)
             return self._made
 
     # -- drafts -----------------------------------------------------------------------------------------------------
 
     def open_version(self, workflow_id: str, number: int | None, by: str) -> Shown:
         """Opens a draft from a published version, the newest without a `number`; replaces one that is open. Raises `NotFound`
-        (unknown_workflow) and what `Drafting.open` raises."""
+        (unknown_workflow) and what `DraftLogs.open` raises."""
         found = self._world.store.get_version(workflow_id, number)
         if found is None:
             raise unknown_workflow(self._world.store, workflow_id, what=f"{workflow_id}@{number}" if number is not None else "")
@@ -146,7 +146,7 @@ class DraftVerbs:
         layout: Mapping[str, JSON] | None = None, file: str | None = None,
     ) -> Shown:
         """Opens a draft from a document, valid or not; with `file`, which has it, it is the base. Raises `DocumentRefused` for
-        a value that is not JSON, `InvalidRequest` (id_mismatch, invalid_workflow_id), and what `Drafting.open` raises."""
+        a value that is not JSON, `InvalidRequest` (id_mismatch, invalid_workflow_id), and what `DraftLogs.open` raises."""
         _check_id(workflow_id)
         if document.get("id", workflow_id) != workflow_id:
             message = f"the document is of another workflow than {workflow_id}"
@@ -160,7 +160,7 @@ class DraftVerbs:
         return self.show(workflow_id)
 
     def open_empty(self, workflow_id: str, by: str) -> Shown:
-        """Opens a draft without a node. Raises `InvalidRequest` (invalid_workflow_id), and what `Drafting.open` raises."""
+        """Opens a draft without a node. Raises `InvalidRequest` (invalid_workflow_id), and what `DraftLogs.open` raises."""
         _check_id(workflow_id)
         self._drafting.open(workflow_id, EMPTY, by, self._base_of(workflow_id, EMPTY, None))
         return self.show(workflow_id)
@@ -172,7 +172,7 @@ class DraftVerbs:
         return {**({} if file is None else {"file": file}), **origin, **known}
 
     def discard(self, workflow_id: str, by: str) -> Draft:
-        """Returns the draft that is over. Raises as `Drafting.discard` does."""
+        """Returns the draft that is over. Raises as `DraftLogs.discard` does."""
         return self._drafting.discard(workflow_id, by)
 
     def each(self, limit: int, cursor: str | None) -> Page[DraftHead]:
@@ -183,20 +183,20 @@ class DraftVerbs:
     def show(self, workflow_id: str) -> Shown:
         """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
         for _ in range(SEQUENCING_TRIES):
-            room = self._drafting.current(workflow_id)
+            warm = self._drafting.current(workflow_id)
             head = self._drafting.head(workflow_id)
-            if head.draft == room.draft:
-                with room.lock:
-                    return Shown(head, room.seq, snapshot(room.state))
+            if head.draft == warm.draft:
+                with warm.lock:
+                    return Shown(head, warm.seq, snapshot(warm.state))
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
     def document(self, workflow_id: str, seq: int | None = None) -> tuple[At, dict[str, JSON]]:
-        """The document as of an item, the end of the log without one. Raises as `at` does."""
+        """The document as of an entry, the end of the log without one. Raises as `at` does."""
         at = self.at(workflow_id, seq)
         return at, to_document(at.state)
 
     def findings(self, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[tuple[Finding, str | None]]]:
-        """What publishing as of an item would say: each finding, with the key of the block that it is about. Raises as `at`
+        """What publishing as of an entry would say: each finding, with the key of the block that it is about. Raises as `at`
         does."""
         from stepless.compile.compiler import check_document  # imported late: only a check loads all checks
 
@@ -205,15 +205,15 @@ class DraftVerbs:
         return at, [(finding, block_of(at.state, finding)) for finding in found]
 
     def at(self, workflow_id: str, seq: int | None = None) -> At:
-        """The draft as of an item, at the end of the log without one: a copy, since what is made of it takes longer than others
+        """The draft as of an entry, at the end of the log without one: a copy, since what is made of it takes longer than others
         should wait. Raises `NotFound`: unknown_draft, or unknown_item for one that the log does not have, or not any more."""
         for _ in range(SEQUENCING_TRIES):
-            room = self._drafting.current(workflow_id)
+            warm = self._drafting.current(workflow_id)
             head = self._drafting.head(workflow_id)
-            if head.draft != room.draft:
+            if head.draft != warm.draft:
                 continue
-            with room.lock:
-                last, entities = room.seq, snapshot(room.state)
+            with warm.lock:
+                last, entities = warm.seq, snapshot(warm.state)
             if seq is None or seq == last:
                 return At(head, last, Entities(entities), last)
             if not 0 <= seq < last:
@@ -224,40 +224,39 @@ class DraftVerbs:
 
     # -- editing ----------------------------------------------------------------------------------------------------
 
-    def submit(self, draft: Draft, message: JSON, by: str) -> Item | Answer:
-        """Commits an intent. Raises `InvalidRequest` (malformed_intent) with the place, `NotFound` (unknown_draft)."""
+    def submit(self, draft: Draft, message: JSON, by: str) -> LogEntry | Answer:
+        """Commits a request. Raises `InvalidRequest` (malformed_intent) with the place, `NotFound` (unknown_draft)."""
         try:
-            intent = read_intent(message)
+            request = read_request(message)
         except Malformed as error:
             mend = "send it as the console does: docs/drafts.md has the form"
             raise InvalidRequest(error.message, code="malformed_intent", place=error.place, mend=mend) from error
-        asked = Intent(intent.client, intent.n, intent.tag, intent.base, intent.gestures, intent.first)
-        return self._drafting.submit(draft, asked, by)
+        return self._drafting.commit(draft, request, by)
 
     def after(self, draft: Draft, seq: int) -> None:
-        """See `Drafting.after`."""
+        """See `DraftLogs.after`."""
         self._drafting.after(draft, seq)
 
     def checkpoint(self, workflow_id: str) -> None:
-        """See `Drafting.checkpoint`."""
+        """See `DraftLogs.checkpoint`."""
         self._drafting.checkpoint(workflow_id)
 
     def sweep(self, idle_ms: int, until_ms: int | None = None) -> None:
-        """See `Drafting.sweep`."""
+        """See `DraftLogs.sweep`."""
         self._drafting.sweep(idle_ms, until_ms)
 
     def now_ms(self) -> int:
         """The clock that the log has its times from."""
         return self._world.clock.now_ms()
 
-    def items(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[Item], int, bool]:
-        """Items above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
+    def entries(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[LogEntry], int, bool]:
+        """Entries above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
         (unknown_draft)."""
-        room = self._drafting.current(draft.workflow_id)
-        if room.draft != draft:
+        warm = self._drafting.current(draft.workflow_id)
+        if warm.draft != draft:
             return [], 0, False
-        items = self._drafting.items(draft, after, limit) if after < room.seq else []
-        return items, max(room.seq, items[-1].seq if items else 0), True
+        entries = self._drafting.entries(draft, after, limit) if after < warm.seq else []
+        return entries, max(warm.seq, entries[-1].seq if entries else 0), True
 
 
 def _check_id(workflow_id: str) -> None:

@@ -7,19 +7,19 @@ transformation is part of that: convergence rests on the fold alone.
     effects     the words of the log, and of what a client asks for
     state       the entities by key, with the indexes that the rules need
     fold        effects over a state
-    cross       two lists of writes made beside each other: what each means after the other
-    resolve     the decision: gestures over the state as it is when they are committed; `judging`: of one gesture
+    transform       two lists of writes made beside each other: what each means after the other
+    resolve     the decision: operations over the state as it is when they are committed; `judging`: of one operation
     shapes      what may be written where
     inverse     what undoes effects, and what must still hold for it
     references  what a rename means
     wholeness   what must hold of every state
     document    a workflow document as entities, and back
-    gestures    what travels; `messages`: as JSON
+    operations    what travels; `messages`: as JSON
 
-Intents transform; effects never do. A client crosses what it has not yet sent with what others committed, to show it and to send
-it with offsets that fit; the server crosses an intent with what was committed since its base, and only then decides. That two
-lists of splices meet in both orders keeps what a person typed where they typed it. It is not what makes replicas equal: a wrong
-crossing moves a character, on all replicas alike.
+Requests transform; effects never do. A client transforms what it has not yet sent with what others committed, to show it and to
+send it with offsets that fit; the server transforms a request with what was committed since its base, and only then decides. That
+two lists of splices meet in both orders keeps what a person typed where they typed it. It is not what makes replicas equal: a
+wrong transformation moves a character, on all replicas alike.
 
 All of it is pure: no clock, no randomness, nothing read or written.
 """

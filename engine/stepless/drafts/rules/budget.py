@@ -1,8 +1,8 @@
-"""How much the decision of one intent may take. What people do never comes near it: it bounds what a message can ask of the
+"""How much the decision of one request may take. What people do never comes near it: it bounds what a message can ask of the
 process that decides it, for which others wait.
 
 Four things grow faster than the message. A write has as many effects as hang on what it changes: a thousand renames of one node
-that a thousand texts mention are a million. What a client did not expect is crossed with each later write of the same entity.
+that a thousand texts mention are a million. What a client did not expect is transformed with each later write of the same entity.
 Each change of a part of an entity makes the whole again. And of a thousand blocks of one name, the last tries a thousand names.
 """
 
@@ -25,7 +25,7 @@ _TRIED: Final = 10
 class Exhausted(Exception):
     """The decision would take more. `by` says what of, `key` is the entity that it was about."""
 
-    def __init__(self, by: Literal["effects", "crossing"], key: str) -> None:
+    def __init__(self, by: Literal["effects", "transform"], key: str) -> None:
         super().__init__(by, key)
         self.by = by
         self.key = key
@@ -60,11 +60,11 @@ class Budget:
         """Counts names that were taken, of those that were tried for a block. Raises `Exhausted`."""
         self.looked_at(names // _TRIED, key)
 
-    def crossed(self, pairs: int, key: str) -> None:
-        """Counts pairs of writes of one entity before they are crossed. Raises `Exhausted`."""
+    def transformed(self, pairs: int, key: str) -> None:
+        """Counts pairs of writes of one entity before they are transformed. Raises `Exhausted`."""
         self._pairs -= pairs
         if self._pairs < 0:
-            raise Exhausted("crossing", key)
+            raise Exhausted("transform", key)
 
 
 def _parts(effect: Set | Unset | Splice, entity: Object | None) -> int:

@@ -50,8 +50,8 @@ class Splice(NamedTuple):
 
 
 class Rename(NamedTuple):
-    """`expanded`: the references are rewritten by splices that the gesture has too, derived from this write; otherwise the server
-    rewrites every one that it finds."""
+    """`expanded`: the references are rewritten by splices that the operation has too, derived from this write; otherwise the
+    server rewrites every one that it finds."""
 
     key: str
     id: str

@@ -1,4 +1,4 @@
-"""What a client makes of a gesture before it shows it: the names that are free, the references that a rename rewrites.
+"""What a client makes of an operation before it shows it: the names that are free, the references that a rename rewrites.
 
 A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from stepless.drafts.rules.effects import Effect, Rename, Set, Splice, Unset, Write
-from stepless.drafts.rules.requests import Gesture, Outcome
+from stepless.drafts.rules.requests import Operation, Outcome
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import State
 from stepless.drafts.rules.values import Path
@@ -17,22 +17,23 @@ _ORDER: Final = ("order",)
 
 
 class Expanded(NamedTuple):
-    """The gesture as it is sent, and its effects over what the client shows; no gesture where it does nothing or is refused."""
+    """The operation as it is sent, and its effects over what the client shows; no operation where it does nothing or is
+    refused."""
 
-    gesture: Gesture | None
+    operation: Operation | None
     effects: tuple[Effect, ...]
     outcomes: tuple[Outcome, ...]
 
 
-def expand(view: State, gesture: Gesture) -> Expanded:
-    """Decides a gesture over a view, as the server would. What it drops here is not sent at all, nor is what follows where it is
-    committed: the deletions of a cascade, the edges and the name that a move takes, the orders of siblings."""
-    decision = resolve(view, [gesture])
+def expand(view: State, operation: Operation) -> Expanded:
+    """Decides an operation over a view, as the server would. What it drops here is not sent at all, nor is what follows where it
+    is committed: the deletions of a cascade, the edges and the name that a move takes, the orders of siblings."""
+    decision = resolve(view, [operation])
     if not decision.effects:
         return Expanded(None, (), decision.outcomes)
-    renames = {write.key: write for write in gesture.writes if isinstance(write, Rename)}
-    asked = {(write.key, _place(write)) for write in gesture.writes}
-    orders = [(write.key, write.value) for write in gesture.writes if isinstance(write, Set) and write.path == _ORDER]
+    renames = {write.key: write for write in operation.writes if isinstance(write, Rename)}
+    asked = {(write.key, _place(write)) for write in operation.writes}
+    orders = [(write.key, write.value) for write in operation.writes if isinstance(write, Set) and write.path == _ORDER]
     writes: list[Write] = []
     derived: list[tuple[int, int]] = []
     causes: dict[str, int] = {}  # by the new name: where the rename stands
@@ -49,7 +50,7 @@ def expand(view: State, gesture: Gesture) -> Expanded:
             if effect.text in causes:
                 derived.append((len(writes), causes[effect.text]))
             writes.append(effect)
-    return Expanded(Gesture(tuple(writes), gesture.guards, tuple(derived)), decision.effects, decision.outcomes)
+    return Expanded(Operation(tuple(writes), operation.guards, tuple(derived)), decision.effects, decision.outcomes)
 
 
 def _place(write: Write) -> Path:

@@ -1,5 +1,5 @@
-"""Makes of the fix of a finding a gesture: the smallest writes, each with a guard, so that it does nothing once what it was meant
-for has changed."""
+"""Makes of the fix of a finding an operation: the smallest writes, each with a guard, so that it does nothing once what it was
+meant for has changed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stepless.drafts.rules.document.reading import BLOCK_FIELDS, DOC_FIELDS, aft
 from stepless.drafts.rules.document.values import LIST, Encoder, decoded, ordered
 from stepless.drafts.rules.effects import Delete, Put, Set, Splice, Unset, Write, all_written
 from stepless.drafts.rules.fractional_index import between
-from stepless.drafts.rules.requests import Gesture, Guard
-from stepless.drafts.rules.state import State, named_in, room_of, tail_of
+from stepless.drafts.rules.requests import Guard, Operation
+from stepless.drafts.rules.state import State, named_in, prefix_of, tail_of
 from stepless.drafts.rules.values import NOTHING, Path, at, key_after
 from stepless.limits import MAX_FIX_CHARACTERS
 from stepless.model.findings import Change, Finding, Fix
@@ -27,22 +27,22 @@ _STRUCTURE: Final = BLOCK_FIELDS | DOC_FIELDS | {"with", "body"}
 """What no field is renamed to: it would be read as something else than a value."""
 
 
-def mended(state: State, finding: Finding) -> Gesture | None:
-    """The gesture that mends a finding about this state. None if there is no fix, if its value is not known, if the draft has
-    another value in the way, or if the gesture would have more than MAX_FIX_CHARACTERS as JSON."""
+def fix_of(state: State, finding: Finding) -> Operation | None:
+    """The operation that mends a finding about this state. None if there is no fix, if its value is not known, if the draft has
+    another value in the way, or if the operation would have more than MAX_FIX_CHARACTERS as JSON."""
     fix = finding.fix
     if fix is None:
         return None
     spot = spot_of(state, finding.path if fix.path is None else fix.path)
     if spot is None:
         return None
-    gesture = _gesture(state, spot, fix)
-    if gesture is None or len(json.dumps([all_written(gesture.writes), gesture.guards])) > MAX_FIX_CHARACTERS:
+    operation = _operation(state, spot, fix)
+    if operation is None or len(json.dumps([all_written(operation.writes), operation.guards])) > MAX_FIX_CHARACTERS:
         return None
-    return gesture
+    return operation
 
 
-def _gesture(state: State, spot: Spot, fix: Fix) -> Gesture | None:
+def _operation(state: State, spot: Spot, fix: Fix) -> Operation | None:
     held = held_at(state, spot)
     match fix.change:
         case Change.CONNECT if isinstance(fix.value, str) and spot.is_edge:
@@ -61,37 +61,37 @@ def _gesture(state: State, spot: Spot, fix: Fix) -> Gesture | None:
             return _replaced(state, spot, held, fix.value)
         case Change.RESPELL if isinstance(held, str) and isinstance(fix.value, str) and not spot.is_edge:
             splices = list(_respelled(spot, held, fix.former, fix.value))
-            return Gesture(tuple(splices), (Guard(spot.key, spot.path, held),)) if splices else None
+            return Operation(tuple(splices), (Guard(spot.key, spot.path, held),)) if splices else None
         case Change.APPEND:
             return _appended(state, spot, held, fix.value)
     return None
 
 
-def _guarded(state: State, *writes: Write) -> Gesture:
+def _guarded(state: State, *writes: Write) -> Operation:
     """Writes that hold while what they replace is what it is."""
     guards: list[Guard] = []
     for write in writes:
         path: Path = getattr(write, "path", ())
         found = at(state.get(write.key), path) if write.key in state else NOTHING
         guards.append(Guard(write.key, path, None if found is NOTHING else found))
-    return Gesture(writes, tuple(guards))
+    return Operation(writes, tuple(guards))
 
 
 def _encoded(spot: Spot, value: JSON) -> JSON:
     return Encoder(_SALT, spot.key).value(value, spot.path)
 
 
-def _replaced(state: State, spot: Spot, held: JSON, value: JSON) -> Gesture:
+def _replaced(state: State, spot: Spot, held: JSON, value: JSON) -> Operation:
     if isinstance(held, str) and isinstance(value, str) and spot.path != ("type",):
-        return Gesture((Splice(spot.key, spot.path, *middle(held, value)),), (Guard(spot.key, spot.path, held),))
+        return Operation((Splice(spot.key, spot.path, *middle(held, value)),), (Guard(spot.key, spot.path, held),))
     return _guarded(state, Set(spot.key, spot.path, _encoded(spot, value)))
 
 
-def _renamed(state: State, spot: Spot, held: JSON, name: str) -> Gesture | None:
+def _renamed(state: State, spot: Spot, held: JSON, name: str) -> Operation | None:
     """The value under another name in the same place; None where something has this name."""
     within = spot.path[:-1]
     siblings = at(state.get(spot.key), within)
-    if name in siblings or (not within and room_of(spot.key) in ("block", "doc") and name in _STRUCTURE):
+    if name in siblings or (not within and prefix_of(spot.key) in ("block", "doc") and name in _STRUCTURE):
         return None
     following = key_after(siblings, spot.path[-1])
     return _guarded(state, Unset(spot.key, spot.path), Set(spot.key, (*within, name), held, following))
@@ -106,7 +106,7 @@ def _respelled(spot: Spot, text: str, former: str, name: str) -> Iterator[Splice
         shift += len(name) - len(former)
 
 
-def _appended(state: State, spot: Spot, held: JSON, value: JSON) -> Gesture | None:
+def _appended(state: State, spot: Spot, held: JSON, value: JSON) -> Operation | None:
     if held is NOTHING:
         before = "nodes" if spot.key == "doc" else None
         return _guarded(state, Set(spot.key, spot.path, _encoded(spot, [value]), before))
@@ -118,7 +118,7 @@ def _appended(state: State, spot: Spot, held: JSON, value: JSON) -> Gesture | No
     return _guarded(state, Set(spot.key, path, {"order": between(last, None), "is": value}))
 
 
-def _connected(state: State, spot: Spot, end: str, name: str) -> Gesture | None:
+def _connected(state: State, spot: Spot, end: str, name: str) -> Operation | None:
     """The edge that an entry without one is, once its unknown end is a node."""
     if not spot.path:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.drafts.rules.state import State, named_in, room_of, tail_of
+from stepless.drafts.rules.state import State, named_in, prefix_of, tail_of
 
 _OF_A_BLOCK: Final = ("subflow", "place", "pin")
 
@@ -14,16 +14,16 @@ def faults(state: State) -> Iterator[str]:
     """A sentence for each entity that is not whole. Costs the whole state."""
     for key in state:
         entity = state.get(key) or {}
-        room = room_of(key)
-        if room == "edge":
+        prefix = prefix_of(key)
+        if prefix == "edge":
             ends = [state.get(f"block/{entity.get(end)}") for end in ("source", "target")]
             if None in ends:
                 yield f"{key} has an end without a block"
             elif ends[0] is not None and ends[1] is not None and ends[0].get("parent") != ends[1].get("parent"):
                 yield f"{key} joins two bodies"
-        elif room in _OF_A_BLOCK and f"block/{tail_of(key)}" not in state:
+        elif prefix in _OF_A_BLOCK and f"block/{tail_of(key)}" not in state:
             yield f"{key} has no block"
-        elif room == "block":
+        elif prefix == "block":
             parent = entity.get("parent")
             if parent is not None and f"block/{parent}" not in state:
                 yield f"{key} is inside a block that does not exist"

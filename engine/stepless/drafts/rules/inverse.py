@@ -1,7 +1,7 @@
-"""Undo: the gesture that takes effects back, computed from the state before them.
+"""Undo: the operation that takes effects back, computed from the state before them.
 
 Its guards say what must still be so. An entity that was added is taken away only as it was added; a value is put back only while
-it is the one that was set. A text needs no guard: its splices are crossed with whatever was typed since.
+it is the one that was set. A text needs no guard: its splices are transformed with whatever was typed since.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Final
 
 from stepless.drafts.rules.effects import Delete, Effect, Put, Set, Splice, Unset
 from stepless.drafts.rules.fold import after
-from stepless.drafts.rules.requests import Gesture, Guard
-from stepless.drafts.rules.state import Layer, State, room_of, value_at
+from stepless.drafts.rules.requests import Guard, Operation
+from stepless.drafts.rules.state import Layer, State, prefix_of, value_at
 from stepless.drafts.rules.values import NOTHING, Object, at, key_after
 
 _UNGUARDED: Final = frozenset({"place", "pin", "text"})
 """Rooms in which an addition is undone whatever others have made of it since."""
 
 
-def inverse(state: State, effects: Iterable[Effect]) -> Gesture:
+def inverse(state: State, effects: Iterable[Effect]) -> Operation:
     """What restores `state` after the effects: each entity as it was, with its keys in their order. Effects that change nothing
     have no part in it."""
     layer = Layer(state)
@@ -33,11 +33,11 @@ def inverse(state: State, effects: Iterable[Effect]) -> Gesture:
         back.append(_undone(held, effect))
         if isinstance(effect, Set | Unset):
             watched[effect.key, effect.path] = None
-        elif isinstance(effect, Put) and held is None and room_of(effect.key) not in _UNGUARDED:
+        elif isinstance(effect, Put) and held is None and prefix_of(effect.key) not in _UNGUARDED:
             watched[effect.key, ()] = None
         layer.put(effect.key, made)
     back.reverse()
-    return Gesture(tuple(back), tuple(_guards(layer, state, watched)))
+    return Operation(tuple(back), tuple(_guards(layer, state, watched)))
 
 
 def _undone(held: Object | None, effect: Effect) -> Effect:

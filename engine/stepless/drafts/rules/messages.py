@@ -1,10 +1,10 @@
-"""Intents, items and outcomes as JSON.
+"""Requests, entries and outcomes as JSON.
 
-    intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
+    request   {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
     write     a list that begins with its word: see `effects`
     guard     [key, path, value]
     derived   [[index of a write, index of the write that it follows from], …]
-    item      {seq, client, n, tag, by, at, effects, outcomes?, closes?, first?}
+    entry      {seq, client, n, tag, by, at, effects, outcomes?, closes?, first?}
     outcome   {gesture, code, key, by?, refused?, writes}
 
 What a client sends is read with every bound checked: `Malformed` names the place. What the log holds was checked when it was
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from stepless.drafts.rules.document.values import number
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write, all_written
-from stepless.drafts.rules.requests import Gesture, Guard, Intent, Item, Outcome
+from stepless.drafts.rules.requests import EditRequest, Guard, LogEntry, Operation, Outcome
 from stepless.limits import MAX_COUNT, MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS, MAX_INTENT_WRITES, MAX_KEY_CHARACTERS
 from stepless.model.json import JSON, encodable
 
@@ -33,47 +33,47 @@ class Malformed(ValueError):
         self.message = message
 
 
-# -- intents -----------------------------------------------------------------------------------------------------------
+# -- requests -----------------------------------------------------------------------------------------------------------
 
 
-def read_intent(message: JSON) -> Intent:
-    """The intent of a message. Raises `Malformed`."""
+def read_request(message: JSON) -> EditRequest:
+    """The request of a message. Raises `Malformed`."""
     fields = _object(message, "")
-    gestures = _list(fields.get("gestures"), "gestures")
-    if not gestures:
+    operations = _list(fields.get("gestures"), "gestures")
+    if not operations:
         raise Malformed("gestures", "an intent has at least one gesture")
-    made = tuple(_gesture(one, f"gestures.{place}") for place, one in enumerate(gestures))
-    if sum(len(gesture.writes) for gesture in made) > MAX_INTENT_WRITES:
+    made = tuple(_operation(one, f"gestures.{place}") for place, one in enumerate(operations))
+    if sum(len(operation.writes) for operation in made) > MAX_INTENT_WRITES:
         raise Malformed("gestures", f"an intent has at most {MAX_INTENT_WRITES} writes")
-    return Intent(
+    return EditRequest(
         _word(fields.get("client"), "client"), _count(fields.get("n"), "n", 1), _word(fields.get("tag"), "tag"),
         _count(fields.get("base"), "base", 0), made, _word(fields["first"], "first") if "first" in fields else "",
     )
 
 
-def intent_written(intent: Intent) -> dict[str, JSON]:
+def request_written(request: EditRequest) -> dict[str, JSON]:
     made: dict[str, JSON] = {
-        "client": intent.client, "n": intent.n, "tag": intent.tag, "base": intent.base,
-        "gestures": [_gesture_written(gesture) for gesture in intent.gestures],
+        "client": request.client, "n": request.n, "tag": request.tag, "base": request.base,
+        "gestures": [_operation_written(operation) for operation in request.operations],
     }
-    return {**made, "first": intent.first} if intent.first else made
+    return {**made, "first": request.first} if request.first else made
 
 
-def _gesture_written(gesture: Gesture) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"writes": all_written(gesture.writes)}
-    if gesture.guards:
-        made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in gesture.guards]
-    if gesture.derived:
-        made["derived"] = [list(pair) for pair in gesture.derived]
+def _operation_written(operation: Operation) -> dict[str, JSON]:
+    made: dict[str, JSON] = {"writes": all_written(operation.writes)}
+    if operation.guards:
+        made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in operation.guards]
+    if operation.derived:
+        made["derived"] = [list(pair) for pair in operation.derived]
     return made
 
 
-def _gesture(value: JSON, place: str) -> Gesture:
+def _operation(value: JSON, place: str) -> Operation:
     fields = _object(value, place)
     given = _list(fields.get("writes"), f"{place}.writes")
     writes = tuple(_write(one, f"{place}.writes.{index}") for index, one in enumerate(given))
     guards = _list(fields.get("guards", []), f"{place}.guards")
-    return Gesture(
+    return Operation(
         writes,
         tuple(_guard(one, f"{place}.guards.{index}") for index, one in enumerate(guards)),
         tuple(_pair(one, len(writes), f"{place}.derived") for one in _list(fields.get("derived", []), f"{place}.derived")),
@@ -114,22 +114,22 @@ def _write(value: JSON, place: str) -> Write:
 # -- what the log holds ------------------------------------------------------------------------------------------------
 
 
-def item_written(item: Item) -> dict[str, JSON]:
+def entry_written(entry: LogEntry) -> dict[str, JSON]:
     made: dict[str, JSON] = {
-        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at,
-        "effects": all_written(item.effects),
+        "seq": entry.seq, "client": entry.client, "n": entry.n, "tag": entry.tag, "by": entry.by, "at": entry.at,
+        "effects": all_written(entry.effects),
     }
-    if item.outcomes:
-        made["outcomes"] = [outcome_written(outcome) for outcome in item.outcomes]
-    if item.closes is not None:
-        made["closes"] = item.closes
-    if item.first:
-        made["first"] = item.first
+    if entry.outcomes:
+        made["outcomes"] = [outcome_written(outcome) for outcome in entry.outcomes]
+    if entry.closes is not None:
+        made["closes"] = entry.closes
+    if entry.first:
+        made["first"] = entry.first
     return made
 
 
 def outcome_written(outcome: Outcome) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"gesture": outcome.gesture, "code": outcome.code, "key": outcome.key}
+    made: dict[str, JSON] = {"gesture": outcome.operation, "code": outcome.code, "key": outcome.key}
     if outcome.by is not None:
         made["by"] = outcome.by
     if outcome.refused:
@@ -138,9 +138,9 @@ def outcome_written(outcome: Outcome) -> dict[str, JSON]:
     return made
 
 
-def item_read(stored: dict[str, JSON]) -> Item:
-    """An item of the log. Fields and effects that only a later release knows are ignored."""
-    return Item(
+def entry_read(stored: dict[str, JSON]) -> LogEntry:
+    """A log entry. Fields and effects that only a later release knows are ignored."""
+    return LogEntry(
         stored["seq"], stored["client"], stored["n"], stored["tag"], stored["by"], stored["at"],
         tuple(effects_read(stored["effects"])),
         tuple(map(_outcome_read, stored.get("outcomes", ()))),
@@ -149,10 +149,10 @@ def item_read(stored: dict[str, JSON]) -> Item:
     )
 
 
-def gestures_read(stored: Sequence[JSON]) -> list[Gesture]:
-    """Gestures that `read_intent` has accepted."""
+def operations_read(stored: Sequence[JSON]) -> list[Operation]:
+    """Operations that `read_request` has accepted."""
     return [
-        Gesture(
+        Operation(
             tuple(_stored(one["writes"])),
             tuple(Guard(key, tuple(path), value) for key, path, value in one.get("guards", ())),
             tuple((derived, cause) for derived, cause in one.get("derived", ())),
@@ -270,7 +270,7 @@ def _plain(value: JSON) -> JSON:
     if isinstance(value, dict):
         return {key: _plain(held) for key, held in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain(entry) for entry in value]
     return number(value)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stepless.drafts.rules.effects import Set, Splice
-from stepless.drafts.rules.state import MENTION, State, mentions, named_in, room_of, tail_of
+from stepless.drafts.rules.state import MENTION, State, mentions, named_in, prefix_of, tail_of
 from stepless.drafts.rules.values import texts
 from stepless.model.json import JSON
 
@@ -70,9 +70,9 @@ def renaming(state: State, key: str, name: str) -> Iterator[Set | Splice]:
 def rewritten(state: State, keys: Iterable[str], former: str, name: str) -> Iterator[Splice]:
     """A splice for each `<former` in the texts of these entities."""
     for key in keys:
-        room = room_of(key)
+        prefix = prefix_of(key)
         for path, text in texts(state.get(key)):
-            if room == "block" and path[0] in _NO_TEXT:
+            if prefix == "block" and path[0] in _NO_TEXT:
                 continue
             shift = 0
             for found in MENTION.finditer(text):

@@ -1,7 +1,8 @@
-"""What travels between a client and the log: gestures, intents, the items of the log and their outcomes.
+"""What travels between a client and the log: operations, requests, the log entries and their outcomes.
 
-A *gesture* is what a person does at once; a refusal takes it whole. An *intent* is a list of gestures that a client sends
-together; the server commits it as one *item*. An *outcome* says what became of a gesture that was not committed as it was asked.
+An *operation* is what a person does at once; a refusal takes it whole. A *request* is a list of operations that a client sends
+together; the server commits it as one *entry*. An *outcome* says what became of an operation that was not committed as it was
+asked.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from stepless.model.json import JSON
 
 
 class Guard(NamedTuple):
-    """A gesture is refused with `changed_since` unless this value stands there now. Null also means that nothing does."""
+    """An operation is refused with `changed_since` unless this value stands there now. Null also means that nothing does."""
 
     key: str
     path: Path
     value: JSON
 
 
-class Gesture(NamedTuple):
-    """Writes that hold together. `derived` has, for each write that the client derived from another one of the gesture, the index
-    of that one: the deletions that follow from a deletion, the references that follow from a rename."""
+class Operation(NamedTuple):
+    """Writes that hold together. `derived` has, for each write that the client derived from another one of the operation, the
+    index of that one: the deletions that follow from a deletion, the references that follow from a rename."""
 
     writes: tuple[Write, ...]
     guards: tuple[Guard, ...] = ()
@@ -31,13 +32,13 @@ class Gesture(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was refused or dropped of a gesture, by its index in the intent.
+    """What was refused or dropped of an operation, by its index in the intent.
 
-    `refused` is true where the whole gesture was. `key` is the entity that decided, `by` the person who changed it since the
+    `refused` is true where the whole operation was. `key` is the entity that decided, `by` the person who changed it since the
     client saw it, where that is known. `writes` are those that were not done, as the client sent them.
     """
 
-    gesture: int
+    operation: int
     code: str
     key: str
     by: str | None
@@ -45,22 +46,22 @@ class Outcome(NamedTuple):
     writes: tuple[Write, ...]
 
 
-class Intent(NamedTuple):
-    """`n` counts the intents of a client within an epoch, from 1; `tag` is random for each. `base` is the last item that the
+class EditRequest(NamedTuple):
+    """`n` counts the requests of a client within an epoch, from 1; `tag` is random for each. `base` is the last entry that the
     client had seen. `first`: the id under which the client sent it first, where it was
-    renamed since: an intent is recognized by that id and its tag."""
+    renamed since: a request is recognized by that id and its tag."""
 
     client: str
     n: int
     tag: str
     base: int
-    gestures: tuple[Gesture, ...]
+    operations: tuple[Operation, ...]
     first: str = ""
 
 
-class Item(NamedTuple):
-    """One entry of the log. `seq` counts from 1 without gaps; `at` is the server's time in milliseconds, which rises with `seq`.
-    `by` is the person, as the key or the token names them. `closes` is set in the last item of an epoch only: the next head."""
+class LogEntry(NamedTuple):
+    """An entry of the log. `seq` counts from 1 without gaps; `at` is the server's time in milliseconds, which rises with `seq`.
+    `by` is the person, as the key or the token names them. `closes` is set in the last entry of an epoch only: the next head."""
 
     seq: int
     client: str
@@ -71,4 +72,4 @@ class Item(NamedTuple):
     effects: tuple[Effect, ...]
     outcomes: tuple[Outcome, ...] = ()
     closes: JSON = None
-    first: str = ""  # as in the intent
+    first: str = ""  # as in the request

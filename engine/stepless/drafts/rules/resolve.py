@@ -1,15 +1,15 @@
-"""The decision: which effects the gestures of a client have, over the state as it is when they are committed.
+"""The decision: which effects the operations of a client have, over the state as it is when they are committed.
 
 Every state that the effects lead to is whole: no edge, subflow, place, pin or child without its block, no edge between two
 bodies, no two blocks of one name in one body, no block inside itself.
 
-    gesture                       meets                                  then
+    operation                     meets                                  then
     any                           a guard that does not hold             refused `changed_since`
     any                           a write that the table forbids         refused `not_allowed`
     a write of an entity          that is gone                           dropped `gone`
     a write                       a later value over its place           dropped `superseded`
     put block                     its parent is gone                     dropped `gone`
-                                  its name is taken in the body          the name gets `_2`, `_3` …; what the gesture adds
+                                  its name is taken in the body          the name gets `_2`, `_3` …; what the operation adds
                                                                          follows
     put edge                      an end is gone                         dropped `gone`
                                   its ends are in two bodies             dropped `other_body`
@@ -26,11 +26,12 @@ bodies, no two blocks of one name in one body, no block inside itself.
     put block, set parent         more containers around it than allowed refused `too_deep`
     any                           more than a decision may take          refused `gesture_too_large`
 
-A refusal takes the whole gesture and nothing else; a drop takes the write and, since they find nothing any more, those that need
-it. A write that changes nothing has no effect and no outcome.
+A refusal takes the whole operation and nothing else; a drop takes the write and, since they find nothing any more, those that
+need it. A write that changes nothing has no effect and no outcome.
 
 A client numbers the characters of a text by what it showed: with everything that it had asked for. Where a write is dropped, or a
-reference follows a new name, what it asked for later is crossed with that difference (`_Unknown`), or its offsets would be wrong.
+reference follows a new name, what it asked for later is transformed with that difference (`_Unknown`), or its offsets would be
+wrong.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from typing import Final, NamedTuple
 from stepless.drafts.rules.budget import Budget, Exhausted
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Write
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.requests import Gesture, Outcome
+from stepless.drafts.rules.requests import Operation, Outcome
 from stepless.drafts.rules.state import Layer, State, value_at
-from stepless.drafts.rules.transform import cross
-from stepless.drafts.rules.validation import Refused, Trial
+from stepless.drafts.rules.transform import transform
+from stepless.drafts.rules.validation import Refused, Validation
 from stepless.drafts.rules.values import same
 
 TOO_LARGE: Final = "gesture_too_large"
@@ -58,7 +59,7 @@ class Change(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The effects, in order, what became of gestures that were not committed as asked, and the state after them."""
+    """The effects, in order, what became of operations that were not committed as asked, and the state after them."""
 
     effects: tuple[Effect, ...]
     outcomes: tuple[Outcome, ...]
@@ -66,13 +67,13 @@ class Decision(NamedTuple):
 
 
 def resolve(
-    state: State, gestures: Sequence[Gesture], since: Iterable[Change] = (), budget: Budget | None = None,
+    state: State, operations: Sequence[Operation], since: Iterable[Change] = (), budget: Budget | None = None,
 ) -> Decision:
-    """Decides the gestures of an intent, each over what those before it made. `since` is what others committed between the
-    intent's base and `state`, in order. Costs what the gestures and `since` touch.
+    """Decides the operations of a request, each over what those before it made. `since` is what others committed between the
+    request's base and `state`, in order. Costs what the operations and `since` touch.
 
-    Each gesture has a budget of its own, and is refused with `gesture_too_large` beyond it: then this never raises for what a
-    client sends. With `budget` all have that one together, and `Exhausted` is raised unless a single gesture is too large by
+    Each operation has a budget of its own, and is refused with `gesture_too_large` beyond it: then this never raises for what a
+    client sends. With `budget` all have that one together, and `Exhausted` is raised unless a single operation is too large by
     itself."""
     unknown = _Unknown()
     blame: dict[str, str] = {}
@@ -82,27 +83,27 @@ def resolve(
     effects: list[Effect] = []
     outcomes: list[Outcome] = []
     layer = Layer(state)
-    for index, gesture in enumerate(gestures):
+    for index, operation in enumerate(operations):
         allowed = budget or Budget()
-        trial = Trial(layer, allowed)
+        validation = Validation(layer, allowed)
         moved: list[list[Write]] = []
         try:
-            for write in gesture.writes:
+            for write in operation.writes:
                 moved.append(unknown.met(write, allowed))
-            _guarded(layer, gesture)
-            _judged(trial, gesture, moved, unknown, allowed)
+            _guarded(layer, operation)
+            _validate(validation, operation, moved, unknown, allowed)
         except Exhausted as exhausted:
-            if budget is not None and (len(gestures) > 1 or (exhausted.by == "crossing" and exhausted.key in blame)):
+            if budget is not None and (len(operations) > 1 or (exhausted.by == "transform" and exhausted.key in blame)):
                 raise
-            refusal = Outcome(index, TOO_LARGE, exhausted.key, None, True, gesture.writes)
+            refusal = Outcome(index, TOO_LARGE, exhausted.key, None, True, operation.writes)
         except Refused as refused:
-            refusal = Outcome(index, refused.code, refused.key, blame.get(refused.key), True, gesture.writes)
+            refusal = Outcome(index, refused.code, refused.key, blame.get(refused.key), True, operation.writes)
         else:
-            effects.extend(trial.effects)
-            apply(layer, trial.effects)
+            effects.extend(validation.effects)
+            apply(layer, validation.effects)
             outcomes.extend(
-                Outcome(index, code, key, blame.get(key), False, tuple(gesture.writes[place] for place in sorted(places)))
-                for (code, key), places in trial.dropped.items()
+                Outcome(index, code, key, blame.get(key), False, tuple(operation.writes[place] for place in sorted(places)))
+                for (code, key), places in validation.dropped.items()
             )
             continue
         outcomes.append(refusal)
@@ -125,8 +126,8 @@ class _Unknown:
         theirs = self._of.get(write.key)
         if not theirs:
             return [write]
-        budget.crossed(len(theirs), write.key)
-        mine, self._of[write.key] = cross([write], theirs)
+        budget.transformed(len(theirs), write.key)
+        mine, self._of[write.key] = transform([write], theirs)
         return mine
 
     def take(self, others: _Unknown) -> None:
@@ -135,35 +136,37 @@ class _Unknown:
             self.add(writes)
 
 
-def _guarded(state: State, gesture: Gesture) -> None:
-    for guard in gesture.guards:
+def _guarded(state: State, operation: Operation) -> None:
+    for guard in operation.guards:
         if not same(value_at(state, guard.key, guard.path), guard.value):
             raise Refused("changed_since", guard.key)
 
 
-def _judged(trial: Trial, gesture: Gesture, moved: Sequence[Sequence[Write]], unknown: _Unknown, budget: Budget) -> None:
-    """Judges the writes of one gesture in order. Adds to `unknown` what the client did not expect of this gesture."""
-    causes = dict(gesture.derived)
+def _validate(
+    validation: Validation, operation: Operation, moved: Sequence[Sequence[Write]], unknown: _Unknown, budget: Budget
+) -> None:
+    """Validates the writes of one operation in order. Adds to `unknown` what the client did not expect of this operation."""
+    causes = dict(operation.derived)
     behind = _Unknown()  # how what was done differs from what the client showed
     for place, writes in enumerate(moved):
         if not writes and place not in causes:
-            trial.drop(place, "superseded", gesture.writes[place].key)
+            validation.drop(place, "superseded", operation.writes[place].key)
         for write in writes:
             meant = behind.met(write, budget)
             if not meant and place not in causes:
-                trial.drop(place, "superseded", write.key)
+                validation.drop(place, "superseded", write.key)
             for one in meant:
-                done = trial.judge(place, one, cause=_cause(gesture, causes.get(place)))
-                behind.add(trial.unforeseen())
+                done = validation.validate(place, one, cause=_cause(operation, causes.get(place)))
+                behind.add(validation.unforeseen())
                 behind.add([] if done else undone([one]))
-    trial.finish()
+    validation.finish()
     unknown.take(behind)
-    unknown.add(undone(trial.withdrawn))
-    unknown.add(trial.unforeseen())
+    unknown.add(undone(validation.withdrawn))
+    unknown.add(validation.unforeseen())
 
 
-def _cause(gesture: Gesture, place: int | None) -> Write | None:
-    return gesture.writes[place] if place is not None and 0 <= place < len(gesture.writes) else None
+def _cause(operation: Operation, place: int | None) -> Write | None:
+    return operation.writes[place] if place is not None and 0 <= place < len(operation.writes) else None
 
 
 class _Blank(str):
@@ -181,7 +184,7 @@ class _Blank(str):
 
 
 def undone(writes: Sequence[Write]) -> list[Write]:
-    """Writes that take others back, for crossing: only their places and lengths count."""
+    """Writes that take others back, for transformation: only their places and lengths count."""
     back: list[Write] = []
     for write in reversed(writes):
         match write:

@@ -1,6 +1,6 @@
-"""What may be written in each room of a draft, and with what shape.
+"""What may be written under each key prefix of a draft, and with what shape.
 
-    room      put                                              set, unset, splice                           del
+    prefix    put                                              set, unset, splice                           del
     doc       never                                            all but `id`                                 never
     block     id, parent, order; type                          id, type, parent, order are set whole;       with what hangs on it
                                                                anything else at any depth
@@ -12,7 +12,7 @@
     text      yaml                                             yaml                                         yes
 
 `id type parent source target order` are neither unset nor written below, since every rule stands on them. Whether a value suits
-the kind of a node is not asked here: a draft may be invalid at any time, and only publishing judges.
+the kind of a node is not asked here: a draft may be invalid at any time, and only publishing validates.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
 from stepless.drafts.rules.fractional_index import is_order
-from stepless.drafts.rules.state import DOC, TEXT, room_of, tail_of
+from stepless.drafts.rules.state import DOC, TEXT, prefix_of, tail_of
 from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_KEY_CHARACTERS
 from stepless.model.json import JSON
 
@@ -99,50 +99,50 @@ _SPLICED: Final[Mapping[str, frozenset[str]]] = {"note": frozenset({"text", "col
 
 def fits(write: Write) -> bool:
     """Whether the table allows a write, whatever the state is."""
-    room, tail = room_of(write.key), tail_of(write.key)
-    if room not in _WHOLE or write.key != (f"{room}/{tail}" if room not in (DOC, TEXT) else room):
+    prefix, tail = prefix_of(write.key), tail_of(write.key)
+    if prefix not in _WHOLE or write.key != (f"{prefix}/{tail}" if prefix not in (DOC, TEXT) else prefix):
         return False
-    if room not in (DOC, TEXT) and not _tail(tail):
+    if prefix not in (DOC, TEXT) and not _tail(tail):
         return False
     match write:
         case Put(entity=entity):
-            return room != DOC and _entity(room, entity)
+            return prefix != DOC and _entity(prefix, entity)
         case Delete():
-            return room != DOC
+            return prefix != DOC
         case Rename(id=id_):
-            return room == "block" and _text(id_)
+            return prefix == "block" and _text(id_)
         case Set(path=path, value=value):
-            return _path(room, path) and path[0] not in _FIXED.get(room, ()) and _set(room, path, value)
+            return _path(prefix, path) and path[0] not in _FIXED.get(prefix, ()) and _set(prefix, path, value)
         case Unset(path=path):
-            return _path(room, path) and path[0] not in _FIXED.get(room, ()) and path[0] not in _KEPT & _WHOLE[room].keys()
+            return _path(prefix, path) and path[0] not in _FIXED.get(prefix, ()) and path[0] not in _KEPT & _WHOLE[prefix].keys()
         case Splice(path=path, start=start, removed=removed):
-            return _path(room, path) and _spliced(room, path) and start >= 0 and removed >= 0
+            return _path(prefix, path) and _spliced(prefix, path) and start >= 0 and removed >= 0
 
 
-def _path(room: str, path: tuple[str, ...]) -> bool:
+def _path(prefix: str, path: tuple[str, ...]) -> bool:
     if not path or len(path) > MAX_DOCUMENT_DEPTH:
         return False
-    shape = _WHOLE[room].get(path[0])
+    shape = _WHOLE[prefix].get(path[0])
     if shape is None:
-        return room not in _CLOSED
+        return prefix not in _CLOSED
     return len(path) == 1 or shape is _object
 
 
-def _spliced(room: str, path: tuple[str, ...]) -> bool:
-    if path[0] in _FIXED.get(room, ()):
+def _spliced(prefix: str, path: tuple[str, ...]) -> bool:
+    if path[0] in _FIXED.get(prefix, ()):
         return False
-    return len(path) > 1 or path[0] not in _WHOLE[room] or path[0] in _SPLICED.get(room, ())
+    return len(path) > 1 or path[0] not in _WHOLE[prefix] or path[0] in _SPLICED.get(prefix, ())
 
 
-def _set(room: str, path: tuple[str, ...], value: JSON) -> bool:
-    shape = _WHOLE[room].get(path[0]) if len(path) == 1 else None
+def _set(prefix: str, path: tuple[str, ...], value: JSON) -> bool:
+    shape = _WHOLE[prefix].get(path[0]) if len(path) == 1 else None
     return shape is None or shape(value)
 
 
-def _entity(room: str, entity: JSON) -> bool:
-    if not isinstance(entity, dict) or not _REQUIRED[room].keys() <= entity.keys():
+def _entity(prefix: str, entity: JSON) -> bool:
+    if not isinstance(entity, dict) or not _REQUIRED[prefix].keys() <= entity.keys():
         return False
-    if room in _CLOSED and not entity.keys() <= _WHOLE[room].keys():
+    if prefix in _CLOSED and not entity.keys() <= _WHOLE[prefix].keys():
         return False
-    shapes = {**_WHOLE[room], **_REQUIRED[room]}
+    shapes = {**_WHOLE[prefix], **_REQUIRED[prefix]}
     return all(shapes[field](value) for field, value in entity.items() if field in shapes)

@@ -23,7 +23,7 @@ Label: TypeAlias = tuple[JSON, ...]
 MENTION: Final = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>\[]|!>)")
 
 
-def room_of(key: str) -> str:
+def prefix_of(key: str) -> str:
     """The kind of an entity: `block` of `block/b1`, `doc` of `doc`."""
     return key.partition("/")[0]
 
@@ -77,7 +77,7 @@ def _labels(key: str, entity: Object | None) -> frozenset[Label]:
 
 
 def _found(key: str, entity: Object) -> Iterator[Label]:
-    match room_of(key):
+    match prefix_of(key):
         case "block":
             yield children_of(entity.get("parent"))
             yield named_in(entity.get("parent"), entity.get("id"))
@@ -153,7 +153,7 @@ class Entities:
 
     def put(self, key: str, entity: Object | None) -> None:
         before, after = self.labels(key), _labels(key, entity)
-        if room_of(key) == "block":
+        if prefix_of(key) == "block":
             self._blocks += (entity is not None) - (key in self._entities)
         if entity is None:
             self._entities.pop(key, None)
@@ -210,7 +210,7 @@ class Layer:
 
     def put(self, key: str, entity: Object | None) -> None:
         before, after = self.labels(key), _labels(key, entity)
-        if room_of(key) == "block":
+        if prefix_of(key) == "block":
             self._more_blocks += (entity is not None) - (key in self)
         self._changed[key] = entity
         self._labels[key] = after

@@ -1,4 +1,4 @@
-"""Crossing: two lists of writes that were made beside each other, each changed so that it means the same after the other.
+"""Transforms two concurrent lists of writes, so that each means the same after the other (operational transformation).
 
 Texts stand in the order of the *original* places where they were typed; at one place the text that is committed first stands
 first. What both remove is removed once, and what either types is never removed. An order by the places after a removal looks
@@ -26,15 +26,17 @@ from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Spli
 from stepless.drafts.rules.values import Path
 
 
-def cross(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[Write], list[Write]]:
+def transform(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[Write], list[Write]]:
     """`mine` after `theirs`, and `theirs` after `mine`. `first`: mine is committed first."""
-    made, others = cross_each(mine, theirs, first=first)
+    made, others = transform_each(mine, theirs, first=first)
     return [write for moved in made for write in moved], others
 
 
-def cross_each(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[list[Write]], list[Write]]:
-    """As `cross`, with one list for each of mine, which is empty where the write means nothing any more. Costs the length of both
-    lists, and for each entity the product of the writes that both have of it."""
+def transform_each(
+    mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False
+) -> tuple[list[list[Write]], list[Write]]:
+    """As `transform`, with one list for each of mine, which is empty where the write means nothing any more. Costs the length of
+    both lists, and for each entity the product of the writes that both have of it."""
     made = [[write] for write in mine]
     others = [[write] for write in theirs]
     places: dict[str, list[int]] = {}

@@ -1,6 +1,6 @@
-"""One gesture on trial: its writes are judged in order over a layer, and their effects collected.
+"""One operation on trial: its writes are validated in order over a layer, and their effects collected.
 
-Edges are judged when the gesture ends: until then a gesture may tie blocks that it moves only later.
+Edges are validated when the operation ends: until then an operation may tie blocks that it moves only later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from stepless.drafts.rules.fractional_index import spread
 from stepless.drafts.rules.pins import pin_fault
 from stepless.drafts.rules.references import readers, renaming, rewritten, sees
 from stepless.drafts.rules.shapes import fits
-from stepless.drafts.rules.state import Layer, State, children_of, ends_at, mentions, named_in, room_of, tail_of, tie_of
+from stepless.drafts.rules.state import Layer, State, children_of, ends_at, mentions, named_in, prefix_of, tail_of, tie_of
 from stepless.drafts.rules.values import Object, at, same
 from stepless.limits import MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ID_CHARACTERS, MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
@@ -24,7 +24,7 @@ _REPLACED = frozenset({"place", "pin", "text"})
 
 
 class Refused(Exception):
-    """The whole gesture is refused."""
+    """The whole operation is refused."""
 
     def __init__(self, code: str, key: str) -> None:
         super().__init__(code, key)
@@ -32,8 +32,8 @@ class Refused(Exception):
         self.key = key
 
 
-class Trial:
-    """`effects` and `layer` are what the gesture does; `dropped` are its writes that do nothing, by code and the key that
+class Validation:
+    """`effects` and `layer` are what the operation does; `dropped` are its writes that do nothing, by code and the key that
     decides; `withdrawn` are edges that were put and taken back."""
 
     def __init__(self, state: State, budget: Budget) -> None:
@@ -43,10 +43,10 @@ class Trial:
         self.dropped: dict[tuple[str, str], set[int]] = {}
         self.withdrawn: list[Write] = []
         self._unforeseen: list[Write] = []
-        self._edges: dict[str, int] = {}  # those put, with their place in the gesture
+        self._edges: dict[str, int] = {}  # those put, with their place in the operation
         self._added: list[str] = []
         self._moved: dict[str, None] = {}
-        self._called: dict[str, str] = {}  # blocks that could not keep the name that the gesture gave them, with that name
+        self._called: dict[str, str] = {}  # blocks that could not keep the name that the operation gave them, with that name
         self._renamed: dict[str, tuple[str, set[str]]] = {}  # block: its former name, and the entities whose texts meant it
 
     def drop(self, place: int, code: str, key: str) -> None:
@@ -57,7 +57,7 @@ class Trial:
         made, self._unforeseen = self._unforeseen, []
         return made
 
-    def judge(self, place: int, write: Write, *, cause: Write | None = None) -> bool:
+    def validate(self, place: int, write: Write, *, cause: Write | None = None) -> bool:
         """Does a write or drops it; whether it was done. `cause` is the write that it was derived from. Raises `Refused`."""
         if not fits(write):
             raise Refused("not_allowed", write.key)
@@ -73,19 +73,19 @@ class Trial:
                 return self._rename(key, name, expanded)
             case Delete(key=key):
                 return self._delete(key)
-        if room_of(write.key) == "block" and write.path in (("id",), ("parent",), ("order",)):
+        if prefix_of(write.key) == "block" and write.path in (("id",), ("parent",), ("order",)):
             assert isinstance(write, Set)
             return self._set_field(place, write)
         return self._change(place, write)
 
     def finish(self) -> None:
-        """Judges what only the whole gesture decides."""
+        """Validates what only the whole operation decides."""
         self._follow_names()
         self._untie()
         self._weigh_pins()
 
     def _weigh_pins(self) -> None:
-        changed = dict.fromkeys(effect.key for effect in self.effects if room_of(effect.key) == "pin")
+        changed = dict.fromkeys(effect.key for effect in self.effects if prefix_of(effect.key) == "pin")
         fault = pin_fault(self.layer, [key for key in changed if key in self.layer])
         if fault is not None:
             raise Refused(*fault)
@@ -93,19 +93,19 @@ class Trial:
     # -- additions ---------------------------------------------------------------------------------------------------
 
     def _put(self, place: int, write: Put) -> bool:
-        room, tail = room_of(write.key), tail_of(write.key)
+        prefix, tail = prefix_of(write.key), tail_of(write.key)
         held = self.layer.get(write.key)
-        if held is not None and (room not in _REPLACED or same(held, write.entity)):
+        if held is not None and (prefix not in _REPLACED or same(held, write.entity)):
             if same(held, write.entity):
                 return True
             self.drop(place, "already_there", write.key)
             return False
-        if room in ("subflow", "place", "pin") and f"block/{tail}" not in self.layer:
+        if prefix in ("subflow", "place", "pin") and f"block/{tail}" not in self.layer:
             self.drop(place, "gone", f"block/{tail}")
             return False
-        if room == "block":
+        if prefix == "block":
             return self._put_block(place, write)
-        if room == "edge":
+        if prefix == "edge":
             if any(other != write.key for other in self.layer.found(tie_of(write.entity))):
                 self.drop(place, "already_there", self.layer.found(tie_of(write.entity))[0])
                 return False
@@ -143,7 +143,7 @@ class Trial:
         raise AssertionError("count never ends")
 
     def _follow_names(self) -> None:
-        """References among what the gesture added mean the block that it added, under the name that this got."""
+        """References among what the operation added mean the block that it added, under the name that this got."""
         added = set(self._added)
         for key, asked in self._called.items():
             block = self.layer.get(key)
@@ -158,7 +158,7 @@ class Trial:
     # -- removals ----------------------------------------------------------------------------------------------------
 
     def _delete(self, key: str) -> bool:
-        if room_of(key) == "subflow" and self.layer.found(children_of(tail_of(key))):
+        if prefix_of(key) == "subflow" and self.layer.found(children_of(tail_of(key))):
             raise Refused("not_allowed", key)
         for gone in self._hanging(key):
             self._take(Delete(gone))
@@ -166,7 +166,7 @@ class Trial:
 
     def _hanging(self, key: str) -> list[str]:
         """What goes with an entity, itself last: for each child the same, innermost first."""
-        if room_of(key) != "block":
+        if prefix_of(key) != "block":
             return [key]
         found: dict[str, None] = {}
         opened: list[tuple[str, bool]] = [(key, False)]
@@ -206,7 +206,7 @@ class Trial:
         return ("other_body" if source.get("parent") != target.get("parent") else None), ends[1]
 
     def _withdraw(self, key: str) -> None:
-        """Takes back an entity that the gesture itself added, with whatever it then did to it."""
+        """Takes back an entity that the operation itself added, with whatever it then did to it."""
         last = max(place for place, effect in enumerate(self.effects) if effect.key == key and isinstance(effect, Put))
         self.effects = [effect for place, effect in enumerate(self.effects) if effect.key != key or place < last]
         self.layer.put(key, None)
@@ -317,7 +317,7 @@ class Trial:
             if not same(at(after(entity, write), write.path), write.value):  # a step of its path is no object any more
                 self.drop(place, "superseded", write.key)
                 return False
-            if room_of(write.key) == "edge" and self._same_tie(write, entity):
+            if prefix_of(write.key) == "edge" and self._same_tie(write, entity):
                 self.drop(place, "already_there", write.key)
                 return False
         if same(after(entity, write), entity):

@@ -1,5 +1,5 @@
-"""What is decided about a person in a room: who enters, what they may do now, what becomes of an edit. The same for the server on
-one machine and for the functions on AWS. Loads no web framework."""
+"""What is decided about a person in a session: who enters, what they may do now, what becomes of an edit. The same for the server
+on one machine and for the functions on AWS. Loads no web framework."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def check_standing(visitor: Visitor, roles: Collection[Role], now_ms: int) -> No
 
 
 def forbidden(roles: Collection[Role]) -> Answer | None:
-    """The answer to every intent of a person who may only read."""
+    """The answer to every request of a person who may only read."""
     return None if Role.EDIT in roles else Answer("forbidden")
 
 
 def not_committed(error: Exception) -> Answer:
-    """What an intent is answered that failed: `busy` where it may be sent again. Raises `Closing` for a malformed one, and every
+    """What a request is answered that failed: `busy` where it may be sent again. Raises `Closing` for a malformed one, and every
     other error again."""
     if isinstance(error, InvalidRequest):
         raise Closing(MALFORMED, f"{error.place}: {error.message}") from error
@@ -57,8 +57,8 @@ class Intake:
 
     def __init__(self, bounds: Bounds) -> None:
         self._of_client = Paces(bounds.ops_per_s)
-        self._of_person = Paces(max(bounds.ops_per_s, bounds.room_ops_per_s - bounds.ops_per_s))
-        self._of_draft = Paces(bounds.room_ops_per_s)
+        self._of_person = Paces(max(bounds.ops_per_s, bounds.session_ops_per_s - bounds.ops_per_s))
+        self._of_draft = Paces(bounds.session_ops_per_s)
         self._heard: OrderedDict[str, dict[str, float]] = OrderedDict()
 
     def too_soon(self, draft: Draft, by: str, message: Mapping[str, object]) -> Answer | None:

@@ -1,4 +1,4 @@
-"""The bounds of rooms and sockets."""
+"""The bounds of sessions and sockets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Bounds:
     idle_ms: float = CHECKPOINT_IDLE_MS
     people: int = MAX_ROOM_PEOPLE
     ops_per_s: float = MAX_OPS_PER_S
-    room_ops_per_s: float = MAX_ROOM_OPS_PER_S
+    session_ops_per_s: float = MAX_ROOM_OPS_PER_S
     presence_per_s: float = MAX_PRESENCE_PER_S
     shared_ops_per_s: float = math.inf
     shared_presence_per_s: float = math.inf
@@ -51,6 +51,6 @@ class Bounds:
 
 
 ON_AWS: Final = Bounds(
-    room_ops_per_s=MAX_AWS_ROOM_OPS_PER_S, shared_ops_per_s=MAX_AWS_ROOM_OPS_PER_S, presence_per_s=MAX_AWS_PRESENCE_PER_S,
+    session_ops_per_s=MAX_AWS_ROOM_OPS_PER_S, shared_ops_per_s=MAX_AWS_ROOM_OPS_PER_S, presence_per_s=MAX_AWS_PRESENCE_PER_S,
     shared_presence_per_s=MAX_AWS_ROOM_PRESENCE_PER_S,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Why a WebSocket in the room of a draft is closed: a code, and words."""
+"""Why a WebSocket in the session of a draft is closed: a code, and words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The room of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any process. Loads no
-web framework. docs/drafts.md#the-room has the messages; a process that keeps its sockets has `seat`.
+"""The session of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any process. Loads
+no web framework. docs/drafts.md#the-room has the messages; a process that keeps its sockets has `seat`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from stepless.drafts.log.entries import Answer, Item
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions import messages
 from stepless.drafts.sessions.admission import Intake, check_entry, forbidden, not_committed
@@ -21,7 +21,7 @@ from stepless.drafts.sessions.pace import Pace
 from stepless.drafts.sessions.upkeep import attempted
 from stepless.errors import Forbidden
 from stepless.limits import CONNECTION_LIFE_MS, MAX_BEHIND_ITEMS, MAX_PACED_CLIENTS, MAX_PULLS_PER_S
-from stepless.ports import Clock, Connection, Draft, Rooms
+from stepless.ports import Clock, Connection, Draft, DraftConnections
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.tickets import Tickets
 
@@ -31,7 +31,7 @@ REFUSED: Final = 401
 
 @dataclass(slots=True)
 class _Known:
-    """What this process remembers of a connection in a room: who it is does not change."""
+    """What this process remembers of a connection in a session: who it is does not change."""
 
     connection: Connection
     presence: Pace
@@ -41,9 +41,9 @@ class _Known:
 class Connections:
     """For one invocation at a time."""
 
-    def __init__(self, drafts: DraftVerbs, rooms: Rooms, fan: Fan, tickets: Tickets, clock: Clock) -> None:
+    def __init__(self, drafts: DraftVerbs, registry: DraftConnections, fan: Fan, tickets: Tickets, clock: Clock) -> None:
         self._drafts = drafts
-        self._rooms = rooms
+        self._registry = registry
         self._fan = fan
         self._tickets = tickets
         self._clock = clock
@@ -71,7 +71,7 @@ class Connections:
         except Forbidden:
             return REFUSED
         now_ms = self._clock.now_ms()
-        self._rooms.enter(
+        self._registry.enter(
             Connection(
                 connection_id, visitor.workflow_id, visitor.person, tuple(sorted(visitor.roles)), now_ms + CONNECTION_LIFE_MS,
                 visitor.key_id, visitor.until_ms,
@@ -82,7 +82,7 @@ class Connections:
     def hear(self, connection_id: str, text: str | None) -> None:
         """Handles a message. Closes the connection for one that is malformed, and for a person who may not be here any more."""
         known = self._known.get(connection_id)
-        connection = known.connection if known is not None else self._rooms.find(connection_id)
+        connection = known.connection if known is not None else self._registry.find(connection_id)
         if connection is None:
             self._fan.shut(connection_id, Closing(DONE, "this connection is over: connect again"))
             return
@@ -98,16 +98,16 @@ class Connections:
             self._fan.failed(connection, error)
 
     def disconnect(self, connection_id: str) -> None:
-        """The connection is gone. After the last one of a room, what is not checked is checked."""
+        """The connection is gone. After the last one of a session, what is not checked is checked."""
         self._known.pop(connection_id, None)
-        connection = self._rooms.find(connection_id)
+        connection = self._registry.find(connection_id)
         if connection is not None and self._fan.remove([connection]):
             attempted(connection.workflow_id, partial(self._drafts.checkpoint, connection.workflow_id))
 
     # -- entering ----------------------------------------------------------------------------------------------------
 
     def _enter(self, connection: Connection, message: Mapping[str, Any], roles: frozenset[Role]) -> None:
-        """Joins before it reads the log: an item that is not in what was read is passed on to this member too."""
+        """Joins before it reads the log: an entry that is not in what was read is passed on to this member too."""
         hello = messages.read_hello(message)
         members = self._fan.members(connection.workflow_id)
         former = [member for member in members if member.client == hello.client]
@@ -116,13 +116,13 @@ class Connections:
         joined = connection._replace(client=hello.client, epoch=hello.epoch, seen_ms=self._clock.now_ms())
         if not self._fan.join(joined):
             return  # it has left meanwhile
-        items, head, current = self._drafts.items(Draft(joined.workflow_id, joined.epoch), hello.after, MAX_BEHIND_ITEMS)
+        entries, head, current = self._drafts.entries(Draft(joined.workflow_id, joined.epoch), hello.after, MAX_BEHIND_ITEMS)
         if not current:
             raise Closing(REPLACED, OVER)
         people = [Person(member.client, member.person) for member in others]
         rates = self._fan.bounds.rates(len(others) + 1)
         self._fan.say(joined.id, messages.welcome(hello, head, joined.person, Role.EDIT in roles, people, rates))
-        for page in messages.items(items, head):
+        for page in messages.entries(entries, head):
             self._fan.say(joined.id, page)
         self._seen(joined)
         for member in former:
@@ -142,7 +142,7 @@ class Connections:
                 self._known.popitem(last=False)
         if now_ms - known.connection.seen_ms > self._fan.bounds.silent_ms / 2:
             known.connection = known.connection._replace(seen_ms=now_ms)
-            self._rooms.touch(known.connection, now_ms)
+            self._registry.touch(known.connection, now_ms)
         return known
 
     # -- what the client says ----------------------------------------------------------------------------------------
@@ -168,21 +168,21 @@ class Connections:
         if known.pulls.wait_ms():
             raise Closing(TOO_MUCH, "the log is asked for too often: read it over HTTP")
         draft = Draft(known.connection.workflow_id, known.connection.epoch)
-        items, head, current = self._drafts.items(draft, after, MAX_BEHIND_ITEMS)
+        entries, head, current = self._drafts.entries(draft, after, MAX_BEHIND_ITEMS)
         if not current:
             raise Closing(REPLACED, OVER)
-        for page in messages.items(items, head):
+        for page in messages.entries(entries, head):
             self._fan.say(known.connection.id, page)
 
     def _edit(self, connection: Connection, message: Mapping[str, Any], roles: frozenset[Role]) -> None:
-        draft, intent = Draft(connection.workflow_id, connection.epoch), {**message, "client": connection.client}
-        made: Item | Answer | None = forbidden(roles) or self._intake.too_soon(draft, connection.person, intent)
+        draft, request = Draft(connection.workflow_id, connection.epoch), {**message, "client": connection.client}
+        made: LogEntry | Answer | None = forbidden(roles) or self._intake.too_soon(draft, connection.person, request)
         if made is None:
             try:
-                made = self._drafts.submit(draft, intent, connection.person)
+                made = self._drafts.submit(draft, request, connection.person)
             except Exception as error:
                 made = not_committed(error)
-        if isinstance(made, Item):
+        if isinstance(made, LogEntry):
             self._fan.pass_on(draft, made)
             attempted(draft.workflow_id, partial(self._drafts.after, draft, made.seq))
             return

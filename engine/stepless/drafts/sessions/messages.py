@@ -1,4 +1,4 @@
-"""The messages of a room, as they are read and written: the same for the server on one machine and for the functions on AWS.
+"""The messages of a session, as they are read and written: the same for the server on one machine and for the functions on AWS.
 docs/drafts.md#the-room has the table. Pure; loads no web framework."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from stepless.compile.reading.strict_json import strict_json
-from stepless.drafts.log.entries import Answer, Item
+from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.sessions.closing import MALFORMED, TOO_LARGE, Closing
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
 from stepless.model.encoding import encode
@@ -15,12 +15,12 @@ from stepless.model.json import JSON
 from stepless.runtime.draft_runs import StartedRun
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
-_ITEMS_AROUND: Final = 100  # bytes of a message around its items
+_ITEMS_AROUND: Final = 100  # bytes of a message around its entries
 _PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, besides what it says of the draft
 
 
 class Hello(NamedTuple):
-    """`after` is the last item that the client has."""
+    """`after` is the last entry that the client has."""
 
     client: str
     after: int
@@ -28,7 +28,7 @@ class Hello(NamedTuple):
 
 
 class Person(NamedTuple):
-    """One client in a room. `at` is where the person was seen last."""
+    """One client in a session. `at` is where the person was seen last."""
 
     client: str
     person: str
@@ -109,8 +109,8 @@ def at(client: str, seen: Mapping[str, JSON]) -> bytes:
     return said("at", client=client, at=dict(seen))
 
 
-def item(committed: Item) -> bytes:
-    """The message with an item; a hint to read it over HTTP if it is larger than a message may be."""
+def entry(committed: LogEntry) -> bytes:
+    """The message with an entry; a hint to read it over HTTP if it is larger than a message may be."""
     message = said("item", item=item_out(committed))
     return message if len(message) <= MAX_SOCKET_MESSAGE_BYTES else said("pull", head=committed.seq)
 
@@ -120,8 +120,8 @@ def started(run: StartedRun) -> bytes:
     return said("run", **started_out(run))
 
 
-def items(committed: Sequence[Item], head: int) -> Sequence[bytes]:
-    """Items in one message; where not all of them fit, then a hint to read the rest over HTTP."""
+def entries(committed: Sequence[LogEntry], head: int) -> Sequence[bytes]:
+    """Entries in one message; where not all of them fit, then a hint to read the rest over HTTP."""
     page: list[JSON] = []
     size = _ITEMS_AROUND
     for one in committed:
@@ -142,17 +142,17 @@ def closing(closed: Closing) -> bytes:
     return said("closing", code=closed.code, why=closed.why)
 
 
-def item_out(item: Item) -> dict[str, JSON]:
+def item_out(entry: LogEntry) -> dict[str, JSON]:
     made: dict[str, JSON] = {
-        "seq": item.seq, "client": item.client, "n": item.n, "tag": item.tag, "by": item.by, "at": item.at_ms,
-        "effects": list(item.effects),
+        "seq": entry.seq, "client": entry.client, "n": entry.n, "tag": entry.tag, "by": entry.by, "at": entry.at_ms,
+        "effects": list(entry.effects),
     }  # fmt: skip
-    if item.outcomes:
-        made["outcomes"] = list(item.outcomes)
-    if item.first:
-        made["first"] = item.first
-    if item.closes is not None:
-        made["closes"] = {"epoch": item.closes["epoch"]}
+    if entry.outcomes:
+        made["outcomes"] = list(entry.outcomes)
+    if entry.first:
+        made["first"] = entry.first
+    if entry.closes is not None:
+        made["closes"] = {"epoch": entry.closes["epoch"]}
     return made
 
 

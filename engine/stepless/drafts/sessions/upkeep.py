@@ -1,4 +1,4 @@
-"""What is due after an item, or when the last person has left: checkpoints. Loads no web framework."""
+"""What is due after an entry, or when the last person has left: checkpoints. Loads no web framework."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 def attempted(workflow_id: str, upkeep: Callable[[], None]) -> None:
-    """No edit fails because of its upkeep: the next item, or the sweep, does what was not done."""
+    """No edit fails because of its upkeep: the next entry, or the sweep, does what was not done."""
     try:
         upkeep()
     except (NotFound, Conflict) as error:

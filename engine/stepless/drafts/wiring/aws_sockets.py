@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from stepless.adapters.aws.clients import client
 from stepless.adapters.aws.connections import GatewayWire
-from stepless.adapters.aws.dynamo.rooms import DynamoRooms
+from stepless.adapters.aws.dynamo.draft_connections import DynamoDraftConnections
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.sessions.connections import Connections
 from stepless.drafts.sessions.fan_out import Fan
-from stepless.ports import Rooms
+from stepless.ports import DraftConnections
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.login import Login
 from stepless.runtime.access.standing import Standing
@@ -22,7 +22,7 @@ from stepless.runtime.wiring.aws import Cloud, setting, signer
 
 @dataclass(frozen=True, slots=True)
 class Sockets:
-    rooms: Rooms
+    registry: DraftConnections
     fan: Fan
     tickets: Tickets
 
@@ -30,15 +30,16 @@ class Sockets:
 def sockets(cloud: Cloud) -> Sockets:
     """Raises `ConfigError` with the name of a missing setting."""
     store, clock = cloud.world.store, cloud.world.clock
-    rooms, wire = DynamoRooms(client("dynamodb"), setting("STEPLESS_TABLE")), GatewayWire(client("apigatewaymanagementapi"))
+    registry = DynamoDraftConnections(client("dynamodb"), setting("STEPLESS_TABLE"))
+    wire = GatewayWire(client("apigatewaymanagementapi"))
     standing = Standing(ApiKeys(store, clock), cloud.api_keys, clock)
-    return Sockets(rooms, Fan(rooms, wire, standing, clock), Tickets(signer(), store, clock))
+    return Sockets(registry, Fan(registry, wire, standing, clock), Tickets(signer(), store, clock))
 
 
 def connections(cloud: Cloud) -> Connections:
     """Serves the events of the WebSocket API."""
     parts = sockets(cloud)
-    return Connections(DraftVerbs(cloud.world), parts.rooms, parts.fan, parts.tickets, cloud.world.clock)
+    return Connections(DraftVerbs(cloud.world), parts.registry, parts.fan, parts.tickets, cloud.world.clock)
 
 
 def login() -> Login | None:

@@ -8,7 +8,7 @@ from plain_editing import PlainEditing, State
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.drafts.log.draft_logs import Drafting
+from stepless.drafts.log.draft_logs import DraftLogs
 from stepless.drafts.log.records import Storage
 
 
@@ -28,5 +28,5 @@ def storage(drafts: MemoryDrafts, clock: SettableClock) -> Storage:
 
 
 @pytest.fixture
-def drafting(storage: Storage) -> Drafting[State]:
-    return Drafting(storage, PlainEditing())
+def drafting(storage: Storage) -> DraftLogs[State]:
+    return DraftLogs(storage, PlainEditing())

@@ -9,9 +9,10 @@ from plain_editing import ORIGIN, PlainEditing, State
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.drafts.log.draft_logs import Drafting
-from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.log.records import BLOB_OWNER, Storage
+from stepless.drafts.rules.requests import EditRequest
 from stepless.errors import NotFound, StoreUnavailable, StoreUnusable
 from stepless.limits import (
     CHECKPOINT_ITEMS,
@@ -28,9 +29,9 @@ from stepless.ports import Draft, Entity
 WF = Draft("wf", 1)
 
 
-def commit(drafting: Drafting[State], n: int, *gestures: JSON, client: str = "c") -> Item:
-    made = drafting.submit(WF, Intent(client, n, f"{client}{n}", drafting.current("wf").seq, gestures), "ada")
-    assert isinstance(made, Item)
+def commit(drafting: DraftLogs[State], n: int, *operations: JSON, client: str = "c") -> LogEntry:
+    made = drafting.commit(WF, EditRequest(client, n, f"{client}{n}", drafting.current("wf").seq, operations), "ada")
+    assert isinstance(made, LogEntry)
     drafting.after(WF, made.seq)
     return made
 
@@ -40,12 +41,12 @@ def kept(drafts: MemoryDrafts) -> dict[str, Entity]:
 
 
 @pytest.fixture(autouse=True)
-def opened(drafting: Drafting[State]) -> None:
+def opened(drafting: DraftLogs[State]) -> None:
     drafting.open("wf", ORIGIN, "ada")
 
 
 def test_a_checkpoint_writes_what_changed_as_of_its_last_change(
-    drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock
+    drafting: DraftLogs[State], drafts: MemoryDrafts, clock: SettableClock
 ) -> None:
     commit(drafting, 1, ["set", "block/o1", "x", 1], ["put", "block/n", {"x": 2}])
     commit(drafting, 2, ["set", "block/o1", "x", 3])
@@ -61,7 +62,7 @@ def test_a_checkpoint_writes_what_changed_as_of_its_last_change(
     assert drafting.head("wf").checked == 3
 
 
-def test_moving_one_block_writes_one_entity_and_its_client(drafting: Drafting[State], drafts: MemoryDrafts) -> None:
+def test_moving_one_block_writes_one_entity_and_its_client(drafting: DraftLogs[State], drafts: MemoryDrafts) -> None:
     commit(drafting, 1, ["put", "place/b", {"x": 1}], ["put", "block/b", {}])
     drafting.checkpoint("wf")
     commit(drafting, 2, ["set", "place/b", "x", 9])
@@ -69,7 +70,7 @@ def test_moving_one_block_writes_one_entity_and_its_client(drafting: Drafting[St
     assert sorted(key for key, entity in kept(drafts).items() if entity.seq == 2) == ["last/c", "place/b"]
 
 
-def test_a_checkpoint_is_made_after_a_number_of_items(drafting: Drafting[State]) -> None:
+def test_a_checkpoint_is_made_after_a_number_of_items(drafting: DraftLogs[State]) -> None:
     for n in range(1, CHECKPOINT_ITEMS):
         commit(drafting, n, ["set", "block/o1", "x", n])
     assert drafting.head("wf").checked == 0
@@ -94,7 +95,7 @@ class DiesWhileWriting(MemoryDrafts):
 def test_a_checkpoint_that_stops_half_way_changes_nothing_that_anyone_sees(storage: Storage, written: int) -> None:
     drafts = DiesWhileWriting()
     storage = storage._replace(drafts=drafts)
-    process = Drafting(storage, PlainEditing())
+    process = DraftLogs(storage, PlainEditing())
     process.open("wf", ORIGIN, "ada")
     commit(process, 1, ["splice", "block/o1", 0, 0, "ab"], ["put", "block/n", {"x": 2}], ["del", "block/o2"])
     commit(process, 2, ["splice", "block/o1", 1, 1, "é"], ["del", "block/n"])
@@ -104,27 +105,27 @@ def test_a_checkpoint_that_stops_half_way_changes_nothing_that_anyone_sees(stora
         process.checkpoint("wf")
     drafts.writes = None
     assert process.head("wf").checked == 0
-    for other in (process, Drafting(storage, PlainEditing())):
+    for other in (process, DraftLogs(storage, PlainEditing())):
         assert other.current("wf").state == wanted
         other.checkpoint("wf")
-    assert Drafting(storage, PlainEditing()).current("wf").state == wanted
+    assert DraftLogs(storage, PlainEditing()).current("wf").state == wanted
 
 
 def test_checkpoints_of_two_processes_leave_the_newer(storage: Storage, drafts: MemoryDrafts) -> None:
-    ahead, behind = Drafting(storage, PlainEditing()), Drafting(storage, PlainEditing())
+    ahead, behind = DraftLogs(storage, PlainEditing()), DraftLogs(storage, PlainEditing())
     commit(behind, 1, ["set", "block/o1", "x", 1])
-    room = behind.current("wf")
+    warm = behind.current("wf")
     commit(ahead, 2, ["set", "block/o1", "x", 2])
     ahead.checkpoint("wf")
     storage.drafts.put_entities(WF, [Entity("block/o1", 1, b'{"x":1}')])
     assert kept(drafts)["block/o1"].seq == 2
-    assert room.checked == 0
+    assert warm.checked == 0
     behind.checkpoint("wf")  # it reads on first
-    assert room.checked == 2 and room.changed == {}
+    assert warm.checked == 2 and warm.changed == {}
 
 
 def test_the_sweep_checks_what_has_not_changed_for_an_hour(storage: Storage, clock: SettableClock) -> None:
-    process, sweeper = Drafting(storage, PlainEditing()), Drafting(storage, PlainEditing())
+    process, sweeper = DraftLogs(storage, PlainEditing()), DraftLogs(storage, PlainEditing())
     commit(process, 1, ["set", "block/o1", "x", 1])
     clock.advance(SWEPT_CHECKPOINT_IDLE_MS - 1)
     sweeper.sweep()
@@ -138,26 +139,26 @@ def test_the_sweep_checks_what_has_not_changed_for_an_hour(storage: Storage, clo
 # -- large values -------------------------------------------------------------------------------------------------------
 
 
-def test_large_effects_and_entities_are_blobs(drafting: Drafting[State], storage: Storage, drafts: MemoryDrafts) -> None:
+def test_large_effects_and_entities_are_blobs(drafting: DraftLogs[State], storage: Storage, drafts: MemoryDrafts) -> None:
     text = "".join(chr(33 + number * 7919 % 90) for number in range(MAX_INLINE_BYTES + 1))
     made = commit(drafting, 1, ["set", "block/o1", "text", text])
     assert len(drafts.read_ops(WF)[0].data) < 400
     drafting.checkpoint("wf")
     value = kept(drafts)["block/o1"].value
     assert value is not None and value.startswith(f"@{BLOB_OWNER}/wf/1/".encode())
-    cold = Drafting(storage, PlainEditing())
+    cold = DraftLogs(storage, PlainEditing())
     assert cold.current("wf").state["block/o1"] == {"x": 0, "text": text}
-    assert list(cold.items(WF, 0, 9)) == [made._replace(effects=[["set", "block/o1", "text", text]], outcomes=())]
+    assert list(cold.entries(WF, 0, 9)) == [made._replace(effects=[["set", "block/o1", "text", text]], outcomes=())]
     storage.blobs.erase(f"{BLOB_OWNER}/wf/1")
     with pytest.raises(StoreUnusable, match=r"the blob .* is missing"):
-        list(cold.items(WF, 0, 9))
+        list(cold.entries(WF, 0, 9))
 
 
 # -- states -------------------------------------------------------------------------------------------------------------
 
 
 def test_states_are_kept_every_so_many_items_and_history_is_folded_from_them(
-    drafting: Drafting[State], storage: Storage, drafts: MemoryDrafts
+    drafting: DraftLogs[State], storage: Storage, drafts: MemoryDrafts
 ) -> None:
     for n in range(1, STATE_ITEMS + 6):
         commit(drafting, n, ["set", "block/o1", "x", n], ["put", f"block/n{n % 7}", {"n": n}])
@@ -175,7 +176,7 @@ def test_states_are_kept_every_so_many_items_and_history_is_folded_from_them(
 
 
 def test_a_state_that_the_log_does_not_reach_is_unknown(
-    drafting: Drafting[State], drafts: MemoryDrafts, clock: SettableClock
+    drafting: DraftLogs[State], drafts: MemoryDrafts, clock: SettableClock
 ) -> None:
     commit(drafting, 1, ["set", "block/o1", "x", 1])
     head = drafting.head("wf")

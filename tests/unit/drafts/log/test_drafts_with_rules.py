@@ -9,13 +9,14 @@ from edits import Editor
 from world import START, canonical
 
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.drafts.log.draft_logs import Drafting
-from stepless.drafts.log.entries import Intent, Item
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.log.records import Storage
 from stepless.drafts.log.rules_adapter import Origin, Rules, typed
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.requests import EditRequest
 from stepless.drafts.rules.state import Entities, snapshot
 from stepless.ports import Draft
 
@@ -29,7 +30,7 @@ def rules() -> Rules:
 class Person:
     """Edits over what this person has read so far."""
 
-    def __init__(self, name: str, process: Drafting[Entities], rng: Random, first_letter: int) -> None:
+    def __init__(self, name: str, process: DraftLogs[Entities], rng: Random, first_letter: int) -> None:
         self.name = name
         self.process = process
         self._rng = rng
@@ -38,17 +39,17 @@ class Person:
         self._seq, self._n = 0, 0
 
     def read(self) -> None:
-        for item in self.process.items(WF, self._seq, self._rng.randrange(1, 9)):
+        for item in self.process.entries(WF, self._seq, self._rng.randrange(1, 9)):
             apply(self._view, typed(item).effects)
             self._seq = item.seq
 
     def edit(self) -> None:
-        gesture = self._editor.gesture(self._view)
-        if gesture is not None:
+        operation = self._editor.operation(self._view)
+        if operation is not None:
             self._n += 1
-            intent = Intent(self.name, self._n, f"{self.name}-{self._n}", self._seq, [gesture])
-            made = self.process.submit(WF, intent, self.name)
-            assert isinstance(made, Item), made
+            request = EditRequest(self.name, self._n, f"{self.name}-{self._n}", self._seq, [operation])
+            made = self.process.commit(WF, request, self.name)
+            assert isinstance(made, LogEntry), made
             while self._seq < made.seq:
                 self.read()
 
@@ -56,7 +57,7 @@ class Person:
 @pytest.mark.parametrize("seed", range(12))
 def test_every_process_and_every_opening_has_what_the_log_says(storage: Storage, drafts: MemoryDrafts, seed: int) -> None:
     rng = Random(seed)
-    processes = [Drafting(storage, rules()) for _ in range(3)]
+    processes = [DraftLogs(storage, rules()) for _ in range(3)]
     processes[0].open("w", {"version": 1}, "ada")
     people = [Person(f"p{number}", rng.choice(processes), rng, 0x1000 + 0x400 * number) for number in range(4)]
     for _ in range(60):
@@ -65,15 +66,15 @@ def test_every_process_and_every_opening_has_what_the_log_says(storage: Storage,
         if rng.random() < 0.15:
             rng.choice(processes).checkpoint("w")
         if rng.random() < 0.05:
-            person.process = Drafting(storage, rules())
+            person.process = DraftLogs(storage, rules())
     expected = Entities(dict(rules().origin(WF, {"version": 1})))
-    items = [item for after in (0, 500) for item in processes[0].items(WF, after, 500)]
+    items = [item for after in (0, 500) for item in processes[0].entries(WF, after, 500)]
     assert len(items) > 20
     for item in items:
         apply(expected, typed(item).effects)
     wanted = canonical(snapshot(expected))
     assert not list(faults(expected))
-    for process in (*processes, Drafting(storage, rules())):
+    for process in (*processes, DraftLogs(storage, rules())):
         assert canonical(snapshot(process.current("w").state)) == wanted
     head = processes[0].head("w")
     assert head.checked > 0
@@ -81,6 +82,6 @@ def test_every_process_and_every_opening_has_what_the_log_says(storage: Storage,
 
 
 def test_a_draft_that_was_opened_and_not_edited_is_its_document(storage: Storage) -> None:
-    process = Drafting(storage, rules())
+    process = DraftLogs(storage, rules())
     process.open("w", {"version": 1}, "ada")
     assert canonical(to_document(snapshot(process.current("w").state))) == canonical(START)

@@ -18,12 +18,12 @@ from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
-from stepless.drafts.log.draft_logs import Drafting
-from stepless.drafts.log.entries import Intent
+from stepless.drafts.log.draft_logs import DraftLogs
 from stepless.drafts.log.heads import new_head
 from stepless.drafts.log.opening import Opening
 from stepless.drafts.log.records import Storage
-from stepless.drafts.log.warm_draft import Room
+from stepless.drafts.log.warm_draft import WarmDraft
+from stepless.drafts.rules.requests import EditRequest
 from stepless.errors import StoreUnusable
 from stepless.limits import SWEPT_CHECKPOINT_IDLE_MS
 from stepless.ports import Draft, Drafts, Entity, Op
@@ -55,7 +55,7 @@ def test_it_does_so_in_a_file_and_in_a_table(tmp_path: Path, seed: int) -> None:
 # -- planted faults ----------------------------------------------------------------------------------------------------
 
 
-class UnfencedRoom(Room[State]):
+class UnfencedDraft(WarmDraft[State]):
     def _is_news(self, key: str, seq: int, ages: Mapping[str, int] | None) -> bool:
         return True
 
@@ -63,13 +63,13 @@ class UnfencedRoom(Room[State]):
 class Unfenced(Opening[State]):
     """Takes every effect above `checked`, also those that an entity has had."""
 
-    room = UnfencedRoom
+    warm = UnfencedDraft
 
 
 class ReadsTheLogFirst(Opening[State]):
     """Knows the log only as far as it went before the entities were read."""
 
-    def open(self, head: Any) -> Room[State]:
+    def open(self, head: Any) -> WarmDraft[State]:
         drafts = self._storage.drafts
         log = drafts.read_ops(head.draft, max(0, head.checked - 1), limit=1000)
         self._storage = self._storage._replace(drafts=_WithLog(drafts, log))
@@ -152,7 +152,7 @@ def test_a_draft_whose_unchecked_items_are_missing_is_not_opened(storage: Storag
     assert (refused.value.code, refused.value.place) == ("draft_damaged", "draft of wf, epoch 1, item 1")
 
 
-def test_a_draft_that_cannot_be_opened_can_be_replaced(storage: Storage, drafting: Drafting[State]) -> None:
+def test_a_draft_that_cannot_be_opened_can_be_replaced(storage: Storage, drafting: DraftLogs[State]) -> None:
     drafting.open("wf", ORIGIN, "ada")
     storage.drafts.put_entities(Draft("wf", 1), [Entity("block/o1", 7, b"{}")])
     assert drafting.open("wf", ORIGIN, "ada").epoch == 2
@@ -160,13 +160,13 @@ def test_a_draft_that_cannot_be_opened_can_be_replaced(storage: Storage, draftin
 
 
 def test_a_sweep_goes_on_beyond_a_draft_that_cannot_be_opened(
-    storage: Storage, drafting: Drafting[State], clock: SettableClock
+    storage: Storage, drafting: DraftLogs[State], clock: SettableClock
 ) -> None:
     for name in ("a", "b", "c"):
         drafting.open(name, ORIGIN, "ada")
-        drafting.submit(Draft(name, 1), Intent("c", 1, "t", 0, [["set", "block/o1", "x", 1]]), "ada")
+        drafting.commit(Draft(name, 1), EditRequest("c", 1, "t", 0, [["set", "block/o1", "x", 1]]), "ada")
     storage.drafts.put_entities(Draft("b", 1), [Entity("block/o1", 7, b"{}")])
     clock.advance(SWEPT_CHECKPOINT_IDLE_MS)
     with pytest.raises(StoreUnusable):
-        Drafting(storage, PlainEditing()).sweep()
+        DraftLogs(storage, PlainEditing()).sweep()
     assert [drafting.head(name).checked for name in ("a", "b", "c")] == [1, 0, 1]

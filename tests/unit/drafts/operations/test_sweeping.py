@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.clock import SettableClock
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.operations.sweeping import sweep_drafts
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import StoreUnavailable
@@ -38,9 +38,9 @@ def checked(world: World) -> int:
 def test_an_idle_draft_is_checked_in_the_first_minute_of_an_hour(world: World, clock: SettableClock) -> None:
     verbs = DraftVerbs(world)
     verbs.open_empty("w", "ada")
-    gestures: Any = [{"writes": [["set", "doc", ["name"], "x"]]}]
-    made = verbs.submit(Draft("w", 1), {"client": "c", "n": 1, "tag": "t", "base": 0, "gestures": gestures}, "ada")
-    assert isinstance(made, Item)
+    operations: Any = [{"writes": [["set", "doc", ["name"], "x"]]}]
+    made = verbs.submit(Draft("w", 1), {"client": "c", "n": 1, "tag": "t", "base": 0, "gestures": operations}, "ada")
+    assert isinstance(made, LogEntry)
     assert sweep_drafts(world) and checked(world) == 0, "it was edited just now"
     clock.advance(SWEPT_CHECKPOINT_IDLE_MS + 60_000)
     assert not sweep_drafts(world) and checked(world) == 0, "it is the second minute"

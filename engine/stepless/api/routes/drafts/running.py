@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from stepless.api.auditing import note
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
-from stepless.api.draft_sessions.sessions import Rooms, person_of
+from stepless.api.draft_sessions.sessions import DraftSessions, person_of
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
@@ -83,7 +83,7 @@ class RunDraftBody(Body):
         return Asked(self.seq, self.inputs, given, pins, self.stop_after, self.from_run, self.from_, entries)
 
 
-def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, links: Links, log: AuditLog) -> None:
+def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions, links: Links, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/runs", summary="Run a draft", status_code=202, response_model=StartedDraftRunOut,
         openapi_extra=documented_body(RunDraftBody), responses=documented(400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
@@ -104,7 +104,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, links: Links
         except DraftRefused as error:
             return refusal_of(error)
         await note(log, request, {"seq": started.seq, "run": started.run_id})
-        await rooms.announce(Draft(workflow_id, started.epoch), started)
+        await sessions.announce(Draft(workflow_id, started.epoch), started)
         made = _started(started, links)
         return reply(made, 202, {"location": made["links"]["run"]})
 

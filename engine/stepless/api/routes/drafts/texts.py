@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from stepless.api.auditing import note
 from stepless.api.bodies import documented_body, read_model
-from stepless.api.draft_sessions.sessions import Rooms, person_of
+from stepless.api.draft_sessions.sessions import DraftSessions, person_of
 from stepless.api.problems import MEDIA_TYPE, documented, problem_of
 from stepless.api.replies import finding_out, instant, reply
 from stepless.api.routes.drafts.editing import SeqQuery
@@ -33,15 +33,15 @@ from stepless.api.routes.drafts.schemas import (
     TextBody,
     TextOut,
 )
-from stepless.drafts.log.entries import Item
+from stepless.drafts.log.entries import LogEntry
 from stepless.drafts.operations.diff import diff
 from stepless.drafts.operations.files import Saved, conflict_of, save
-from stepless.drafts.operations.history import Entry, history, restore
+from stepless.drafts.operations.history import HistoryEntry, history, restore
 from stepless.drafts.operations.merging import conflicts, settle, take_in_version
 from stepless.drafts.operations.publishing import DraftRefused, publish
-from stepless.drafts.operations.texts import gesture_out, is_json, read_text, typed
+from stepless.drafts.operations.texts import is_json, operation_out, read_text, typed
 from stepless.drafts.operations.verbs import At, DraftVerbs, Files
-from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.requests import Operation
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
 from stepless.model.encoding import encode
@@ -117,7 +117,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         return await run_in_threadpool(lambda: _gestures(*made()))
 
 
-def add_settling(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
+def add_settling(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -> None:
     @router.post(
         "/drafts/{workflow_id}/conflicts", summary="Decide a conflict of a draft", response_model=GesturesOut,
         openapi_extra=documented_body(ConflictBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503),
@@ -128,19 +128,19 @@ def add_settling(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         other gesture."""
         body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
         made = await run_in_threadpool(partial(settle, drafts, workflow_id, body.key, body.path, body.take))
-        rooms.rebased(workflow_id)
+        sessions.rebased(workflow_id)
         return _gestures(*made)
 
 
-async def took_in(drafts: DraftVerbs, rooms: Rooms, workflow_id: str) -> None:
+async def took_in(drafts: DraftVerbs, sessions: DraftSessions, workflow_id: str) -> None:
     """Brings a version that was published past the draft into it."""
     item = await run_in_threadpool(take_in_version, drafts, workflow_id)
     if item is not None:
-        await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
-    rooms.rebased(workflow_id)
+        await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
+    sessions.rebased(workflow_id)
 
 
-def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: AuditLog) -> None:
+def add_publishing(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/publish", summary="Publish a draft", response_model=PublishedDraftOut,
         openapi_extra=documented_body(PublishBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
@@ -152,20 +152,20 @@ def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: Aud
         body = await read_model(request, PublishBody, MAX_INTENT_BYTES)
         facts = {"seq": body.seq, **({"message": body.message} if body.message else {})}
         await note(log, request, facts)
-        came: list[Item] = []
+        came: list[LogEntry] = []
         write = partial(_written, drafts, came) if drafts.files is not None else None
         try:
             made = await run_in_threadpool(
                 partial(publish, drafts, workflow_id, body.seq, body.message, person_of(request), write=write)
             )
         except VersionMoved:
-            await took_in(drafts, rooms, workflow_id)
+            await took_in(drafts, sessions, workflow_id)
             raise
         except DraftRefused as error:
             return refusal_of(error)
         finally:
             for item in came:
-                await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+                await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
         warnings = [{**finding_out(finding), "key": key} for finding, key in made.warnings]
         return reply({"version": made.version.number, "hash": made.version.hash, "seq": made.seq, "warnings": warnings})
 
@@ -178,7 +178,7 @@ def refusal_of(error: DraftRefused) -> Response:
     return Response(encode(problem), 422, {"cache-control": "no-store"}, MEDIA_TYPE)
 
 
-def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms, log: AuditLog) -> None:
+def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, sessions: DraftSessions, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/save", summary="Save a draft to its file", response_model=SavedDraftOut,
         openapi_extra=documented_body(SaveBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
@@ -190,19 +190,19 @@ def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms
         body = await read_model(request, SaveBody, MAX_INTENT_BYTES)
         await note(log, request, {"seq": body.seq, **({"file": body.file} if body.file else {})})
 
-        def work() -> tuple[Saved | None, Item | None]:
+        def work() -> tuple[Saved | None, LogEntry | None]:
             return save(drafts, files, drafts.at(workflow_id, body.seq), body.file)
 
         saved, item = await run_in_threadpool(work)
         if item is not None:
-            await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
-        rooms.rebased(workflow_id)
+            await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
+        sessions.rebased(workflow_id)
         if saved is None:
             raise conflict_of(body.file or "the file")
         return reply(saved._asdict())
 
 
-def _written(drafts: DraftVerbs, came: list[Item], at: At) -> str:
+def _written(drafts: DraftVerbs, came: list[LogEntry], at: At) -> str:
     """Saves a draft before it is published; adds the item with which a changed file came in."""
     assert drafts.files is not None
     saved, item = save(drafts, drafts.files, at)
@@ -212,11 +212,11 @@ def _written(drafts: DraftVerbs, came: list[Item], at: At) -> str:
     return saved.file
 
 
-def _gestures(at: At, gestures: Sequence[Gesture]) -> Response:
-    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [gesture_out(gesture) for gesture in gestures]})
+def _gestures(at: At, gestures: Sequence[Operation]) -> Response:
+    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [operation_out(operation) for operation in gestures]})
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: HistoryEntry) -> dict[str, Any]:
     made: dict[str, Any] = {
         "from": entry.first, "to": entry.last, "at": instant(entry.at_ms), "until": instant(entry.until_ms), "by": entry.by,
         "changes": list(entry.changes),

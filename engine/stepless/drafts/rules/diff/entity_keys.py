@@ -16,7 +16,7 @@ from stepless.drafts.rules.diff.values import aligned_value, canonical
 from stepless.drafts.rules.document.reading import IsContainer, from_document
 from stepless.drafts.rules.document.values import Encoder, decoded, ordered
 from stepless.drafts.rules.document.writing import entry_of
-from stepless.drafts.rules.state import Entities, State, children_of, ends_at, room_of, tail_of, tie_of
+from stepless.drafts.rules.state import Entities, State, children_of, ends_at, prefix_of, tail_of, tie_of
 from stepless.drafts.rules.values import Object, at, key_after, with_key
 from stepless.model.json import JSON
 
@@ -48,16 +48,17 @@ class _Aligner:
         self._salt = salt
         self._partners = matched(state, fresh)
         self._made: dict[str, Object] = {}
-        self._ties = Counter(tie_of(self._between(edge)) for key in fresh if room_of(key) == "edge" and (edge := fresh.get(key)))
+        edges = (edge for key in fresh if prefix_of(key) == "edge" and (edge := fresh.get(key)))
+        self._ties = Counter(tie_of(self._between(edge)) for edge in edges)
         self._ids = {
-            self._tail(tail_of(key)): str((fresh.get(key) or {}).get("id")) for key in fresh if room_of(key) == "block"
+            self._tail(tail_of(key)): str((fresh.get(key) or {}).get("id")) for key in fresh if prefix_of(key) == "block"
         }
 
     def entities(self) -> dict[str, Object]:
         self._made["doc"] = dict(aligned_value(self._state.get("doc"), self._fresh.get("doc")))
         self._body(None)
         for key in self._fresh:
-            if room_of(key) == "subflow":
+            if prefix_of(key) == "subflow":
                 self._subflow(tail_of(key))
         self._one_of_each_tie()
         return self._made
@@ -180,7 +181,7 @@ class _Aligner:
 
     def _one_of_each_tie(self) -> None:
         """The rules of a draft take no second edge of one tie; a document may have one. It stays as it is written."""
-        edges = [key for key in self._made if room_of(key) == "edge"]
+        edges = [key for key in self._made if prefix_of(key) == "edge"]
         stands = [key for key in edges if tie_of(self._state.get(key) or {}) == tie_of(self._made[key])]
         seen: set[object] = {tie_of(self._made[key]) for key in stands}
         for key in sorted(set(edges) - set(stands)):

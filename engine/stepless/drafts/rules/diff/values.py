@@ -15,7 +15,7 @@ from stepless.drafts.rules.diff.texts import hunks, middle
 from stepless.drafts.rules.document.values import LIST, NUMBER, decoded, ordered
 from stepless.drafts.rules.effects import Set, Splice, Unset, Write
 from stepless.drafts.rules.shapes import fits
-from stepless.drafts.rules.state import TEXT, room_of
+from stepless.drafts.rules.state import TEXT, prefix_of
 from stepless.drafts.rules.values import Object, Path, same
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
@@ -93,11 +93,11 @@ def is_list(value: JSON) -> bool:
 
 def can_become(key: str, old: Object, new: Object) -> bool:
     """Whether writes below an entity can turn it into the new one, or only its removal and a new one."""
-    room = room_of(key)
-    fixed = _FIXED.get(room, frozenset())
+    prefix = prefix_of(key)
+    fixed = _FIXED.get(prefix, frozenset())
     if any(field in old and field not in new for field in fixed):
         return False
-    if room == "edge" and any(old.get(end) != new.get(end) for end in ("source", "target")):
+    if prefix == "edge" and any(old.get(end) != new.get(end) for end in ("source", "target")):
         return False
     kept = [field for field in old if field in fixed and field in new]
     return kept == [field for field in new if field in fixed and field in old]
@@ -105,9 +105,9 @@ def can_become(key: str, old: Object, new: Object) -> bool:
 
 def entity_writes(key: str, old: Object, new: Object) -> Iterator[list[Write]]:
     """Groups of writes that turn an entity into another one; the name and the parent of a block are left as they are."""
-    room = room_of(key)
-    skip = _NAMES if room == "block" else frozenset()
-    yield from _of_object(key, (), old, new, _PLACED.get(room, frozenset()), _FIXED.get(room, frozenset()), skip)
+    prefix = prefix_of(key)
+    skip = _NAMES if prefix == "block" else frozenset()
+    yield from _of_object(key, (), old, new, _PLACED.get(prefix, frozenset()), _FIXED.get(prefix, frozenset()), skip)
 
 
 def _of_object(

@@ -21,9 +21,9 @@ from stepless.drafts.rules.document.reading import IsContainer
 from stepless.drafts.rules.document.writing import to_document
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Write
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.requests import Gesture
+from stepless.drafts.rules.requests import Operation
 from stepless.drafts.rules.resolve import resolve
-from stepless.drafts.rules.state import Entities, Layer, State, named_in, room_of, tail_of, tie_of
+from stepless.drafts.rules.state import Entities, Layer, State, named_in, prefix_of, tail_of, tie_of
 from stepless.drafts.rules.values import Object, same
 from stepless.model.json import JSON
 
@@ -44,22 +44,22 @@ def difference(
     doc = state.get("doc") or {}
     if ("id" in doc) != ("id" in document) or not same(doc.get("id"), document.get("id")):
         raise OtherWorkflow
-    made = towards(state, {**_beside(state), **aligned(state, document, salt, is_container)})
+    made = towards(state, {**_concurrent(state), **aligned(state, document, salt, is_container)})
     reached = to_document(resolve(state, [flattened(made)]).state)
     if same(reached, dict(document)):
         return made
     bare = Entities({"doc": doc} if "doc" in state else {})  # everything but the top level is new to it
     anew = aligned(bare, document, f"{salt} anew", is_container)
-    return towards(state, {**_beside(state), **anew})
+    return towards(state, {**_concurrent(state), **anew})
 
 
-def flattened(groups: Sequence[Group]) -> Gesture:
-    """All groups as one gesture."""
-    return Gesture(tuple(write for group in groups for write in group))
+def flattened(groups: Sequence[Group]) -> Operation:
+    """All groups as one operation."""
+    return Operation(tuple(write for group in groups for write in group))
 
 
-def _beside(state: State) -> dict[str, Object]:
-    return {key: entity for key in state if room_of(key) not in _IN_DOCUMENT and (entity := state.get(key)) is not None}
+def _concurrent(state: State) -> dict[str, Object]:
+    return {key: entity for key in state if prefix_of(key) not in _IN_DOCUMENT and (entity := state.get(key)) is not None}
 
 
 def towards(state: State, target: Mapping[str, Object]) -> list[Group]:
@@ -76,7 +76,7 @@ class _Steps:
 
     @staticmethod
     def _has_its_block(key: str, target: Mapping[str, Object]) -> bool:
-        return room_of(key) not in _HANGING or f"block/{tail_of(key)}" in target
+        return prefix_of(key) not in _HANGING or f"block/{tail_of(key)}" in target
 
     def groups(self) -> list[Group]:
         self._move()
@@ -89,10 +89,10 @@ class _Steps:
 
     def _do(self, *writes: Write) -> None:
         self._groups.append(list(writes))
-        apply(self._now, resolve(self._now, [Gesture(writes)]).effects)
+        apply(self._now, resolve(self._now, [Operation(writes)]).effects)
 
-    def _keys(self, *rooms: str) -> list[str]:
-        return sorted(key for key in self._now if room_of(key) in rooms)
+    def _keys(self, *prefixes: str) -> list[str]:
+        return sorted(key for key in self._now if prefix_of(key) in prefixes)
 
     def _blocks(self) -> list[str]:
         return [key for key in self._keys("block") if key in self._target]
@@ -153,7 +153,7 @@ class _Steps:
 
     def _exchange(self, waiting: Sequence[str]) -> None:
         """Names that wait for each other."""
-        wanted = {block.get("id") for key, block in self._target.items() if room_of(key) == "block"}
+        wanted = {block.get("id") for key, block in self._target.items() if prefix_of(key) == "block"}
         first = [Rename(key, self._unused(key, place, wanted), True) for place, key in enumerate(waiting)]
         self._do(*first, *(Rename(key, self._target[key]["id"], True) for key in waiting))
 
@@ -169,11 +169,11 @@ class _Steps:
     # -- what comes --------------------------------------------------------------------------------------------------
 
     def _add(self) -> None:
-        new = [key for key in self._target if room_of(key) == "block" and key not in self._now]
+        new = [key for key in self._target if prefix_of(key) == "block" and key not in self._now]
         for key in sorted(new, key=lambda key: (self._depth(key), str(self._target[key]["order"]), key)):
             below = f"subflow/{tail_of(key)}"
             self._do(Put(key, self._target[key]), *([Put(below, self._target[below])] if below in self._target else []))
-        for key in sorted(key for key in self._target if room_of(key) not in ("block", "edge") and key not in self._now):
+        for key in sorted(key for key in self._target if prefix_of(key) not in ("block", "edge") and key not in self._now):
             self._do(Put(key, self._target[key]))
 
     def _depth(self, key: str) -> int:
@@ -190,7 +190,7 @@ class _Steps:
                     self._do(*group)
 
     def _tie(self) -> None:
-        for key in sorted(key for key in self._target if room_of(key) == "edge" and key not in self._now):
+        for key in sorted(key for key in self._target if prefix_of(key) == "edge" and key not in self._now):
             self._do(Put(key, self._target[key]))
 
     def _held(self, key: str) -> Object:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.drafts.rules.document.keys import derived_key
-from stepless.drafts.rules.state import State, named_in, room_of, tail_of
+from stepless.drafts.rules.state import State, named_in, prefix_of, tail_of
 from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
@@ -35,9 +35,9 @@ def layout_of(state: State) -> dict[str, JSON] | None:
     notes: list[dict[str, JSON]] = []
     for key in sorted(state):
         entity = state.get(key) or {}
-        if room_of(key) == "place":
+        if prefix_of(key) == "place":
             places.append({"node": path_of(state, f"block/{tail_of(key)}"), **{name: entity[name] for name in _OF_PLACE}})
-        elif room_of(key) == "note":
+        elif prefix_of(key) == "note":
             notes.append({name: entity[name] for name in _OF_NOTE if name in entity})
     made: dict[str, JSON] = {}
     if places:

@@ -7,7 +7,7 @@ from typing import Final
 
 from stepless.drafts.rules.document.reading import BLOCK_FIELDS, BODY_FIELDS, DOC_FIELDS, EDGE_FIELDS, SUBFLOW_FIELDS
 from stepless.drafts.rules.document.values import decoded, ordered, unescaped
-from stepless.drafts.rules.state import State, room_of, tail_of
+from stepless.drafts.rules.state import State, prefix_of, tail_of
 from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
@@ -35,9 +35,9 @@ class _Writer:
         edges: list[tuple[str, Object]] = []
         for key in state:
             entity = state.get(key) or {}
-            if room_of(key) == "block":
+            if prefix_of(key) == "block":
                 blocks[tail_of(key)] = entity
-            elif room_of(key) == "edge":
+            elif prefix_of(key) == "edge":
                 edges.append((key, entity))
         for tail, block in blocks.items():
             self._ids[tail] = str(block.get("id"))

@@ -1,5 +1,5 @@
 """Rooms in DynamoDB. A connection: `w` its workflow, `p` person, `r` roles, `k` key, `u` the end of the login, and once it is in
-the room `c` client, `n` epoch and `s` when it was heard. A member: the same. The table's TTL deletes what is left behind.
+the session `c` client, `n` epoch and `s` when it was heard. A member: the same. The table's TTL deletes what is left behind.
 
 Each verb takes one write unit per record: a visit takes five, and the ticket that it begins with takes one.
 """
@@ -17,7 +17,7 @@ from stepless.ports import Connection
 _THERE: Final = "attribute_exists(pk)"
 
 
-class DynamoRooms:
+class DynamoDraftConnections:
     """Shares the table of a `DynamoStore`."""
 
     def __init__(self, client: Any, table: str) -> None:

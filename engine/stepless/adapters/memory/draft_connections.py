@@ -8,7 +8,7 @@ from threading import Lock
 from stepless.ports import Connection
 
 
-class MemoryRooms:
+class MemoryDraftConnections:
     def __init__(self) -> None:
         self._connections: dict[str, Connection] = {}
         self._members: dict[str, dict[str, Connection]] = {}

@@ -1,5 +1,5 @@
-"""Every gesture of the editor beside what another person did at the same time: what is committed of it, and what its author is
-told. One row for each pair; a gesture is sent as a client expands it over what it shows."""
+"""Every operation of the editor beside what another person did at the same time: what is committed of it, and what its author is
+told. One row for each pair; an operation is sent as a client expands it over what it shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import fold
 from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.inverse import inverse
-from stepless.drafts.rules.requests import Gesture, Guard
+from stepless.drafts.rules.requests import Guard, Operation
 from stepless.drafts.rules.resolve import Change, Decision, resolve
 from stepless.drafts.rules.state import Entities
 from stepless.drafts.rules.values import NOTHING, Object, at
@@ -55,7 +55,7 @@ LONG = "A" * MAX_ORDER_CHARACTERS + "V"
 class Row(NamedTuple):
     """`told`: code, key, by, whether all of it is refused. `left`: what stands at paths of entities afterwards."""
 
-    gesture: str
+    operation: str
     beside: str
     asked: tuple[Write, ...]
     since: tuple[Effect, ...]
@@ -179,27 +179,27 @@ ROWS = [
 ]
 
 
-def asked(row: Row) -> Gesture:
-    made = expand(Entities(START), Gesture(row.asked, row.guards)).gesture
+def asked(row: Row) -> Operation:
+    made = expand(Entities(START), Operation(row.asked, row.guards)).operation
     assert made is not None, "the client would not send it"
     return made
 
 
-def decided(row: Row, gesture: Gesture) -> Decision:
-    return resolve(fold(Entities(START), row.since), [gesture], [Change("Bo", row.since)])
+def decided(row: Row, operation: Operation) -> Decision:
+    return resolve(fold(Entities(START), row.since), [operation], [Change("Bo", row.since)])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.gesture} · {row.beside}")
-def test_a_gesture_beside_what_another_person_did(row: Row) -> None:
-    gesture = asked(row)
-    made = decided(row, gesture)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.operation} · {row.beside}")
+def test_an_operation_beside_what_another_person_did(row: Row) -> None:
+    operation = asked(row)
+    made = decided(row, operation)
     assert tuple((one.code, one.key, one.by, one.refused) for one in made.outcomes) == row.told
     assert list(faults(made.state)) == []
     for (key, *path), value in row.left.items():
         found = at(made.state.get(key), path) if key in made.state else GONE
         assert found == value and type(found) is type(value), (key, path, found)
     for outcome in made.outcomes:  # what was typed is offered back from there
-        assert outcome.writes and all(write in gesture.writes for write in outcome.writes)
+        assert outcome.writes and all(write in operation.writes for write in outcome.writes)
 
 
 UNDONE = [
@@ -221,10 +221,10 @@ UNDONE = [
 ]
 
 
-@pytest.mark.parametrize("row", UNDONE, ids=lambda row: f"{row.gesture} · {row.beside}")
+@pytest.mark.parametrize("row", UNDONE, ids=lambda row: f"{row.operation} · {row.beside}")
 def test_an_undo_beside_what_another_person_did(row: Row) -> None:
     start = Entities(START)
-    done = expand(start, Gesture(row.asked))
+    done = expand(start, Operation(row.asked))
     back = inverse(start, done.effects)
     view = fold(start, done.effects)
     made = resolve(fold(view, row.since), [back], [Change("Bo", row.since)])
@@ -233,5 +233,5 @@ def test_an_undo_beside_what_another_person_did(row: Row) -> None:
     for (key, *path), value in row.left.items():
         assert (at(made.state.get(key), path) if key in made.state else GONE) == value, (key, path)
     if row.told:  # *Overwrite* sends it without its guards
-        over = resolve(fold(view, row.since), [Gesture(back.writes)], [Change("Bo", row.since)])
+        over = resolve(fold(view, row.since), [Operation(back.writes)], [Change("Bo", row.since)])
         assert over.outcomes == () and over.effects

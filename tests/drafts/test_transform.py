@@ -9,7 +9,7 @@ from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Spli
 from stepless.drafts.rules.fold import fold
 from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.state import Entities
-from stepless.drafts.rules.transform import cross
+from stepless.drafts.rules.transform import transform
 
 KEY, PATH = "block/a", ("with", "prompt")
 PAIRS = 4_000
@@ -36,7 +36,7 @@ def pair(seed: int) -> None:
     state = Entities({KEY: {"with": {"prompt": base}}})
     mine, mine_text = typed(rng, base, map(chr, range(0x1000, 0x1FFF)))
     theirs, their_text = typed(rng, base, map(chr, range(0x20000, 0x20FFF)))
-    mine_after, theirs_after = cross(mine, theirs)
+    mine_after, theirs_after = transform(mine, theirs)
     one = fold(fold(state, effects(theirs)), effects(mine_after)).get(KEY)
     assert one == fold(fold(state, effects(mine)), effects(theirs_after)).get(KEY), seed
     assert one is not None
@@ -58,7 +58,7 @@ def test_of_other_pairs_the_later_one_stands() -> None:
     ]
     for early in kinds:
         for late in kinds:
-            late_after, early_after = cross([late], [early])
+            late_after, early_after = transform([late], [early])
             assert late_after == [late]
             covered = (isinstance(early, Set | Unset) and (
                 isinstance(late, Put | Delete) or (isinstance(late, Set | Unset) and early.path[:len(late.path)] == late.path)
@@ -69,4 +69,4 @@ def test_of_other_pairs_the_later_one_stands() -> None:
 def test_long_lists_about_different_entities_cost_their_length() -> None:
     mine: list[Write] = [Set(f"place/{number}", ("x",), 1) for number in range(50_000)]
     theirs: list[Write] = [Set(f"block/{number}", ("x",), 1) for number in range(50_000)]
-    assert cross(mine, theirs) == (mine, theirs)
+    assert transform(mine, theirs) == (mine, theirs)

@@ -1,5 +1,5 @@
-"""The ports for the rooms of drafts where no process owns a socket: a gateway holds the connections, and each message of a client
-is handled by any process."""
+"""The ports for the sessions of drafts where no process owns a socket: a gateway holds the connections, and each message of a
+client is handled by any process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 
 class Connection(NamedTuple):
-    """One WebSocket of a person. `roles`, `key_id` and `until_ms` are what its ticket said of them. It is in the room once the
+    """One WebSocket of a person. `roles`, `key_id` and `until_ms` are what its ticket said of them. It is in the session once the
     client has said who it is: `client` and `epoch`. `seen_ms` is when the client was heard last, accurate to minutes."""
 
     id: str
@@ -23,31 +23,31 @@ class Connection(NamedTuple):
     seen_ms: int = 0
 
 
-class Rooms(Protocol):
-    """The connections of drafts. Every implementation passes the suite `stepless.testing.contracts.rooms`. Reads are strongly
-    consistent. A record may be removed after `expires_ms`."""
+class DraftConnections(Protocol):
+    """The connections of drafts. Every implementation passes the suite `stepless.testing.contracts.draft_connections`. Reads are
+    strongly consistent. A record may be removed after `expires_ms`."""
 
     def enter(self, connection: Connection) -> None:
-        """Stores a connection, which is in no room yet."""
+        """Stores a connection, which is in no session yet."""
         ...
 
     def find(self, connection_id: str) -> Connection | None: ...
 
     def join(self, connection: Connection) -> bool:
-        """Puts a connection into the room of its workflow, with its client and epoch. False, and no change, if the connection is
-        not stored any more."""
+        """Puts a connection into the session of its workflow, with its client and epoch. False, and no change, if the connection
+        is not stored any more."""
         ...
 
     def touch(self, connection: Connection, seen_ms: int) -> None:
-        """Notes when a member was heard. Does nothing for a connection that is in no room."""
+        """Notes when a member was heard. Does nothing for a connection that is in no session."""
         ...
 
     def leave(self, connection: Connection) -> bool:
-        """Removes a connection. Whether it was in the room until now: of several concurrent callers, one receives True."""
+        """Removes a connection. Whether it was in the session until now: of several concurrent callers, one receives True."""
         ...
 
     def members(self, workflow_id: str) -> Sequence[Connection]:
-        """The connections in a room, sorted by id."""
+        """The connections in a session, sorted by id."""
         ...
 
 
