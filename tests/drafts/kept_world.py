@@ -25,7 +25,7 @@ from stepless.drafts.log.rules_adapter import Origin, Rules
 from stepless.drafts.log.warm_draft import WarmDraft
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.invariants import faults
-from stepless.drafts.rules.messages import item_read
+from stepless.drafts.rules.messages import entry_read
 from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import EditRequest, Guard, Operation
 from stepless.drafts.rules.resolve import resolve
@@ -267,7 +267,7 @@ class KeptWorld(World):
         assert prefix.draft == self.draft
         state, last, recent = Entities(self.log.start), dict[str, tuple[int, str]](), set[str]()
         for stored in self.log.items:
-            apply(state, item_read(stored).effects)
+            apply(state, entry_read(stored).effects)
             last[stored["client"]] = (stored["n"], stored["tag"])
             if stored["at"] + LAST_KEPT_MS > self.storage.clock.now_ms():
                 recent.add(stored["client"])

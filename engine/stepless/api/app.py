@@ -56,9 +56,9 @@ from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.login import Discovery
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.service import Service
 
@@ -93,7 +93,7 @@ def create_app(
     waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. With
     `codes`, / leads to the console. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file, and the room of a draft; before such a process ends, it calls `app.state.draft_editing.close()`. `codes` are
+    over one file, and the session of a draft; before such a process ends, it calls `app.state.draft_editing.close()`. `codes` are
     exchanged for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP
     addresses are refused, and those of pages of other origins, but for hooks, signed links and health. `session_bounds` and
     `console_files`, by path, replace those of this release. `draft_files` is the folder that drafts are saved to; without it none

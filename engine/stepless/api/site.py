@@ -16,7 +16,7 @@ from stepless.runtime.draft_runs import StartedRun
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`socket` is the address of the WebSocket API, empty where the server has the room of each draft itself. `beyond` passes
+    """`socket` is the address of the WebSocket API, empty where the server has the session of each draft itself. `beyond` passes
     items on to people whose sockets are there."""
 
     socket: str = ""

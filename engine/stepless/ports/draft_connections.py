@@ -1,5 +1,5 @@
-"""The ports for the sessions of drafts where no process owns a socket: a gateway holds the connections, and each message of a
-client is handled by any process."""
+"""Defines the ports for draft sessions where no process owns a socket: a gateway holds the connections, and any process handles
+each message of a client."""
 
 from __future__ import annotations
 

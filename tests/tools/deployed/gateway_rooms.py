@@ -23,8 +23,8 @@ from stepless.drafts.sessions.fan_out import Fan
 from stepless.nodes import KIND_CODE, KINDS
 from stepless.ports import Draft, DraftConnections, Op
 from stepless.runtime.access.api_keys import ApiKeys
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.roles import Role
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.access.tokens import Key, Signer
 from stepless.runtime.versions import Versions

@@ -1,1 +1,1 @@
-"""Who is in which draft in this process: committed entries are passed on, over WebSockets and to callers that wait."""
+"""Serves draft sessions in this process: committed entries are passed on, over WebSockets and to callers that wait."""

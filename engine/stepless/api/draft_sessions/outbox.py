@@ -1,4 +1,4 @@
-"""The messages that wait to be sent over one WebSocket. A client that reads too slowly has little memory here: presence is
+"""Queues the messages that wait to be sent over one WebSocket. A client that reads too slowly has little memory here: presence is
 dropped first, then the socket is given up."""
 
 from __future__ import annotations

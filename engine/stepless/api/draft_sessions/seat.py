@@ -1,4 +1,4 @@
-"""One client's WebSocket in the session of a draft."""
+"""Serves one client's WebSocket in a draft session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes committed entries on within one process, and wakes callers that wait for one.
+"""Passes committed log entries on within one process, and wakes callers that wait for one.
 
 Passing on is a hint. What is lost on the way, and what another process commits, a client finds when it reads the log.
 """

@@ -19,7 +19,7 @@ from stepless.api.draft_sessions.sessions import person_of
 from stepless.api.problems import documented, respond
 from stepless.api.replies import reply
 from stepless.errors import SteplessError
-from stepless.runtime.access.standing import key_id_of
+from stepless.runtime.access.current_roles import key_id_of
 from stepless.runtime.access.tickets import Tickets
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
@@ -35,8 +35,8 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
         responses=documented(401, 403, 503), tags=_TAGS,
     )  # fmt: skip
     async def enter_draft(workflow_id: str, request: Request) -> Response:
-        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`, on AWS for that of the console's settings. It is valid
-        once, for a minute."""
+        """Returns a ticket for the WebSocket `/drafts/{id}/enter?ticket=…`, on AWS for that of the console's settings. It is
+        valid once, for a minute."""
         caller = person_of(request)
         issue = partial(
             tickets.issue, workflow_id, caller, request.state.roles,
@@ -48,7 +48,7 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
 def serve(app: FastAPI, tickets: Tickets, seats: Seats) -> None:
     """Adds the WebSocket. A bad ticket is refused before it opens, with a problem document."""
 
-    async def room(socket: WebSocket) -> None:
+    async def enter(socket: WebSocket) -> None:
         workflow_id = socket.path_params["workflow_id"]
         try:
             visitor = await run_in_threadpool(partial(tickets.spend, socket.query_params.get("ticket", ""), workflow_id))
@@ -57,4 +57,4 @@ def serve(app: FastAPI, tickets: Tickets, seats: Seats) -> None:
             return
         await serve_seat(seats, socket, visitor)
 
-    app.router.add_api_websocket_route("/drafts/{workflow_id}/room", room)
+    app.router.add_api_websocket_route("/drafts/{workflow_id}/room", enter)

@@ -1,5 +1,5 @@
-"""The verbs of drafts, for one process. It keeps the drafts that it used last in memory; what it keeps is never trusted further
-than the log: a commit that it did not know makes its next append fail."""
+"""Opens, edits and reads the logs of drafts in one process. It keeps the drafts that it used last in memory; what it keeps is
+never trusted further than the log: a commit that it did not know makes its next append fail."""
 
 from __future__ import annotations
 

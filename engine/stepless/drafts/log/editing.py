@@ -1,5 +1,5 @@
-"""What the storage of drafts needs of the rules by which they are edited. Entities, effects, operations and outcomes are JSON
-here."""
+"""Defines the interface between the storage of drafts and the rules by which they are edited. Entities, effects, operations and
+outcomes are JSON here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels between clients and the log of a draft: requests, entries, and answers that are no entries."""
+"""Defines what clients and the log of a draft exchange: log entries, and answers that are no entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a draft may be opened from: a published version, a document, or nothing. The origin in a head only names it."""
+"""Defines what a draft may be opened from: a published version, a document, or nothing. The origin in a head only names it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from stepless.drafts.log.heads import NAMES
 from stepless.drafts.log.records import BLOB_OWNER, damaged
 from stepless.drafts.log.rules_adapter import Origin
-from stepless.model.attached import Attached
 from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
 from stepless.model.packing import dump, pack, unpack
+from stepless.model.version_metadata import Attached
 from stepless.ports import Blobs, StoredVersion
 from stepless.runtime.versions import Versions
 

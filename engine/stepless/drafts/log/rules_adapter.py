@@ -1,4 +1,4 @@
-"""The rules of `stepless.drafts.rules` as what keeps drafts needs them."""
+"""Adapts the rules of `stepless.drafts.rules` to the interface that the log needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one process knows of an open draft: its state after the last entry that the process has read, and what is not checked
+"""Holds an open draft in memory: its state after the last entry that this process has read, and what no checkpoint has written
 yet."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a draft is compared with, saved to and published over: its base. The head names it, and a blob has its content."""
+"""Reads and writes the base of a draft: what it is compared with, saved to and published over. The head names it, and a blob has
+its content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between a draft and its base, or a version: by node, and by line of the text."""
+"""Compares a draft with its base, or with a version: by node, and by line of the text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from stepless.drafts.rules.document.layout import path_of
 from stepless.drafts.rules.state import Entities, children_of, prefix_of, tail_of
 from stepless.drafts.rules.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
-from stepless.model.attached import decode_attached
 from stepless.model.json import JSON
-from stepless.runtime.nearest import unknown_workflow
+from stepless.model.version_metadata import decode_attached
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.versions import document_of
 
 _BODY: Final = ("nodes", "edges")

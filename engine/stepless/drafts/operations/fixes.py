@@ -1,4 +1,4 @@
-"""The findings of a draft with what mends them: operations, which a client sends as any other."""
+"""Lists the findings of a draft with their fixes: operations, which a client sends as any other."""
 
 from __future__ import annotations
 

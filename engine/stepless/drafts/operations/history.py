@@ -1,4 +1,4 @@
-"""Who did what in a draft, and the way back to a former state."""
+"""Lists who changed what in a draft, and computes the writes that restore a former state."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Brings into a draft what was changed elsewhere: in the file that it is saved to, or by a version that was published past it.
+"""Merges into a draft what was changed elsewhere: in the file that it is saved to, or by a version that was published meanwhile.
 
 Each difference to the base is an operation, guarded by what the base had. Where the draft has changed the same place, the
 difference is a conflict, which is kept with the base until a person decides. The file or version is the base then. All of it
-may be repeated: what is there already is found by its content. """
+may be repeated: what is there already is found by its content.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a version of a draft: as it was after exactly one entry, whatever was edited since."""
+"""Publishes a draft as a version: as it was after exactly one entry, whatever was edited since."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused
 from stepless.limits import SEQUENCING_TRIES
-from stepless.model.attached import Attached
 from stepless.model.findings import Finding, Severity
+from stepless.model.version_metadata import Attached
 from stepless.ports import StoredVersion
 from stepless.runtime.verbs import publishing
 from stepless.runtime.versions import document_of

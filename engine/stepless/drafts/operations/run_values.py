@@ -1,4 +1,4 @@
-"""Reads what references can read of former runs, and keeps it for a while, so that a further look costs nothing."""
+"""Caches the values of earlier runs that references can read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Test runs: a draft as it was after exactly one item, run by the engine itself.
+"""Starts test runs: a draft as it was after exactly one entry, run by the engine itself.
 
 The version that is made for a run has no number. It is a blob of the run, so that it goes with it, and its name contains the key
-of the blob: no list has it, it claims no webhook path, and no schedule is kept for it. """
+of the blob: no list has it, it claims no webhook path, and no schedule is kept for it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The text of a draft, as its author writes it: what the draft says now, in the text that is kept with it; and what an edit of
-this text means."""
+"""Renders a draft as the text that its author writes, and turns an edit of this text into writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes values by what an editor completes: a JSON Schema of bounded size, whose leaves have a short example."""
+"""Describes values for an editor that completes them: a JSON Schema of bounded size, whose leaves have a short example."""
 
 from __future__ import annotations
 

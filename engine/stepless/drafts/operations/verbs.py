@@ -1,4 +1,4 @@
-"""The verbs of drafts, as HTTP and the console call them."""
+"""Implements the operations on drafts, as HTTP and the console call them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from stepless.drafts.rules.messages import Malformed, read_request
 from stepless.drafts.rules.state import Entities, named_in, snapshot
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
-from stepless.model.attached import decode_attached
 from stepless.model.findings import Finding
 from stepless.model.ids import is_slug
 from stepless.model.json import JSON
+from stepless.model.version_metadata import decode_attached
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
-from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World
 
 

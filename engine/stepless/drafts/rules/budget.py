@@ -1,5 +1,5 @@
-"""How much the decision of one request may take. What people do never comes near it: it bounds what a message can ask of the
-process that decides it, for which others wait.
+"""Limits how much the decision of one request may take. What people do never comes near it: it bounds what a message can ask of
+the process that decides it, for which others wait.
 
 Four things grow faster than the message. A write has as many effects as hang on what it changes: a thousand renames of one node
 that a thousand texts mention are a million. What a client did not expect is transformed with each later write of the same entity.

@@ -1,4 +1,4 @@
-"""Effects and writes: what the log of a draft holds, and what a client asks for.
+"""Defines effects and writes: what the log of a draft holds, and what a client asks for.
 
     put key entity                       the whole entity
     del key

@@ -1,4 +1,4 @@
-"""What a client makes of an operation before it shows it: the names that are free, the references that a rename rewrites.
+"""Expands an operation on the client before it is shown: free names, rewritten references.
 
 A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
 """

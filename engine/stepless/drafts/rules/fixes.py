@@ -1,5 +1,4 @@
-"""Makes of the fix of a finding an operation: the smallest writes, each with a guard, so that it does nothing once what it was
-meant for has changed."""
+"""Turns a suggested fix into minimal, guarded writes; a guard drops the fix when its target has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold: what a draft is, is the fold of its effects, in their order.
+"""Applies effects to a draft, in log order.
 
 It never refuses. An effect that finds nothing to work on (no entity, a step of the path that is no object, a splice where no text
 is) changes nothing, and so every replica that folds the same log has the same state.

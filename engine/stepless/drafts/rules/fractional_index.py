@@ -1,4 +1,4 @@
-"""Fractional indexes: texts whose order is that of the things that carry them, with room for another one between any two.
+"""Computes fractional indexes: texts that sort, with space for another one between any two.
 
 A text of base-62 digits is read as a fraction: `V` is about a half, `V5` a little more. No text ends with the digit 0, since then
 nothing would fit between it and the same text without that digit. Texts compare by code point, in Python as in JavaScript.

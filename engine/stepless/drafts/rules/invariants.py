@@ -1,4 +1,4 @@
-"""What must hold of every state of a draft, committed or shown: the check that tests and the simulation make."""
+"""Checks what must hold of every state of a draft, committed or shown; for tests and the simulation."""
 
 from __future__ import annotations
 

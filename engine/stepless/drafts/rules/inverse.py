@@ -1,4 +1,4 @@
-"""Undo: the operation that takes effects back, computed from the state before them.
+"""Computes the operation that undoes effects, from the state before them.
 
 Its guards say what must still be so. An entity that was added is taken away only as it was added; a value is put back only while
 it is the one that was set. A text needs no guard: its splices are transformed with whatever was typed since.

@@ -1,4 +1,4 @@
-"""Requests, entries and outcomes as JSON.
+"""Reads and writes requests, log entries and outcomes as JSON.
 
     request   {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
     write     a list that begins with its word: see `effects`

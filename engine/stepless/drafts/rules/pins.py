@@ -1,4 +1,5 @@
-"""How much pins may hold. An output is measured as compact JSON in UTF-8, as a run puts it out, not as an entity keeps it."""
+"""Measures pins, and limits how much they may hold. An output is measured as compact JSON in UTF-8, as a run puts it out, not as
+an entity keeps it."""
 
 from __future__ import annotations
 

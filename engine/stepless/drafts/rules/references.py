@@ -1,4 +1,4 @@
-"""Renaming: which texts mean a block, and the splices that give them its new name.
+"""Rewrites references when a block is renamed: finds the texts that refer to it, and computes the splices.
 
 A name in a text means the nearest block of that name: in the body of the node that the text belongs to, else in the body around
 it, and so on. A container's own parameters belong to the body in which the container stands.

@@ -1,4 +1,4 @@
-"""One person's copy of a draft, in one tab: what is confirmed, what is in flight, what waits, and what can be undone.
+"""Keeps one person's copy of a draft, in one tab: what is confirmed, in flight, waiting, and what can be undone.
 
     view = confirmed, then what is in flight, then what waits, each decided over what is before it
 

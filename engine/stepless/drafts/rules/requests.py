@@ -1,4 +1,4 @@
-"""What travels between a client and the log: operations, requests, the log entries and their outcomes.
+"""Defines what clients and the log exchange: operations, requests, log entries and their outcomes.
 
 An *operation* is what a person does at once; a refusal takes it whole. A *request* is a list of operations that a client sends
 together; the server commits it as one *entry*. An *outcome* says what became of an operation that was not committed as it was

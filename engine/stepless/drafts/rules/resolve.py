@@ -1,4 +1,4 @@
-"""The decision: which effects the operations of a client have, over the state as it is when they are committed.
+"""Decides which effects the operations of a request have, over the state as it is when they are committed.
 
 Every state that the effects lead to is whole: no edge, subflow, place, pin or child without its block, no edge between two
 bodies, no two blocks of one name in one body, no block inside itself.

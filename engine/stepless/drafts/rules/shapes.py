@@ -1,4 +1,4 @@
-"""What may be written under each key prefix of a draft, and with what shape.
+"""Checks what may be written under each key prefix of a draft, and with what shape.
 
     prefix    put                                              set, unset, splice                           del
     doc       never                                            all but `id`                                 never

@@ -1,5 +1,5 @@
-"""The entities of a draft by key, with the indexes that its rules ask: blocks by their name in a body, the children of a
-container, the edges at a block, and the entities whose texts mention a name. A change costs what it touches.
+"""Holds the entities of a draft by key, with the indexes that the rules need: blocks by name and body, children of a container,
+edges of a block, and texts by the name that they mention. A change costs what it touches.
 
 `Entities` is changed in place by what is committed. `Layer` stands over another state and holds only what differs from it: a
 trial, or what a person sees before the server has decided. A layer is worthless once the state below it changes.

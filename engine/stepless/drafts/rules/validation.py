@@ -1,4 +1,4 @@
-"""One operation on trial: its writes are validated in order over a layer, and their effects collected.
+"""Validates one operation against a copy of the state, and collects its effects.
 
 Edges are validated when the operation ends: until then an operation may tie blocks that it moves only later.
 """

@@ -1,4 +1,4 @@
-"""Values of a draft: JSON in which the order of keys is data.
+"""Compares and edits the values of a draft: JSON in which the order of keys is data.
 
 Two objects with the same entries in another order are different values: the first true case of a router decides, and a loop over
 an object takes its entries as they stand. Nothing is changed in place. Each function returns a new value, or the one that it was

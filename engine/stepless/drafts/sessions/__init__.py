@@ -1,1 +1,2 @@
-"""Who is in the session of a draft: messages, rules, and the server for sockets that a gateway holds. Loads no web framework."""
+"""Connects the people who edit one draft at once: messages, admission, and the server for sockets that a gateway holds. Loads no
+web framework."""

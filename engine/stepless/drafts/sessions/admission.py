@@ -1,5 +1,5 @@
-"""What is decided about a person in a session: who enters, what they may do now, what becomes of an edit. The same for the server
-on one machine and for the functions on AWS. Loads no web framework."""
+"""Decides who joins a draft session, what they may do now, and what becomes of an edit. The same for the server on one machine
+and for the functions on AWS. Loads no web framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bounds of sessions and sockets."""
+"""Defines the bounds of sessions and sockets."""
 
 from __future__ import annotations
 

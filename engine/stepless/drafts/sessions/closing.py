@@ -1,4 +1,4 @@
-"""Why a WebSocket in the session of a draft is closed: a code, and words."""
+"""Defines why a WebSocket of a draft session is closed: a code, and a reason."""
 
 from __future__ import annotations
 

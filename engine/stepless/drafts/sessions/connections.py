@@ -1,6 +1,5 @@
-"""The session of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any process. Loads
-no web framework. docs/drafts.md#the-room has the messages; a process that keeps its sockets has `seat`.
-"""
+"""Serves the session of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any
+process. Loads no web framework. docs/drafts.md#draft-sessions has the messages; a process that keeps its sockets has `seat`."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from stepless.drafts.sessions.closing import DONE, OVER, REPLACED, Closing, clos
 from stepless.errors import SteplessError
 from stepless.limits import MEMBERS_FRESH_MS, SOCKET_THREADS
 from stepless.ports import Clock, Connection, Draft, DraftConnections, Wire
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.roles import Role
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.draft_runs import StartedRun
 

@@ -1,4 +1,4 @@
-"""How often a client may do something. Counted in each process, without a write."""
+"""Limits how often a client may do something. Counted in each process, without a write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is due after an entry, or when the last person has left: checkpoints. Loads no web framework."""
+"""Runs what is due after an entry, or when the last person has left: checkpoints. Loads no web framework."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The composition root of the drafts: chooses the adapters behind the sockets of the console."""
+"""Chooses the adapters behind the sockets of the console."""

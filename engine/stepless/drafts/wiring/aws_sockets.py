@@ -1,5 +1,5 @@
-"""The parts behind the console's sockets on Lambda: who is connected, the gateway that holds the sockets, and who may do what.
-boto3 reads the address of the WebSocket API from AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI."""
+"""Builds the parts behind the console's sockets on Lambda: who is connected, the gateway that holds the sockets, and who may do
+what. The address of the WebSocket API comes from AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI, which boto3 reads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from stepless.drafts.sessions.connections import Connections
 from stepless.drafts.sessions.fan_out import Fan
 from stepless.ports import DraftConnections
 from stepless.runtime.access.api_keys import ApiKeys
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.login import Login
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.wiring.aws import Cloud, setting, signer
 

@@ -14,11 +14,11 @@ from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
 from stepless.limits import MAX_DIAGNOSES
-from stepless.model.attached import attached_damage
 from stepless.model.damage import FAULTS, Damage, damage_in, told_by, why_of
 from stepless.model.ids import is_slug
 from stepless.model.packing import unpack
 from stepless.model.tally import is_tally
+from stepless.model.version_metadata import attached_damage
 from stepless.ports import ERASED, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
 from stepless.runtime.access.audit import read_entry
 from stepless.runtime.diagnosis.claims import claim_fault, newest_keys
@@ -32,7 +32,7 @@ from stepless.runtime.world import World
 
 _WAITS: Final = re.compile(r"(failed:.+|([a-z]+( [a-z]+)*)?)")
 _OWNER: Final = re.compile(r"[-+]|[A-Za-z0-9-]{8,}")
-_ROOM: Final = re.compile(r"[a-z0-9-]+#\d+")
+_EPOCH_KEY: Final = re.compile(r"[a-z0-9-]+#\d+")
 _OF_RUN: Final = frozenset({"inbox", "snapshot", "log_number"})  # records that belong to a run
 DraftCheck = Callable[[World], Iterator[Diagnosis]]
 
@@ -129,7 +129,7 @@ def _signal(parts: Mapping[str, Any]) -> Damage | None:
 
 
 def _packed(parts: Mapping[str, Any]) -> Damage | None:
-    if not _ROOM.fullmatch(parts["room"]):
+    if not _EPOCH_KEY.fullmatch(parts["room"]):
         raise Damaged("it names no draft", place=f"the room {parts['room']!r}", mend=RESTORE)
     data = parts["data"] if "data" in parts else parts["value"]
     if data is not None and data[:1] != b"@":  # else it is the key of a blob

@@ -23,7 +23,7 @@ def test_a_connection_is_found_as_it_was_stored(registry: DraftConnections) -> N
     assert list(registry.members("wf")) == []
 
 
-def test_members_are_those_who_have_joined_this_room(registry: DraftConnections) -> None:
+def test_members_are_those_who_have_joined_this_session(registry: DraftConnections) -> None:
     other = BO._replace(id="c3=", workflow_id="wf#1")
     for connection in (ADA, BO, other):
         registry.enter(connection)
@@ -65,7 +65,7 @@ def test_a_member_is_noted_when_it_is_heard_and_nothing_else(registry: DraftConn
     assert list(registry.members("wf")) == []
 
 
-def test_a_full_room_is_listed_whole(registry: DraftConnections) -> None:
+def test_a_full_session_is_listed_whole(registry: DraftConnections) -> None:
     for number in range(60):
         member = joined(BO._replace(id=f"m{number:02}"), f"c{number}")
         registry.enter(member)

@@ -98,7 +98,7 @@ def test_an_item_with_its_share_of_a_checkpoint(edited: Edited, meter: CapacityM
     units = written(meter)
     assert edited.drafting.head("refund").checked == CHECKPOINT_ITEMS
     assert units / CHECKPOINT_ITEMS <= 2.2
-    what = f"an item, {CHECKPOINT_ITEMS} items that touch {CHECKPOINT_ITEMS} entities, {editors} editor"
+    what = f"an entry, {CHECKPOINT_ITEMS} entries that touch {CHECKPOINT_ITEMS} entities, {editors} editor"
     shown(what, round(units / CHECKPOINT_ITEMS, 3))
 
 

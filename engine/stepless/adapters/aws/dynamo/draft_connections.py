@@ -47,12 +47,12 @@ class DynamoDraftConnections:
         return self._wire.delete(key["pk"], key["sk"], _THERE).done
 
     def members(self, workflow_id: str) -> Sequence[Connection]:
-        found = each(self._wire.query("pk = :pk", {"pk": item_keys.room(workflow_id)}))
+        found = each(self._wire.query("pk = :pk", {"pk": item_keys.draft_session(workflow_id)}))
         return [_connection(item["sk"].partition("#")[2], item) for item in found]
 
 
 def _member_key(connection: Connection) -> dict[str, str]:
-    return {"pk": item_keys.room(connection.workflow_id), "sk": item_keys.connection(connection.id)}
+    return {"pk": item_keys.draft_session(connection.workflow_id), "sk": item_keys.connection(connection.id)}
 
 
 def _fields(connection: Connection) -> dict[str, Value]:

@@ -47,7 +47,7 @@ _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
 _SHOWN: Final = ("version", "hash", "file")  # of a base
-_INTENT: Final = {
+_REQUEST: Final = {
     "type": "object", "description": "docs/drafts.md has the form",
     "required": ["epoch", "client", "n", "tag", "base", "gestures"],
     "properties": {
@@ -56,7 +56,7 @@ _INTENT: Final = {
         "first": {"type": "string"},
     },
 }  # fmt: skip
-_INTENT_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _INTENT}}}}
+_REQUEST_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}}}}
 
 
 class DraftOut(TypedDict):
@@ -217,7 +217,7 @@ def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
     """The routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
 
     @router.put(
-        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_INTENT_BODY,
+        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_REQUEST_BODY,
         responses=documented(400, 401, 403, 404, 413, 415, 503), tags=_TAGS,
     )  # fmt: skip
     async def edit_draft(workflow_id: str, request: Request) -> Response:

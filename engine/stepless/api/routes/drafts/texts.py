@@ -72,7 +72,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         """Returns what an edit of the text means: a gesture over the draft after item `seq`, which the client sends as any other.
         After it, the text of the draft is exactly this one. 422: the text does not parse, with line and column."""
         body = await read_model(request, TextBody, MAX_DOCUMENT_BYTES * _ESCAPED)
-        return await run_in_threadpool(lambda: _gestures(*typed(drafts, workflow_id, body.seq, body.text)))
+        return await run_in_threadpool(lambda: _operations(*typed(drafts, workflow_id, body.seq, body.text)))
 
     @router.get(
         "/drafts/{workflow_id}/diff", summary="Compare a draft", response_model=DiffOut,
@@ -114,7 +114,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         if (body.version is None) == (body.seq is None):
             raise InvalidRequest("give either `version` or `seq`", place="version", mend="leave one of them out")
         made = partial(restore, drafts, workflow_id, version=body.version, seq=body.seq)
-        return await run_in_threadpool(lambda: _gestures(*made()))
+        return await run_in_threadpool(lambda: _operations(*made()))
 
 
 def add_settling(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -> None:
@@ -129,7 +129,7 @@ def add_settling(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions)
         body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
         made = await run_in_threadpool(partial(settle, drafts, workflow_id, body.key, body.path, body.take))
         sessions.rebased(workflow_id)
-        return _gestures(*made)
+        return _operations(*made)
 
 
 async def took_in(drafts: DraftVerbs, sessions: DraftSessions, workflow_id: str) -> None:
@@ -212,8 +212,8 @@ def _written(drafts: DraftVerbs, came: list[LogEntry], at: At) -> str:
     return saved.file
 
 
-def _gestures(at: At, gestures: Sequence[Operation]) -> Response:
-    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [operation_out(operation) for operation in gestures]})
+def _operations(at: At, operations: Sequence[Operation]) -> Response:
+    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [operation_out(operation) for operation in operations]})
 
 
 def _entry(entry: HistoryEntry) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What turns one state of a draft into another: the writes for a document that came as a text, a file or a former version.
+"""Computes what turns one state of a draft into another: the writes for a document that came as a text, a file or a former
+version.
 
     sequences   orders for a sequence of which a part was there before, and which items of two sequences are the same
     aligning    the entities of a document under the keys that the state has for the same things

@@ -1,4 +1,4 @@
-"""The entities of a document under the keys that a state has for the same things, so that only what differs is written.
+"""Reuses the keys of existing entities for a new document, so that a diff contains only real changes.
 
 Blocks are matched by `matching`; edges by what is written of them, then by what they tie; items of lists by their content, then
 by their place. Orders stay wherever the sequence stays.

@@ -1,4 +1,4 @@
-"""Which nodes of a document are which blocks of a state.
+"""Matches the nodes of a document with the blocks of a state.
 
 Within a body, a node is the block of the same name; else one of those that are left over which is like it, under its former name.
 A node that is left over in one body is the block of that name that is left over in another one, if it is like it.

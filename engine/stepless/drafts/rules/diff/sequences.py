@@ -1,4 +1,4 @@
-"""Sequences: fractional orders that keep those that were there, and which items of two sequences are the same."""
+"""Matches the items of two sequences, and keeps the orders of those that were there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Splices that turn one text into another. Offsets are code points, each in the text that the splices before it have made."""
+"""Computes the splices that turn one text into another. Offsets are code points, each in the text that the splices before it have
+made."""
 
 from __future__ import annotations
 

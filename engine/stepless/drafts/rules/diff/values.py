@@ -1,4 +1,4 @@
-"""The writes that turn one entity into another, values under the keys of the first included.
+"""Diffs two entities, field by field.
 
 Entities are compared as canonical text: the order of keys is data. A key that stands elsewhere is removed and set again before
 its new neighbour; of several, as few as possible.

@@ -1,4 +1,4 @@
-"""The writes that turn one state into another, in an order in which each can be done.
+"""Computes the writes that turn one state into another, in an order in which each can be done.
 
     moves        a block into another body, all at once: edges among them stay
     removals     edges, blocks with what hangs on them, subflows

@@ -1,4 +1,4 @@
-"""A workflow document as entities, and back.
+"""Converts a workflow document to entities, and back.
 
 `to_document(from_document(document))` is the document, with the same canonical text, for whatever can be read, valid or not. What
 has no place in the table of entities stays as it was written in `rest` of the nearest one.

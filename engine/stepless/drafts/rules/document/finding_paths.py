@@ -1,4 +1,4 @@
-"""Where the path of a finding leads in the entities of a draft: `nodes.score.with.url` to `with`, `url` of a block."""
+"""Maps the path of a finding to the entity and field that it is about: `nodes.score.with.url` to `with`, `url` of a block."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Keys of entities that come from the origin of a draft: each follows from where the entity stands in the document, so anyone who
-opens a draft, and however often, gets the same ones. What is added in a draft gets random keys of the same form."""
+"""Derives entity keys from positions in the origin, so that every opening yields the same keys. What is added in a draft gets
+random keys of the same form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where blocks were placed by hand, and the notes: what a document has no place for, and what is kept beside it.
+"""Reads and writes canvas positions and notes, which are stored next to the document.
 
     {"places": [{"node": [ids from the outside in], "x": 1, "y": 2}, …], "notes": [{"x": 1, "y": 2, "text": "…"}, …]}
 

@@ -1,4 +1,4 @@
-"""Values of a document as values of entities, and back.
+"""Converts values of a document to values of entities, and back.
 
     a list of objects or texts   {"[]": {k: {order, is}}}, so that paths lead into it and two people can add to it at once
     any other list               a list, changed as a whole

@@ -1,4 +1,4 @@
-"""Views read the fields of a document in place. They copy nothing and validate nothing.
+"""Defines read-only typed views of a document. They copy nothing and validate nothing.
 
 Views read a graph of a hundred thousand nodes without a second copy of its document. A run compiles a version that was validated
 when it was published, so it does not need pydantic. `model.document` declares the views.

@@ -1,4 +1,4 @@
-"""Which parts of a webhook's output a workflow reads: what it does not read need not be stored with each run."""
+"""Finds which parts of a webhook's output a workflow reads: what it does not read need not be stored with each run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from stepless.model.json import JSON, Path, parse_path
 from stepless.model.kind import Kinds
 from stepless.model.scope import Reference
 
-__all__ = ["RUN_FIELDS", "TURN_FIELDS", "Before", "Feed", "Sight", "Turn", "sight_of", "surveyed"]
+__all__ = ["RUN_FIELDS", "TURN_FIELDS", "Before", "Feed", "ReadableNames", "Turn", "readable_names_of", "surveyed"]
 
 _LOOP: Final = "loop"
 
@@ -55,7 +55,7 @@ class Feed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sight:
+class ReadableNames:
     """What one node may read. `before` has the nearest nodes first."""
 
     parsed: Parsed
@@ -109,10 +109,10 @@ class Sight:
         return made
 
     @property
-    def around(self) -> Sight | None:
+    def around(self) -> ReadableNames | None:
         """What the container around the node may read."""
         owner = self.node.body.owner
-        return None if owner is None else Sight(self.parsed, owner)
+        return None if owner is None else ReadableNames(self.parsed, owner)
 
     @property
     def variables(self) -> Mapping[str, JSON]:
@@ -128,11 +128,11 @@ class Sight:
 
 
 def surveyed(document: Mapping[str, JSON], kinds: Kinds) -> Parsed:
-    """A document as `sight_of` reads it. Its faults are left out."""
+    """A document as `readable_names_of` reads it. Its faults are left out."""
     return parsed_of(document, kinds, validated)
 
 
-def sight_of(parsed: Parsed, names: Sequence[str]) -> Sight | None:
+def readable_names_of(parsed: Parsed, names: Sequence[str]) -> ReadableNames | None:
     """The sight of the node with these ids, from the outside in; None if it could not be read."""
     body: ParsedBody | None = parsed.bodies[0]
     node: ParsedNode | None = None
@@ -141,7 +141,7 @@ def sight_of(parsed: Parsed, names: Sequence[str]) -> Sight | None:
         if node is None:
             return None
         body = node.inner
-    return None if node is None else Sight(parsed, node)
+    return None if node is None else ReadableNames(parsed, node)
 
 
 def _key(edge: ParsedEdge) -> Path:

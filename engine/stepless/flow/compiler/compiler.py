@@ -6,12 +6,12 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stepless.flow.compiler.beside import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedExpression, PartSource
 from stepless.flow.compiler.entries import Trigger, begin
-from stepless.flow.compiler.expressions.learning import learn
+from stepless.flow.compiler.expressions.local_types import learn
+from stepless.flow.compiler.facts.aliases import sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
-from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading

@@ -1,5 +1,5 @@
-"""Which names may stand for one value, in whole or in part. In Python a change in place shows under each of them; in a document
-a value never changes. So a name is changed in place only while its value has no other name."""
+"""Finds which names may be aliases of one value, in whole or in part. In Python a change in place shows under each of them; in a
+document a value never changes. So a name is changed in place only while its value has no other name."""
 
 from __future__ import annotations
 

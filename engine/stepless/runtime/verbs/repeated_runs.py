@@ -1,4 +1,4 @@
-"""Which runs were run again.
+"""Finds which runs were run again.
 
 Of a run and its reruns the last one counts: a run is *repeated* while a rerun of it, or a rerun of that, is in progress, and once
 that has ended, unless it was cancelled. What is left out for this reason is not done twice.
@@ -13,7 +13,7 @@ from stepless.core.state import RunStatus
 from stepless.limits import MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.relatives import reruns_of
+from stepless.runtime.related_runs import reruns_of
 from stepless.runtime.verbs.heads import read_heads
 from stepless.runtime.world import World
 

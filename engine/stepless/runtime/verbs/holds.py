@@ -1,4 +1,4 @@
-"""Hold and release: an operator pauses a whole run and resumes it. A held run starts nothing new and occupies no process.
+"""Holds and releases runs: an operator pauses a whole run and resumes it. A held run starts nothing new and occupies no process.
 
 Every change is a signal, numbered one above the last. Concurrent requests use the same number, and the store keeps exactly one of
 them. So the order of changes depends on no clock, and repeated requests have no effect.

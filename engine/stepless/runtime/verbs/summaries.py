@@ -1,5 +1,5 @@
-"""Digest: reads summaries and timelines of runs of any size. What was read of a run is kept for a while, so that a further look
-costs its new events only."""
+"""Reads summaries and timelines of runs of any size. What was read of a run is kept for a while, so that a further look costs its
+new events only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rest: a run whose log cannot be read is left unchanged and retried later; the interval doubles each time.
+"""Backs off from runs whose log cannot be read: the run is left unchanged and retried later; the interval doubles each time.
 
 Nothing is appended to its log. Its header holds the reason in place of the status, so that lists show it. The first release that
 can read the log continues the run and restores its status.

@@ -52,10 +52,10 @@ def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON
         return None
     if any(reference.env for reference in config.template.references):
         filled = veiled(config.template.value, filled)
-    return {**filled, **_judged(node, reading), **config.literals}
+    return {**filled, **_evaluated(node, reading), **config.literals}
 
 
-def _judged(node: Node, reading: Reading) -> Mapping[str, JSON]:
+def _evaluated(node: Node, reading: Reading) -> Mapping[str, JSON]:
     """The value of each case that was evaluated: those up to the first true one, or to the one that raises an error. `else` is
     evaluated by nothing and true."""
     values: dict[str, JSON] = {}

@@ -1,4 +1,5 @@
-"""What people in the rooms of drafts may do now. Their keys are looked up again, at most every ROLE_FRESH_MS in each process."""
+"""Looks up what the people in draft sessions may do now. Their keys are looked up again, at most every ROLE_FRESH_MS in each
+process."""
 
 from __future__ import annotations
 

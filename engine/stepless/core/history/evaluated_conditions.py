@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stepless.core.branches import carried, carries
 from stepless.core.events import Event, EventType
-from stepless.core.history.called import bounded, veiled
+from stepless.core.history.call_parameters import bounded, veiled
 from stepless.core.inputs import merged_inputs
 from stepless.core.masking import HIDDEN
 from stepless.core.reading import Reading

@@ -1,4 +1,5 @@
-"""The types of a function's local names, which depend on one another: what `inference` says of all bindings, until it holds."""
+"""Infers the types of a function's local names, which depend on one another: what `inference` says of all bindings, until it
+holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What containers and edges with conditions were decided by, as a record of a node tells it."""
+"""Renders the evaluated conditions in the record of a node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The relatives of a run: its parent, its child runs, and its reruns."""
+"""Finds the parent of a run, its child runs, and its reruns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept beside a published version, outside its content hash: it may be replaced, and no run reads it."""
+"""Reads and writes the mutable metadata of a published version: not hashed, never read by runs."""
 
 from __future__ import annotations
 

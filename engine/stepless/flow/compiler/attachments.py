@@ -1,4 +1,4 @@
-"""What a version keeps beside its nodes: expressions that the process evaluates, and where inlined parts stand in their files."""
+"""Records what a version stores next to its nodes: lifted expressions, and the source positions of inlined parts."""
 
 from __future__ import annotations
 

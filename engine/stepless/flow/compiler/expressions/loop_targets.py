@@ -1,4 +1,4 @@
-"""What the turns of a loop run over, and what its targets stand for."""
+"""Compiles the iterable and the targets of a `for`."""
 
 from __future__ import annotations
 
