@@ -1,4 +1,4 @@
-"""The room of a draft: a ticket over HTTP, then a WebSocket."""
+"""Opens a draft session: a ticket over HTTP, then a WebSocket."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def add_routes(router: APIRouter, tickets: Tickets) -> None:
         responses=documented(401, 403, 503), tags=_TAGS,
     )  # fmt: skip
     async def enter_draft(workflow_id: str, request: Request) -> Response:
-        """Returns a ticket for the WebSocket `/drafts/{id}/enter?ticket=…`, on AWS for that of the console's settings. It is
-        valid once, for a minute."""
+        """Returns a ticket for the WebSocket `/drafts/{id}/room?ticket=…`, on AWS for that of the console's settings. It is valid
+        once, for a minute."""
         caller = person_of(request)
         issue = partial(
             tickets.issue, workflow_id, caller, request.state.roles,
