@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from stepless.drafts.sessions.bounds import ON_AWS
 from stepless.model import prices
 from stepless.model.prices import MILLION, Price
-from stepless.runtime.rooms.bounds import ON_AWS
 
 SOCKET_MESSAGE: Final = Price(1.00, MILLION, "messages of the WebSocket API")
 CONNECTED_MINUTE: Final = Price(0.25, MILLION, "minutes of connections")

@@ -56,7 +56,7 @@ def cost_of(flows: Iterable[Any]) -> tuple[int, int, int]:
 
 def compiled_in_s(flows: Iterable[Any]) -> float:
     """CPU time of compiling all of them, with their sources in memory."""
-    from stepless.flow.compiler.compiling import compile_function
+    from stepless.flow.compiler.compiler import compile_function
     from stepless.flow.source import origin_of
 
     took = 0.0

@@ -1,4 +1,4 @@
-"""Prints docs/modules.md: every module of the engine by room, with the first sentence of its docstring.
+"""Prints docs/modules.md: every module of the engine by package, with the first sentence of its docstring.
 
     .venv/bin/python docs/modules.py > docs/modules.md
 
@@ -20,25 +20,25 @@ SENTENCE_END: Final = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*])")
 INTRODUCTION: Final = """\
 # Modules
 
-Every module below `engine/stepless`, room by room. This page is made from the first sentence of each module's docstring by
-`docs/modules.py`. Which room may import which is in [architecture](architecture.md#rooms-and-directions).
+Every module below `engine/stepless`, package by package. This page is made from the first sentence of each module's docstring by
+`docs/modules.py`. Which package may import which is in [architecture](architecture.md#packages-and-directions).
 """
 
 
 def render() -> str:
     """The page."""
-    rooms = sorted({path.parent for path in ENGINE.rglob("*.py")})
-    return "\n".join([INTRODUCTION, *(line for room in rooms for line in _room(room))]).rstrip() + "\n"
+    packages = sorted({path.parent for path in ENGINE.rglob("*.py")})
+    return "\n".join([INTRODUCTION, *(line for package in packages for line in _package(package))]).rstrip() + "\n"
 
 
-def _room(room: Path) -> Iterator[str]:
-    name = room.relative_to(ENGINE).as_posix()
+def _package(package: Path) -> Iterator[str]:
+    name = package.relative_to(ENGINE).as_posix()
     yield f"## {'stepless' if name == '.' else name}\n"
-    door = room / "__init__.py"
+    door = package / "__init__.py"
     if door.is_file():
         yield f"{purpose(door)}\n"
     yield "| module | what it is for |\n|---|---|"
-    for path in sorted(room.glob("*.py")):
+    for path in sorted(package.glob("*.py")):
         if path != door:
             yield f"| `{path.relative_to(ENGINE).as_posix()}` | {purpose(path).replace('|', chr(92) + '|')} |"
     yield ""

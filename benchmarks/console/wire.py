@@ -27,7 +27,7 @@ FLOOD_PER_S = 1_000
 
 @dataclass
 class Heard:
-    """When each intent was asked, and how long it took to a peer, in milliseconds."""
+    """When each request was asked, and how long it took to a peer, in milliseconds."""
 
     asked: dict[str, float] = field(default_factory=dict)
     taken_ms: list[float] = field(default_factory=list)
@@ -54,8 +54,8 @@ class Editor:
             key, value = self._dice.choice(self._blocks), f"https://example.com/{tag}"
             while True:
                 self._answered.clear()
-                gestures = [{"writes": [["set", key, ["with", "url"], value]]}]
-                asked = {"v": 1, "t": "op", "n": self._n, "tag": tag, "base": self.seq, "gestures": gestures}
+                operations = [{"writes": [["set", key, ["with", "url"], value]]}]
+                asked = {"v": 1, "t": "op", "n": self._n, "tag": tag, "base": self.seq, "gestures": operations}
                 await socket.send(json.dumps(asked))
                 async with asyncio.timeout(PATIENCE_S):
                     await self._answered.wait()
@@ -174,7 +174,7 @@ async def _run(site: DraftSite, workflow: str, editors: int, flooder: str = "") 
 def op_to_peer(
     site: DraftSite, workflow: str, editors: int, flooder: str = "", meanwhile: Callable[[], None] | None = None,
 ) -> tuple[Heard, Flood]:  # fmt: skip
-    """How long the intents of this many editors took to a peer, while `flooder`, a token, sends `FLOOD_PER_S` ops a second, and
+    """How long the requests of this many editors took to a peer, while `flooder`, a token, sends `FLOOD_PER_S` ops a second, and
     `meanwhile` is called again and again. The draft is open already."""
     with ThreadPoolExecutor(1) as beside:  # Playwright keeps an event loop in this thread
         measured = beside.submit(asyncio.run, _run(site, workflow, editors, flooder))

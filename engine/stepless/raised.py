@@ -107,10 +107,10 @@ class _Describer:
     def lines(self, error: BaseException) -> Iterator[str]:
         """An exception, after all exceptions that led to it, the oldest first."""
         chain = list(_chain(error, self._seen))
-        room = max(1, self._left)
-        left_out = len(chain) - room
+        space = max(1, self._left)
+        left_out = len(chain) - space
         if left_out > 0:
-            chain[max(1, room - 1) : len(chain) - min(1, room - 1)] = []  # the first and the last ones are the most useful
+            chain[max(1, space - 1) : len(chain) - min(1, space - 1)] = []  # the first and the last ones are the most useful
         self._left -= len(chain)
         for place, (one, link) in enumerate(reversed(chain)):
             yield from self._one(one)

@@ -11,10 +11,10 @@ with paused_collector():
 
     from stepless.api.app import create_app
     from stepless.api.site import Site
+    from stepless.drafts.wiring.aws_sockets import login, sockets
     from stepless.limits import MAX_LONG_POLL_MS
     from stepless.runtime.billing import spending
     from stepless.runtime.wiring.aws import aws, setting, traced
-    from stepless.runtime.wiring.aws_sockets import login, sockets
 
     LOG, CLOUD = Logger(), aws()
     CLOUD.world.versions.while_compiling = resting_collector

@@ -7,11 +7,11 @@ with paused_collector():
 
     from aws_lambda_powertools import Logger
 
+    from stepless.drafts.wiring.aws_sockets import connections
     from stepless.runtime.wiring.aws import aws, traced
-    from stepless.runtime.wiring.aws_sockets import connections
 
     LOG, CLOUD = Logger(), aws()
-    ROOMS = connections(CLOUD)
+    SESSIONS = connections(CLOUD)
 
 
 @traced
@@ -19,6 +19,6 @@ with paused_collector():
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """The status decides whether a connection opens; what is said goes over the connection, not into the answer."""
     try:
-        return {"statusCode": ROOMS.serve(event)}
+        return {"statusCode": SESSIONS.serve(event)}
     finally:
         CLOUD.meter.flush()

@@ -9,10 +9,11 @@ with paused_collector():
 
     from aws_lambda_powertools import Logger
 
+    from stepless.drafts.operations.sweeping import sweep_drafts
     from stepless.limits import ERASE_THREADS, MAX_ERASED_AT_ONCE
     from stepless.runtime.removal import remove_expired
     from stepless.runtime.wiring.aws import aws, traced
-    from stepless.runtime.wiring.aws_sweeping import due, sweep_drafts, sweep_parts
+    from stepless.runtime.wiring.aws_sweeping import due, sweep_parts
 
     LOG, CLOUD = Logger(), aws()
     LAST_ROUND_MS = 20_000  # of the invocation: a round of removals takes some seconds

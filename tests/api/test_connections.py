@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from gateway_rooms import EDITS, Deployment, Process, Seat
 
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.errors import StoreUnavailable
 from stepless.limits import CHECKPOINT_ITEMS, CONNECTION_LIFE_MS, MEMBERS_FRESH_MS, SILENT_MS, TICKET_LIFE_MS
 from stepless.ports import Draft
 from stepless.runtime.access.api_keys import hashed
 from stepless.runtime.access.roles import Role
-from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
+from stepless.runtime.draft_runs import StartedRun
 
 READS = frozenset({Role.READ})
 
@@ -137,8 +137,9 @@ def test_a_newcomer_is_sent_presence_within_a_second_and_items_at_once(
 
 def test_an_item_that_no_message_can_hold_is_a_hint(one: Process) -> None:
     ada, bo = one.enter("ada"), one.enter("bo")
-    gesture = {"writes": [["set", "doc", ["description"], "é" * 15_000]]}
-    item: Any = one.verbs.submit(Draft("w", 1), {"client": "curl", "n": 1, "tag": "t", "base": 0, "gestures": [gesture]}, "curl")
+    operation = {"writes": [["set", "doc", ["description"], "é" * 15_000]]}
+    message: Any = {"client": "curl", "n": 1, "tag": "t", "base": 0, "gestures": [operation]}
+    item: Any = one.verbs.submit(Draft("w", 1), message, "curl")
     one.fan.pass_on(Draft("w", 1), item)
     assert ada.of("pull") == bo.of("pull") == [{"v": 1, "t": "pull", "head": 1}]
     ada.say("pull", after=0)
@@ -266,7 +267,7 @@ def test_after_the_last_leave_the_draft_is_checked(one: Process, other: Process)
 
 
 def test_a_checkpoint_is_made_every_so_many_items(one: Process) -> None:
-    ada = Deployment(Bounds(ops_per_s=10_000, room_ops_per_s=10_000)).process().enter("ada")
+    ada = Deployment(Bounds(ops_per_s=10_000, session_ops_per_s=10_000)).process().enter("ada")
     for number in range(1, CHECKPOINT_ITEMS + 1):
         ada.edit(number, f"n{number}", base=number - 1)
     assert ada.process.verbs.show("w").head.checked == CHECKPOINT_ITEMS
@@ -390,6 +391,6 @@ def test_markup_and_odd_keys_travel_as_they_are(one: Process) -> None:
 
 
 def test_the_function_loads_no_web_framework() -> None:
-    code = "import sys, stepless.runtime.rooms.connections; print({'fastapi', 'starlette', 'mangum'} & set(sys.modules))"
+    code = "import sys, stepless.drafts.sessions.connections; print({'fastapi', 'starlette', 'mangum'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "set()\n"

@@ -1,4 +1,4 @@
-"""Intents that no client of ours sends: none makes a draft that cannot be read, and one that is refused changes nothing."""
+"""Requests that no client of ours sends: none makes a draft that cannot be read, and one that is refused changes nothing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from draft_client import op
 from odd_edits import DOCUMENTS, Odd
 from sweeps import at_most
 
-from stepless.editing.state import Entities
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.sessions.bounds import Bounds
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES
-from stepless.runtime.rooms.bounds import Bounds
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ WORLDS = at_most(8, 24)
 
 @pytest.fixture
 async def door(make_door: Any) -> Any:
-    return await make_door(room_bounds=Bounds(ops_per_s=1e9, room_ops_per_s=1e9))
+    return await make_door(session_bounds=Bounds(ops_per_s=1e9, session_ops_per_s=1e9))
 
 
 async def opened(door: Any, document: Any, text: str | None = None) -> dict[str, Any]:
@@ -50,14 +50,14 @@ async def reads_well(door: Any, seq: int, sent: Any = None) -> None:
 
 
 @pytest.mark.parametrize("seed", range(WORLDS))
-async def test_odd_intents_leave_a_draft_that_every_route_reads(door: Any, seed: int) -> None:
+async def test_odd_requests_leave_a_draft_that_every_route_reads(door: Any, seed: int) -> None:
     odd = Odd(seed)
     document = odd.dice.choice(DOCUMENTS)
     await opened(door, document, yaml.safe_dump(document) if seed % 2 else None)
     n = 1
     for _ in range(8):
         draft = (await door.ask.get("/drafts/w")).json()
-        sent = odd.intent(draft["epoch"], n, odd.dice.choice([draft["seq"], 0]), list(draft["entities"]))
+        sent = odd.request(draft["epoch"], n, odd.dice.choice([draft["seq"], 0]), list(draft["entities"]))
         answer = await put(door, sent)
         assert answer.status_code in (200, 400), (answer.text, sent)
         after = (await door.ask.get("/drafts/w")).json()

@@ -1,4 +1,4 @@
-"""The fixes that come with the findings of a draft: gestures that a client sends as they are."""
+"""The fixes that come with the findings of a draft: operations that a client sends as they are."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def value(door: Any) -> str:
     return str((await door.ask.get("/drafts/w/document")).json()["document"]["nodes"]["said"]["with"]["value"])
 
 
-def intent(fix: dict[str, Any], n: int, base: int) -> dict[str, Any]:
+def request(fix: dict[str, Any], n: int, base: int) -> dict[str, Any]:
     made = op(1, n, base=base)
     return {**made, "gestures": [{name: fix[name] for name in ("writes", "guards") if name in fix}]}
 
@@ -48,7 +48,7 @@ async def test_a_fix_is_sent_as_it_is(door: Any) -> None:
     await opened(door, document("<ordr.id>"))
     (finding,) = await findings(door)
     assert finding["fix"]["label"] == "Use `order`"
-    assert (await door.ask.put("/drafts/w/ops", json=intent(finding["fix"], 1, 0))).json()["item"]["effects"]
+    assert (await door.ask.put("/drafts/w/ops", json=request(finding["fix"], 1, 0))).json()["item"]["effects"]
     assert (await findings(door), await value(door)) == ([], "<order.id>")
 
 
@@ -56,7 +56,7 @@ async def test_a_fix_is_refused_once_its_value_has_changed(door: Any) -> None:
     said = (await opened(door, document("<ordr.id>")))["said"]
     (finding,) = await findings(door)
     await put(door, 1, 1, [["set", said, ["with", "value"], "none"]], client="b")
-    item = (await door.ask.put("/drafts/w/ops", json=intent(finding["fix"], 1, 1))).json()["item"]
+    item = (await door.ask.put("/drafts/w/ops", json=request(finding["fix"], 1, 1))).json()["item"]
     assert [(one["code"], one["refused"]) for one in item["outcomes"]] == [("changed_since", True)]
     assert await value(door) == "none"
 
@@ -68,7 +68,7 @@ async def test_a_reference_that_was_typed_while_its_node_was_renamed_is_mended(d
     await put(door, 1, 2, [["rename", keys["order"], "sale"]], client="b", base=2)
     (finding,) = await findings(door)
     assert "`order` was renamed to `sale` by" in finding["mend"] and finding["fix"]["label"] == "Use `sale`"
-    answer = await door.ask.put("/drafts/w/ops", json=intent(finding["fix"], 2, 3) | {"client": "a"})
+    answer = await door.ask.put("/drafts/w/ops", json=request(finding["fix"], 2, 3) | {"client": "a"})
     assert answer.json()["item"]["effects"] and await value(door) == "<sale.id>"
 
 

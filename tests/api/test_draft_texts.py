@@ -46,10 +46,10 @@ class Person:
     def __init__(self, door: Any, name: str = "p", epoch: int = 1) -> None:
         self.door, self.name, self.epoch, self.n = door, name, epoch, 0
 
-    async def send(self, *gestures: Any, base: int | None = None) -> dict[str, Any]:
+    async def send(self, *operations: Any, base: int | None = None) -> dict[str, Any]:
         self.n += 1
         head = (await self.door.ask.get(f"/drafts/w/ops?epoch={self.epoch}")).json()["head"] if base is None else base
-        message = op(self.epoch, self.n, client=self.name, base=head) | {"gestures": list(gestures)}
+        message = op(self.epoch, self.n, client=self.name, base=head) | {"gestures": list(operations)}
         answer = await self.door.ask.put("/drafts/w/ops", json=message)
         assert answer.status_code == 200 and "item" in answer.json(), answer.text
         return dict(answer.json()["item"])
@@ -208,7 +208,7 @@ async def test_the_history_says_who_did_what(door: Any) -> None:
     assert page["entries"] == [entry]
 
 
-async def test_a_former_state_comes_back_in_one_gesture(door: Any) -> None:
+async def test_a_former_state_comes_back_in_one_operation(door: Any) -> None:
     draft = await opened(door)
     person = Person(door)
     await person.send({"writes": [["rename", key_of(draft, "said"), "told"]]})
@@ -344,7 +344,7 @@ async def test_a_conflict_alone_is_heard_in_the_room_and_so_is_its_end(make_door
         await door.ask.post("/drafts/w/conflicts", json={"key": said, "path": ["with", "value"], "take": "draft"})
         await ada.hear("base")
         assert (await door.ask.get("/drafts/w")).json()["conflicts"] == 0
-    await door.app.state.rooms.close()
+    await door.app.state.draft_editing.close()
 
 
 @pytest.mark.parametrize(("take", "value"), [("draft", 5), ("file", 9)])

@@ -144,8 +144,8 @@ async def test_pins_stand_for_what_a_run_has(site: Any) -> None:
     key = site.key("score")
     output = {"risk": {"#": "1.0"}, "of": {"[]": {"a": {"order": "V", "is": "x"}}}}
     write = ["put", key.replace("block/", "pin/"), {"output": output}]
-    intent = {"epoch": 1, "client": "c", "n": 1, "tag": "t", "base": 0, "gestures": [{"writes": [write]}]}
-    assert "item" in (await site.door.ask.put("/drafts/w/ops", json=intent)).json()
+    request = {"epoch": 1, "client": "c", "n": 1, "tag": "t", "base": 0, "gestures": [{"writes": [write]}]}
+    assert "item" in (await site.door.ask.put("/drafts/w/ops", json=request)).json()
     assert await site.value("mark", "<score>") == {"risk": 1.0, "of": ["x"]}
     assert await site.value("mark", "<input.of[0]>") == "x"
     assert (await site.root("mark", "score"))["shape"]["properties"]["of"]["items"]["examples"] == ["x"]

@@ -80,7 +80,7 @@ async def test_two_people_edit_and_each_reads_what_the_other_did(door: Any) -> N
     ("changed", "code"),
     [({"n": 1, "tag": "other"}, "forked"), ({"n": 5}, "stale"), ({"base": 9}, "stale"), ({"epoch": 7}, "replaced")],
 )
-async def test_an_intent_that_makes_no_item_is_answered(door: Any, changed: Any, code: str) -> None:
+async def test_a_request_that_makes_no_item_is_answered(door: Any, changed: Any, code: str) -> None:
     await opened(door)
     await put(door, op(1, 1, renames("one")))
     asked = {**op(1, 2, renames("two"), base=1), **changed}
@@ -132,7 +132,7 @@ async def test_a_draft_is_compressed_and_not_sent_twice(door: Any) -> None:
 async def test_a_caller_waits_for_the_next_item(door: Any) -> None:
     await opened(door)
     waiting = asyncio.create_task(door.ask.get("/drafts/w/ops?epoch=1&wait=15"))
-    await until(lambda: door.app.state.rooms._listeners)
+    await until(lambda: door.app.state.draft_editing._listeners)
     await put(door, op(1, 1, renames("one")))
     assert [item["seq"] for item in (await waiting).json()["items"]] == [1]
     assert (await door.ask.get("/drafts/w/ops?epoch=1&after=1&wait=0.01")).json() == {"items": [], "head": 1}
@@ -142,7 +142,7 @@ async def test_a_caller_waits_for_the_next_item(door: Any) -> None:
 async def test_a_caller_that_waits_learns_at_once_that_the_draft_was_replaced(door: Any) -> None:
     await opened(door)
     waiting = asyncio.create_task(door.ask.get("/drafts/w/ops?epoch=1&wait=15"))
-    await until(lambda: door.app.state.rooms._listeners)
+    await until(lambda: door.app.state.draft_editing._listeners)
     await opened(door)
     answer = await waiting
     assert (answer.status_code, answer.json()["code"], answer.json()["place"]) == (409, "draft_replaced", "draft of w")
@@ -205,7 +205,7 @@ async def test_a_request_that_cannot_be_carried_out_says_why(
         (op(1, 1, [["explode", "doc"]]), "gestures.0.writes.0"),
     ],
 )
-async def test_a_malformed_intent_names_the_place(door: Any, message: Any, place: str) -> None:
+async def test_a_malformed_request_names_the_place(door: Any, message: Any, place: str) -> None:
     await opened(door)
     problem = await put(door, message, 400)
     assert (problem["code"], problem["place"]) == ("malformed_intent", place) and problem["mend"]
@@ -224,7 +224,7 @@ async def test_a_body_that_is_no_json_or_too_large_is_refused(door: Any) -> None
         assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
-async def test_an_intent_of_almost_four_megabytes_is_committed(door: Any) -> None:
+async def test_a_request_of_almost_four_megabytes_is_committed(door: Any) -> None:
     await opened(door)
     made = await put(door, op(1, 1, [["set", "doc", ["description"], "x" * (MAX_INTENT_BYTES - 300)]]))
     assert made["item"]["seq"] == 1
@@ -234,14 +234,14 @@ async def test_an_intent_of_almost_four_megabytes_is_committed(door: Any) -> Non
 async def test_an_edge_that_is_set_to_nothing_stays_whole(door: Any) -> None:
     draft = await opened(door)
     edge = next(key for key in draft["entities"] if key.startswith("edge/"))
-    gestures = [
+    operations = [
         [["set", edge, ["source"], None]], [["unset", edge, ["target"]]], [["set", edge, ["target"], "none"]],
         [["put", edge, {}]], [["put", "edge/new", {"source": key_of(draft, "begin").partition("/")[2]}]],
         [["set", key_of(draft, "begin"), ["id"], None]], [["unset", key_of(draft, "begin"), ["type"]]],
         [["set", "doc", ["id"], "v"]],
     ]  # fmt: skip
-    item = (await put(door, op(1, 1, *gestures)))["item"]
-    assert [outcome["gesture"] for outcome in item["outcomes"]] == list(range(len(gestures))) and item["effects"] == []
+    item = (await put(door, op(1, 1, *operations)))["item"]
+    assert [outcome["gesture"] for outcome in item["outcomes"]] == list(range(len(operations))) and item["effects"] == []
     assert (await door.ask.get("/drafts/w/document")).json()["document"] == DOCUMENT
 
 

@@ -11,9 +11,9 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.api.routes.console import Codes
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_SESSIONS
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.roles import Role
 from stepless.runtime.access.sessions import Sessions
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Visitor
 from stepless.runtime.access.tokens import Key, Signer
 

@@ -216,7 +216,7 @@ def test_a_thousand_ops_a_second_are_answered_rate_and_do_not_hold_up_the_others
     windows: Windows, draft_site: DraftSite, people: tuple[Person, Person], refund: str
 ) -> None:
     """Counted, not timed: of the one who floods most ops are answered `rate`; of the other each is one frame and one
-    item, in order. How few ops of a flood an edit waits for is counted in tests/api/rooms/test_pace.py."""
+    item, in order. How few ops of a flood an edit waits for is counted in tests/api/draft_sessions/test_pace.py."""
     page = windows.open(people[0], people[0].page(refund))
     flood = windows.open(people[1], people[1].page(refund))
     choose(page, "pay")

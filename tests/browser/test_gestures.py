@@ -1,4 +1,4 @@
-"""What is done with the mouse in the first hour, and who shares a draft: each gesture is seen in the document of the draft."""
+"""What is done with the mouse in the first hour, and who shares a draft: each operation is seen in the document of the draft."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
     bo = joined(dev, sockets, "bo")
     hello = said("hello", client="x", tab="t", after=0, epoch=1)
     for place, (text, code) in enumerate((
-        (said("op", n=1, tag="t", base=0, gestures=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400),
+        (said("op", n=1, tag="t", base=0, operations=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400),
         ('{"v":1}', 4400), ("[" * 20_000, 4400), (said("hello", client="", after=0, epoch=1), 4400),
         (said("hello", client="c", after=-1, epoch=1), 4400),
         (said("hello", client="c" * 65, after=0, epoch=1), 4400), (said("hello", client={}, after=0, epoch=1), 4400),
@@ -116,8 +116,8 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
         one.send(text)
         assert code_of(one) == code, (place, text[:60])
     for place, (text, code) in enumerate((
-        (said("op", n=1, tag="t", base=0, gestures="x"), 4400), (said("op", n=True, tag="t", base=0, gestures=[]), 4400),
-        (said("op", n=1, tag="t", base=0, gestures=[{"writes": [["set", "doc", ["q"], "\ud800"]]}]), 4400),
+        (said("op", n=1, tag="t", base=0, operations="x"), 4400), (said("op", n=True, tag="t", base=0, operations=[]), 4400),
+        (said("op", n=1, tag="t", base=0, operations=[{"writes": [["set", "doc", ["q"], "\ud800"]]}]), 4400),
         (said("explode"), 4400), (hello, 4400), ("x" * 31_000, 4413),
     )):  # fmt: skip
         one = joined(dev, sockets, f"eve-{place}")
@@ -129,18 +129,18 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
         while True:
             big.recv(PATIENCE_S)
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
-    bo.send(said("op", n=1, tag="bo-1", base=0, gestures=[{"writes": renames("bo")}]))
+    bo.send(said("op", n=1, tag="bo-1", base=0, operations=[{"writes": renames("bo")}]))
     assert heard(bo, "item")["item"]["client"] == "bo"
 
 
-def test_odd_intents_over_a_socket_are_answered_or_close_it_and_the_server_lives_on(
+def test_odd_requests_over_a_socket_are_answered_or_close_it_and_the_server_lives_on(
     dev: Any, sockets: ExitStack,
 ) -> None:
     odd, n, base, closed = Odd(1), 1, 0, 0
     one = joined(dev, sockets, "c")
     for _ in range(60):
         keys = list(dev.client.get("/drafts/w").json()["entities"])
-        asked = odd.intent(1, n, base, keys)
+        asked = odd.request(1, n, base, keys)
         fields = {name: asked[name] for name in ("n", "tag", "base", "gestures") if name in asked}
         one.send(json.dumps({"v": 1, "t": "op", **fields}))
         try:
@@ -180,7 +180,7 @@ def test_bytes_that_are_no_request_end_their_connection_alone(dev: Any) -> None:
     edits(dev, "bo")
 
 
-def test_the_client_id_of_another_person_and_an_intent_of_before_a_restart(serve: Any, dev: Any) -> None:
+def test_the_client_id_of_another_person_and_a_request_of_before_a_restart(serve: Any, dev: Any) -> None:
     made = dev.client.post("/keys", json={"name": "eve", "roles": ["edit"]}).json()
     eve = {"authorization": f"Bearer {made['secret']}"}
     first = op(1, 1, renames("bo"), client="bo")

@@ -16,19 +16,19 @@ from aws_services import Service, dynoxide, ministack, moto, or_skip
 from dynamo_table import DirectClient, Table
 
 from stepless.adapters.aws.blobs import S3Blobs
+from stepless.adapters.aws.dynamo.draft_connections import DynamoDraftConnections
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
-from stepless.adapters.aws.dynamo.rooms import DynamoRooms
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.table import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
+from stepless.adapters.memory.draft_connections import MemoryDraftConnections
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.adapters.memory.rooms import MemoryRooms
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.ports import Blobs, Drafts, Rooms, Store
+from stepless.ports import Blobs, DraftConnections, Drafts, Store
 from stepless.testing.contracts.fixtures import race as race
 
 ENGINE = Path(__file__).parents[2] / "engine"
@@ -49,10 +49,10 @@ def dynamo_drafts(service: Service) -> Drafts:
     return DynamoDrafts(client, table)
 
 
-def dynamo_rooms(service: Service) -> Rooms:
+def dynamo_rooms(service: Service) -> DraftConnections:
     client, table = service("dynamodb"), f"stepless-{next(_numbers)}"
     client.create_table(**create_table_arguments(table))
-    return DynamoRooms(client, table)
+    return DynamoDraftConnections(client, table)
 
 
 def s3(service: Service) -> Blobs:
@@ -133,12 +133,12 @@ def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
 
 
 @pytest.fixture(params=["memory", "dynamo-table", *AWS_STORES])
-def rooms(request: pytest.FixtureRequest) -> Rooms:
+def registry(request: pytest.FixtureRequest) -> DraftConnections:
     match request.param:
         case "memory":
-            return MemoryRooms()
+            return MemoryDraftConnections()
         case "dynamo-table":
-            return DynamoRooms(DirectClient(Table()), "table")
+            return DynamoDraftConnections(DirectClient(Table()), "table")
         case name:
             return dynamo_rooms(request.getfixturevalue(f"aws_{name}"))
 

@@ -12,9 +12,9 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.system import SystemClock
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.records import Storage
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.records import Storage
 
 TOOLS = Path(__file__).parents[1] / "tools" / "drafts"
 WF = Draft("wf", 1)
@@ -28,17 +28,18 @@ from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.system import SystemClock
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import Storage
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.log.records import Storage
+from stepless.drafts.rules.requests import EditRequest
 database, name, wf = Database(sys.argv[2]), sys.argv[3], Draft("wf", 1)
-drafting = Drafting(Storage(SqliteDrafts(database), SqliteBlobs(database), SystemClock()), PlainEditing())
+drafting = DraftLogs(Storage(SqliteDrafts(database), SqliteBlobs(database), SystemClock()), PlainEditing())
 seq = drafting.current("wf").seq
 for n in range(1, 100_000):
-    gestures = [["splice", "block/o1", 0, n % 2, name], ["put", f"block/{name}{n % 5}", {"n": n}]]
+    operations = [["splice", "block/o1", 0, n % 2, name], ["put", f"block/{name}{n % 5}", {"n": n}]]
     while True:
-        made = drafting.submit(wf, Intent(name, n, f"{name}{n}", seq, gestures), name)
-        if isinstance(made, Item):
+        made = drafting.commit(wf, EditRequest(name, n, f"{name}{n}", seq, operations), name)
+        if isinstance(made, LogEntry):
             break
         assert made.code == "busy", made
         seq = drafting.current("wf").seq
@@ -54,7 +55,7 @@ def test_what_was_acknowledged_is_kept_once_whichever_process_is_killed(
 ) -> None:
     database = Database(path)
     storage = Storage(SqliteDrafts(database), SqliteBlobs(database), SystemClock())
-    drafting: Drafting[State] = Drafting(storage, PlainEditing())
+    drafting: DraftLogs[State] = DraftLogs(storage, PlainEditing())
     drafting.open("wf", ORIGIN, "ada")
     acknowledged: dict[str, int] = {}
     for turn in range(4):
@@ -68,7 +69,7 @@ def test_what_was_acknowledged_is_kept_once_whichever_process_is_killed(
         for name, child in children.items():
             rest, _ = child.communicate()
             acknowledged[name] = max(acknowledged[name], *(int(line) for line in [*rest.split(), "0"]))
-    items = list(drafting.items(WF, 0, 1000)) + [item for after in (1000, 2000) for item in drafting.items(WF, after, 1000)]
+    items = list(drafting.entries(WF, 0, 1000)) + [item for after in (1000, 2000) for item in drafting.entries(WF, after, 1000)]
     assert [item.seq for item in items] == [*range(1, len(items) + 1)]
     for name, most in acknowledged.items():
         numbers = [item.n for item in items if item.client == name]
@@ -76,7 +77,7 @@ def test_what_was_acknowledged_is_kept_once_whichever_process_is_killed(
     state: State = dict(ORIGIN)
     for item in items:
         PlainEditing().fold(state, item.effects)
-    cold: Drafting[State] = Drafting(storage, PlainEditing())
+    cold: DraftLogs[State] = DraftLogs(storage, PlainEditing())
     assert canonical(cold.current("wf").state) == canonical(state)
     assert cold.head("wf").checked > 0
     database.close()

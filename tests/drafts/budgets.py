@@ -1,4 +1,4 @@
-"""Gestures that take as much as the decision of one may, and the same with one write more, under small bounds: for each kind of
+"""Operations that take as much as the decision of one may, and the same with one write more, under small bounds: for each kind of
 work that a decision counts. The console counts alike."""
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from world import mutated
 
-from stepless.editing import budget
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import TEXT, Entities
-from stepless.editing.values import Object
+from stepless.drafts.rules import budget
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Write
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import TEXT, Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 
@@ -33,12 +33,12 @@ class Case(NamedTuple):
     name: str
     bounds: Bounds
     state: Entities
-    most: Gesture
-    beyond: Gesture
+    most: Operation
+    beyond: Operation
     since: tuple[Change, ...] = ()
 
 
-def decided(case: Case, *gestures: Gesture) -> Decision:
+def decided(case: Case, *operations: Operation) -> Decision:
     """Under the bounds of a case."""
     names = zip(("EFFECTS", "CHARACTERS"), case.bounds[:2], strict=True)
     with ExitStack() as bounded:
@@ -46,7 +46,7 @@ def decided(case: Case, *gestures: Gesture) -> Decision:
             bounded.enter_context(mutated(budget, f"MAX_DECIDED_{name}", most))
         bounded.enter_context(mutated(budget, "MAX_CROSSED_PAIRS", case.bounds.pairs))
         bounded.enter_context(mutated(budget, "MAX_REWRITTEN_PARTS", case.bounds.parts))
-        return resolve(case.state, gestures, case.since)
+        return resolve(case.state, operations, case.since)
 
 
 @cache
@@ -95,7 +95,7 @@ def _cases() -> Iterator[Case]:
 def _found(name: str, bounds: Bounds, state: Entities, writes: list[Write], *since: Change) -> Case:
     """The case with as many of these writes as are done."""
     def case(count: int) -> Case:
-        return Case(name, bounds, state, Gesture(tuple(writes[:count])), Gesture(tuple(writes[:count + 1])), since)
+        return Case(name, bounds, state, Operation(tuple(writes[:count])), Operation(tuple(writes[:count + 1])), since)
 
     count = 0
     while count < len(writes) and not any(one.refused for one in decided(case(count), case(count).beyond).outcomes):

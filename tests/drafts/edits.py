@@ -1,14 +1,14 @@
-"""Gestures as people make them, drawn at random over what a person sees."""
+"""Operations as people make them, drawn at random over what a person sees."""
 
 from __future__ import annotations
 
 from random import Random
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.orders import between
-from stepless.editing.state import State, children_of, room_of, tail_of
-from stepless.editing.values import Object, at, texts
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fractional_index import between
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.state import State, children_of, prefix_of, tail_of
+from stepless.drafts.rules.values import Object, at, texts
 from stepless.model.json import JSON
 
 NAMES = ("order", "score", "pay", "alert", "triage", "ship")
@@ -20,20 +20,20 @@ def fresh(rng: Random) -> str:
 
 
 class Editor:
-    """Draws gestures for one person. `letters` are characters that only this person types, each once."""
+    """Draws operations for one person. `letters` are characters that only this person types, each once."""
 
     def __init__(self, rng: Random, first_letter: int) -> None:
         self._rng = rng
         self._letter = first_letter
 
-    def gesture(self, view: State) -> Gesture | None:
-        """A gesture over the view; None where the one that was drawn has nothing to work on."""
+    def operation(self, view: State) -> Operation | None:
+        """An operation over the view; None where the one that was drawn has nothing to work on."""
         rng = self._rng
-        blocks = sorted(key for key in view if room_of(key) == "block")
+        blocks = sorted(key for key in view if prefix_of(key) == "block")
         if not blocks or rng.random() < 0.1:
             return self._add(view, blocks)
         draw = rng.choices(_DRAWS, _WEIGHTS)[0]
-        made: Gesture | None = getattr(self, draw)(view, blocks)
+        made: Operation | None = getattr(self, draw)(view, blocks)
         return made
 
     def typed(self, least: int = 1, most: int = 4) -> str:
@@ -45,7 +45,7 @@ class Editor:
 
     # -- blocks ------------------------------------------------------------------------------------------------------
 
-    def _add(self, view: State, blocks: list[str]) -> Gesture:
+    def _add(self, view: State, blocks: list[str]) -> Operation:
         rng = self._rng
         parents: list[JSON] = [None, None, *(tail_of(key) for key in blocks if f"subflow/{tail_of(key)}" in view)]
         parent = rng.choice(parents)
@@ -68,7 +68,7 @@ class Editor:
         if rng.random() < 0.2:
             twin = fresh(rng)
             writes.append(Put(f"block/{twin}", {**block, "type": "http", "with": {"prompt": f"<{name}.y>"}, "id": name}))
-        return Gesture(tuple(writes))
+        return Operation(tuple(writes))
 
     def _order(self, view: State, parent: JSON) -> str:
         held = sorted((view.get(key) or {})["order"] for key in view.found(children_of(parent)))
@@ -80,76 +80,76 @@ class Editor:
             edge["handle"] = self._rng.choice(("error", "source", "big"))
         return edge
 
-    def delete(self, view: State, blocks: list[str]) -> Gesture:
+    def delete(self, view: State, blocks: list[str]) -> Operation:
         keys = self._rng.sample(blocks, min(len(blocks), self._rng.choice((1, 1, 2))))
-        return Gesture(tuple(Delete(key) for key in keys))
+        return Operation(tuple(Delete(key) for key in keys))
 
-    def rename(self, view: State, blocks: list[str]) -> Gesture:
-        return Gesture((Rename(self._rng.choice(blocks), self._rng.choice((*NAMES, f"n{self._rng.randrange(30)}"))),))
+    def rename(self, view: State, blocks: list[str]) -> Operation:
+        return Operation((Rename(self._rng.choice(blocks), self._rng.choice((*NAMES, f"n{self._rng.randrange(30)}"))),))
 
-    def rename_and_type(self, view: State, blocks: list[str]) -> Gesture:
+    def rename_and_type(self, view: State, blocks: list[str]) -> Operation:
         typed = self.type_text(view, blocks)
-        return Gesture((*self.rename(view, blocks).writes, *(typed.writes if typed else ())))
+        return Operation((*self.rename(view, blocks).writes, *(typed.writes if typed else ())))
 
-    def move_into(self, view: State, blocks: list[str]) -> Gesture:
+    def move_into(self, view: State, blocks: list[str]) -> Operation:
         containers: list[JSON] = [None, *(tail_of(key) for key in blocks if f"subflow/{tail_of(key)}" in view)]
         parent = self._rng.choice(containers)
         keys = self._rng.sample(blocks, min(len(blocks), self._rng.choice((1, 2, 3))))
-        return Gesture(tuple(Set(key, ("parent",), parent) for key in keys))
+        return Operation(tuple(Set(key, ("parent",), parent) for key in keys))
 
-    def reorder(self, view: State, blocks: list[str]) -> Gesture:
+    def reorder(self, view: State, blocks: list[str]) -> Operation:
         key = self._rng.choice(blocks)
         siblings = sorted((view.get(one) or {})["order"] for one in view.found(children_of((view.get(key) or {}).get("parent"))))
         place = self._rng.randrange(len(siblings) + 1)
         low, high = siblings[place - 1] if place else None, siblings[place] if place < len(siblings) else None
         order = between(low, high) if low is None or high is None or low < high else "V"
-        return Gesture((Set(key, ("order",), order + "1" * self._rng.choice((0, 0, 0, 64))),))
+        return Operation((Set(key, ("order",), order + "1" * self._rng.choice((0, 0, 0, 64))),))
 
-    def retype(self, view: State, blocks: list[str]) -> Gesture:
-        return Gesture((Set(self._rng.choice(blocks), ("type",), self._rng.choice(("http", "code", "loop"))),))
+    def retype(self, view: State, blocks: list[str]) -> Operation:
+        return Operation((Set(self._rng.choice(blocks), ("type",), self._rng.choice(("http", "code", "loop"))),))
 
     # -- edges -------------------------------------------------------------------------------------------------------
 
-    def connect(self, view: State, blocks: list[str]) -> Gesture:
+    def connect(self, view: State, blocks: list[str]) -> Operation:
         source, target = (tail_of(self._rng.choice(blocks)) for _ in range(2))
-        return Gesture((Put(f"edge/{fresh(self._rng)}", self._edge(source, target)),))
+        return Operation((Put(f"edge/{fresh(self._rng)}", self._edge(source, target)),))
 
-    def reconnect(self, view: State, blocks: list[str]) -> Gesture | None:
-        edges = sorted(key for key in view if room_of(key) == "edge")
+    def reconnect(self, view: State, blocks: list[str]) -> Operation | None:
+        edges = sorted(key for key in view if prefix_of(key) == "edge")
         if not edges:
             return None
         key = self._rng.choice(edges)
         held = view.get(key) or {}
         made = {**held, "target": tail_of(self._rng.choice(blocks))}
-        return Gesture((Delete(key), Put(f"edge/{fresh(self._rng)}", made)))
+        return Operation((Delete(key), Put(f"edge/{fresh(self._rng)}", made)))
 
-    def disconnect(self, view: State, blocks: list[str]) -> Gesture | None:
-        edges = sorted(key for key in view if room_of(key) == "edge")
-        return Gesture((Delete(self._rng.choice(edges)),)) if edges else None
+    def disconnect(self, view: State, blocks: list[str]) -> Operation | None:
+        edges = sorted(key for key in view if prefix_of(key) == "edge")
+        return Operation((Delete(self._rng.choice(edges)),)) if edges else None
 
-    def condition(self, view: State, blocks: list[str]) -> Gesture | None:
-        edges = sorted(key for key in view if room_of(key) == "edge")
+    def condition(self, view: State, blocks: list[str]) -> Operation | None:
+        edges = sorted(key for key in view if prefix_of(key) == "edge")
         if not edges:
             return None
         path = self._rng.choice((("condition",), ("param",), ("handle",)))
         words = ("input", "other", "source")
         value: JSON = {"equals": self._rng.randrange(4)} if path == ("condition",) else self._rng.choice(words)
-        return Gesture((Set(self._rng.choice(edges), path, value),))
+        return Operation((Set(self._rng.choice(edges), path, value),))
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def set_value(self, view: State, blocks: list[str]) -> Gesture:
+    def set_value(self, view: State, blocks: list[str]) -> Operation:
         paths = (("with", "url"), ("enabled",), ("with", "heads", "a"), ("with", "heads"), ("with",), ("retry", "x"))
         path = self._rng.choice(paths)
         value: JSON = self._rng.choice((1, True, "text", {"a": 1, "b": "<order.x>"}, None))
         before = self._rng.choice((None, "url", "type", "attempts"))
-        return Gesture((Set(self._rng.choice(blocks), path, value, before),))
+        return Operation((Set(self._rng.choice(blocks), path, value, before),))
 
-    def unset_value(self, view: State, blocks: list[str]) -> Gesture:
+    def unset_value(self, view: State, blocks: list[str]) -> Operation:
         path = self._rng.choice((("with", "url"), ("enabled",), ("with", "heads"), ("with",)))
-        return Gesture((Unset(self._rng.choice(blocks), path),))
+        return Operation((Unset(self._rng.choice(blocks), path),))
 
-    def type_text(self, view: State, blocks: list[str]) -> Gesture | None:
+    def type_text(self, view: State, blocks: list[str]) -> Operation | None:
         rng = self._rng
         key = rng.choice([*blocks, "text", *(f"subflow/{tail_of(one)}" for one in blocks if f"subflow/{tail_of(one)}" in view)])
         found = [(path, text) for path, text in texts(view.get(key)) if path[0] not in ("id", "type", "parent", "order", "after")]
@@ -164,52 +164,52 @@ class Editor:
             typed = self.typed() + rng.choice(("", "", f"<{rng.choice(NAMES)}.z>", f"<{rng.choice(NAMES)}!>"))
             writes.append(Splice(key, path, start, removed, typed))
             text = text[:start] + typed + text[start + removed:]
-        return Gesture(tuple(writes))
+        return Operation(tuple(writes))
 
-    def list_item(self, view: State, blocks: list[str]) -> Gesture:
+    def list_item(self, view: State, blocks: list[str]) -> Operation:
         key = self._rng.choice(blocks)
         path = ("with", "messages")
         held = at(view.get(key), (*path, "[]"))
         if not isinstance(held, dict):
-            return Gesture((Set(key, path, {"[]": {fresh(self._rng): {"order": "V", "is": self.typed()}}}),))
+            return Operation((Set(key, path, {"[]": {fresh(self._rng): {"order": "V", "is": self.typed()}}}),))
         names = sorted(held)
         if names and self._rng.random() < 0.3:
-            return Gesture((Unset(key, (*path, "[]", self._rng.choice(names))),))
+            return Operation((Unset(key, (*path, "[]", self._rng.choice(names))),))
         item = {"order": self._rng.choice("GVk"), "is": {"text": self.typed()}}
-        return Gesture((Set(key, (*path, "[]", fresh(self._rng)), item),))
+        return Operation((Set(key, (*path, "[]", fresh(self._rng)), item),))
 
     # -- what hangs on a block -----------------------------------------------------------------------------------------
 
-    def drag(self, view: State, blocks: list[str]) -> Gesture:
+    def drag(self, view: State, blocks: list[str]) -> Operation:
         writes: list[Write] = []
         for key in self._rng.sample(blocks, min(len(blocks), self._rng.choice((1, 1, 3)))):
             place = f"place/{tail_of(key)}"
             x = self._rng.randrange(1000)
             writes.extend((Set(place, ("x",), x), Set(place, ("y",), 7)) if place in view else (Put(place, {"x": x, "y": 7}),))
-        return Gesture(tuple(writes))
+        return Operation(tuple(writes))
 
-    def pin(self, view: State, blocks: list[str]) -> Gesture:
+    def pin(self, view: State, blocks: list[str]) -> Operation:
         key = f"pin/{tail_of(self._rng.choice(blocks))}"
         if key in view and self._rng.random() < 0.5:
-            return Gesture((Delete(key),))
-        return Gesture((Put(key, {"output": self._rng.randrange(9)}),))
+            return Operation((Delete(key),))
+        return Operation((Put(key, {"output": self._rng.randrange(9)}),))
 
-    def note(self, view: State, blocks: list[str]) -> Gesture:
-        notes = sorted(key for key in view if room_of(key) == "note")
+    def note(self, view: State, blocks: list[str]) -> Operation:
+        notes = sorted(key for key in view if prefix_of(key) == "note")
         if notes and self._rng.random() < 0.5:
-            return Gesture((self._rng.choice((Delete(notes[0]), Set(notes[0], ("text",), self.typed()))),))
-        return Gesture((Put(f"note/{fresh(self._rng)}", {"x": 1, "y": 2, "text": self.typed()}),))
+            return Operation((self._rng.choice((Delete(notes[0]), Set(notes[0], ("text",), self.typed()))),))
+        return Operation((Put(f"note/{fresh(self._rng)}", {"x": 1, "y": 2, "text": self.typed()}),))
 
-    def loop_bound(self, view: State, blocks: list[str]) -> Gesture | None:
-        flows = sorted(key for key in view if room_of(key) == "subflow")
-        return Gesture((Set(self._rng.choice(flows), ("times",), self._rng.randrange(9)),)) if flows else None
+    def loop_bound(self, view: State, blocks: list[str]) -> Operation | None:
+        flows = sorted(key for key in view if prefix_of(key) == "subflow")
+        return Operation((Set(self._rng.choice(flows), ("times",), self._rng.randrange(9)),)) if flows else None
 
-    def doc(self, view: State, blocks: list[str]) -> Gesture:
-        return Gesture((Set("doc", self._rng.choice((("name",), ("variables", "a"), ("timeout",))), self.typed()),))
+    def doc(self, view: State, blocks: list[str]) -> Operation:
+        return Operation((Set("doc", self._rng.choice((("name",), ("variables", "a"), ("timeout",))), self.typed()),))
 
-    def several(self, view: State, blocks: list[str]) -> Gesture:
+    def several(self, view: State, blocks: list[str]) -> Operation:
         drawn = [made for made in (self.type_text(view, blocks), self.connect(view, blocks), self.delete(view, blocks)) if made]
-        return Gesture(tuple(write for made in drawn for write in made.writes))
+        return Operation(tuple(write for made in drawn for write in made.writes))
 
 
 _TABLE = {

@@ -1,9 +1,9 @@
 """What the rules of a draft decide, as lines of JSON that the console's own rules are held against.
 
-    log      a log of the simulated world: each item with the intent that it was made from, and what undoes it
-    expand   what a client makes of gestures over the state that a log led to
+    log      a log of the simulated world: each item with the request that it was made from, and what undoes it
+    expand   what a client makes of operations over the state that a log led to
     pairs    lists of writes made beside each other, and what each means after the other
-    bounds   gestures that take as much as a decision may, and more
+    bounds   operations that take as much as a decision may, and more
 
 Usage: golden.py LOGS [--from SEED] [--pairs PAIRS]; the lines go to standard output.
 """
@@ -19,15 +19,15 @@ from budgets import cases, decided
 from edits import Editor
 from world import Server, World, canonical
 
-from stepless.editing.cross import cross
-from stepless.editing.effects import Splice, Write, all_written
-from stepless.editing.expanding import expand
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Intent, Item
-from stepless.editing.inverse import inverse
-from stepless.editing.messages import intent_written, item_read, item_written, outcome_written
-from stepless.editing.state import Entities, State, snapshot
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Splice, Write, all_written
+from stepless.drafts.rules.expansion import expand
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.messages import entry_read, entry_written, outcome_written, request_written
+from stepless.drafts.rules.requests import EditRequest, LogEntry, Operation
+from stepless.drafts.rules.state import Entities, State, snapshot
+from stepless.drafts.rules.transform import transform
+from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
 PERSONS = 0x1000
@@ -38,22 +38,22 @@ BOUNDED = len(cases())
 def log(seed: int, steps: int = 200) -> tuple[Object, State]:
     """A log of the world of this seed, and the state that it led to."""
     world = World(seed)
-    decided: dict[int, Intent] = {}  # by the item's identity
-    asked: list[Intent] = []
+    decided: dict[int, EditRequest] = {}  # by the item's identity
+    asked: list[EditRequest] = []
     append = world.log.append
 
     def record(server: Server) -> None:
         decide = server.decide
 
-        def recorded(intent: Intent, by: str) -> Item | str:
-            made = decide(intent, by)
-            if isinstance(made, Item):
-                decided[id(made)] = intent
+        def recorded(request: EditRequest, by: str) -> LogEntry | str:
+            made = decide(request, by)
+            if isinstance(made, LogEntry):
+                decided[id(made)] = request
             return made
 
         server.decide = recorded  # type: ignore[method-assign]
 
-    def appended(item: Item) -> bool:
+    def appended(item: LogEntry) -> bool:
         done = append(item)
         if done:
             asked.append(decided[id(item)])
@@ -76,32 +76,33 @@ def log(seed: int, steps: int = 200) -> tuple[Object, State]:
     world.settle()
     state = Entities(world.log.start)
     entries: list[JSON] = []
-    for intent, stored in zip(asked, world.log.items, strict=True):
-        item = item_read(stored)
+    for request, stored in zip(asked, world.log.items, strict=True):
+        item = entry_read(stored)
         entries.append({
-            "intent": intent_written(intent), "item": item_written(item),
-            "inverse": gesture_written(inverse(state, item.effects)),
+            "intent": request_written(request), "item": entry_written(item),
+            "inverse": operation_written(inverse(state, item.effects)),
         })
         apply(state, item.effects)
     return {"case": "log", "seed": seed, "start": dict(world.log.start), "entries": entries, "end": dict(snapshot(state))}, state
 
 
-def gesture_written(gesture: Gesture) -> JSON:
-    return intent_written(Intent("c", 1, "t", 0, (gesture,)))["gestures"][0]
+def operation_written(operation: Operation) -> JSON:
+    return request_written(EditRequest("c", 1, "t", 0, (operation,)))["gestures"][0]
 
 
 def expansions(seed: int, state: State, count: int = 30) -> Object:
-    """Gestures that a person might make there."""
+    """Operations that a person might make there."""
     editor = Editor(Random(seed), PERSONS)
-    drawn = [gesture for gesture in (editor.gesture(state) for _ in range(count)) if gesture is not None]
-    made = [_expanded(state, gesture) for gesture in drawn]
+    drawn = [operation for operation in (editor.operation(state) for _ in range(count)) if operation is not None]
+    made = [_expanded(state, operation) for operation in drawn]
     return {"case": "expand", "seed": seed, "state": dict(snapshot(state)), "gestures": made}
 
 
-def _expanded(state: State, gesture: Gesture) -> Object:
-    made = expand(state, gesture)
+def _expanded(state: State, operation: Operation) -> Object:
+    made = expand(state, operation)
     return {
-        "asked": gesture_written(gesture), "gesture": gesture_written(made.gesture) if made.gesture is not None else None,
+        "asked": operation_written(operation),
+        "gesture": operation_written(made.operation) if made.operation is not None else None,
         "effects": all_written(made.effects), "outcomes": [outcome_written(outcome) for outcome in made.outcomes],
     }
 
@@ -113,7 +114,7 @@ def pairs(seed: int, count: int, state: State) -> Object:
     for number in range(count):
         mine, theirs = (_splices(rng, editor) if number % 2 else _writes(rng, editor, state) for editor in editors)
         first = rng.random() < 0.5
-        moved, others = cross(mine, theirs, first=first)
+        moved, others = transform(mine, theirs, first=first)
         made.append([all_written(mine), all_written(theirs), first, all_written(moved), all_written(others)])
     return {"case": "pairs", "seed": seed, "pairs": made}
 
@@ -130,19 +131,19 @@ def _splices(rng: Random, editor: Editor) -> list[Write]:
 
 
 def _writes(rng: Random, editor: Editor, state: State) -> list[Write]:
-    drawn = [editor.gesture(state) for _ in range(rng.randrange(1, 4))]
-    return [write for gesture in drawn if gesture is not None for write in gesture.writes]
+    drawn = [editor.operation(state) for _ in range(rng.randrange(1, 4))]
+    return [write for operation in drawn if operation is not None for write in operation.writes]
 
 
 def bounds(place: int) -> Object:
-    """Both gestures of a case, and one that is typed behind them."""
+    """Both operations of a case, and one that is typed behind them."""
     case = cases()[place]
-    behind = Gesture((Splice("doc", ("description",), 2, 1, "behind"),))
-    made = [(gesture, decided(case, gesture, behind)) for gesture in (case.most, case.beyond)]
+    behind = Operation((Splice("doc", ("description",), 2, 1, "behind"),))
+    made = [(operation, decided(case, operation, behind)) for operation in (case.most, case.beyond)]
     return {
         "case": "bounds", "seed": case.name, "bounds": dict(case.bounds._asdict()), "state": dict(snapshot(case.state)),
         "since": [{"by": change.by, "effects": all_written(change.effects)} for change in case.since],
-        "asked": [[gesture_written(gesture), gesture_written(behind)] for gesture, _ in made],
+        "asked": [[operation_written(operation), operation_written(behind)] for operation, _ in made],
         "decided": [
             {"effects": all_written(one.effects), "outcomes": [outcome_written(outcome) for outcome in one.outcomes]}
             for _, one in made

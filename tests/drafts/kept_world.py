@@ -1,4 +1,4 @@
-"""The world of editors over drafts as they are really kept: each server is a `Drafting` over one memory store.
+"""The world of editors over drafts as they are really kept: each server is a `DraftLogs` over one memory store.
 
 Servers make checkpoints, die in the middle of one, open from what is stored, and stay warm while the draft is replaced under
 them. People lose the right to edit and get it back, and the file that the draft is saved to is changed by others. Months pass:
@@ -18,22 +18,21 @@ from world import START, Tab, World, canonical, letters
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.drafts import MemoryDrafts
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Gesture, Guard, Intent
-from stepless.editing.messages import item_read
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import Answer
+from stepless.drafts.log.records import Records, Storage
+from stepless.drafts.log.rules_adapter import Origin, Rules
+from stepless.drafts.log.warm_draft import WarmDraft
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.messages import entry_read
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import EditRequest, Guard, Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import LAST_KEPT_MS
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Answer
-from stepless.runtime.drafts.items import Intent as Asked
-from stepless.runtime.drafts.records import Records, Storage
-from stepless.runtime.drafts.room import Room
-from stepless.runtime.drafts.rules import Origin, Rules
 
 DAY_MS = 24 * 3_600_000
 OF_THE_FILE = 0x9000
@@ -81,7 +80,7 @@ class KeptLog:
     def items(self) -> list[Object]:
         self._read += [
             {**item._asdict(), "at": item.at_ms, "effects": list(item.effects), "outcomes": list(item.outcomes)}
-            for item in self._records.items(len(self._read)) if item.closes is None
+            for item in self._records.entries(len(self._read)) if item.closes is None
         ]  # fmt: skip
         return self._read
 
@@ -91,7 +90,7 @@ class KeptLog:
 
     @property
     def first(self) -> int:
-        found = self._records.some_items(0, 1)
+        found = self._records.some_entries(0, 1)
         return found[0].seq if found else len(self.items) + 1
 
 
@@ -106,16 +105,16 @@ class KeptTab(Tab):
         super().pull()
 
     def open_again(self) -> None:
-        """What was in flight may have been committed, so it is not done again; of what waited each gesture is, or is not."""
+        """What was in flight may have been committed, so it is not done again; of what waited each operation is, or is not."""
         self.world.opened_again += 1
-        former, room = self.replica, self.world.opened()
-        self.replica = Replica(fresh(self.world.rng), Entities(snapshot(room.state)), room.seq)
+        former, prefix = self.replica, self.world.opened()
+        self.replica = Replica(fresh(self.world.rng), Entities(snapshot(prefix.state)), prefix.seq)
         self.replica.notices = former.notices
         for part in former.sent.parts if former.sent is not None else ():
-            self.typed -= letters(part.gesture.writes)
+            self.typed -= letters(part.operation.writes)
         for part in former.unsent:
-            if self.world.rng.random() < 0.3 or not self.replica.edit(Gesture(part.gesture.writes)):
-                self.typed -= letters(part.gesture.writes)
+            if self.world.rng.random() < 0.3 or not self.replica.edit(Operation(part.operation.writes)):
+                self.typed -= letters(part.operation.writes)
         self.check()
 
 
@@ -124,7 +123,7 @@ class Process:
 
     def __init__(self, world: KeptWorld) -> None:
         self.drafts = Mortal(world.drafts, world.rng)
-        self.drafting = Drafting(world.storage._replace(drafts=self.drafts), world.rules)
+        self.drafting = DraftLogs(world.storage._replace(drafts=self.drafts), world.rules)
 
 
 class KeptWorld(World):
@@ -137,7 +136,7 @@ class KeptWorld(World):
         self.storage = Storage(self.drafts, MemoryBlobs(), SettableClock(1_700_000_000_000))
         self.rules = Rules(lambda workflow_id, origin: Origin(START), lambda type_: type_ == "loop")
         self.draft = Draft("w", 1)
-        Drafting(self.storage, self.rules).open("w", {"version": 1}, "p0")
+        DraftLogs(self.storage, self.rules).open("w", {"version": 1}, "p0")
         super().__init__(seed)
         self.readers: set[str] = set()
         self.forbidden = 0
@@ -157,21 +156,20 @@ class KeptWorld(World):
             replica = Replica(fresh(self.rng), Entities(self.log.start))
             self.tabs[name] = self.tab(self, name, replica, Editor(Random(self.rng.random()), 0x1000 + 0x800 * number))
 
-    def serve(self, tab: Tab, intent: Intent) -> None:
-        """A reader is answered `forbidden`, which is no item: the intent stays with the tab, and is sent again."""
+    def serve(self, tab: Tab, request: EditRequest) -> None:
+        """A reader is answered `forbidden`, which is no item: the request stays with the tab, and is sent again."""
         if tab.name in self.readers:
             self.forbidden += 1
-            self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": "forbidden"})))
+            self.post(("answer", tab.name, canonical({"n": request.n, "tag": request.tag, "code": "forbidden"})))
             return
         process = self.rng.choice(self.processes)
-        asked = Asked(intent.client, intent.n, intent.tag, intent.base, intent.gestures, intent.first)
         before = self._end()
-        made = process.drafting.submit(self.draft, asked, tab.name)
+        made = process.drafting.commit(self.draft, request, tab.name)
         if isinstance(made, Answer):
-            self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": made.code})))
+            self.post(("answer", tab.name, canonical({"n": request.n, "tag": request.tag, "code": made.code})))
             return
         if made.seq > before:
-            self.decided[made.seq] = intent
+            self.decided[made.seq] = request
             if self.rng.random() < 0.1:
                 self._again(process)  # died before the fan-out
                 return
@@ -221,27 +219,27 @@ class KeptWorld(World):
             self._again(other)
         self.check_opening()
 
-    def opened(self) -> Room[Any]:
+    def opened(self) -> WarmDraft[Any]:
         """The draft as a process opens it that knows nothing of it."""
-        return Drafting(self.storage, self.rules).current("w")
+        return DraftLogs(self.storage, self.rules).current("w")
 
     def come_in(self, process: Process) -> None:
         """Another program has changed the file: its change comes in under the condition that the draft still has what the file
         had, and is left out otherwise."""
-        gesture = self.file.gesture(self.base)
-        if gesture is None:
+        operation = self.file.operation(self.base)
+        if operation is None:
             return
-        had = {write.key: self.base.get(write.key) for write in gesture.writes}
+        had = {write.key: self.base.get(write.key) for write in operation.writes}
         guards = tuple(Guard(key, (), entity) for key, entity in had.items() if entity is not None)
-        guarded = Gesture(gesture.writes, guards)
-        apply(self.base, resolve(self.base, [Gesture(gesture.writes)]).effects)
+        guarded = Operation(operation.writes, guards)
+        apply(self.base, resolve(self.base, [Operation(operation.writes)]).effects)
         end = self._end()
         name = f"file-{self.draft.epoch}-{end}-{len(self.came_in)}"
-        asked = Asked(name, 1, name, end, (guarded,))
-        made, again = (process.drafting.submit(self.draft, asked, "file") for _ in range(2))
+        asked = EditRequest(name, 1, name, end, (guarded,))
+        made, again = (process.drafting.commit(self.draft, asked, "file") for _ in range(2))
         assert not isinstance(made, Answer) and not isinstance(again, Answer)
         assert made.seq == again.seq == self._end(), "a file came in twice"
-        self.decided[made.seq] = Intent(name, 1, name, end, (guarded,))
+        self.decided[made.seq] = EditRequest(name, 1, name, end, (guarded,))
         self.came_in.append(made.seq)
         for other in self.tabs:
             self.post(("item", other, canonical(self.log.items[made.seq - 1])))
@@ -257,26 +255,26 @@ class KeptWorld(World):
         former, end = self.draft, self._end()
         process.drafting.open("w", {"version": 1}, "p0")
         for other in self.processes:
-            late = Asked("late", 1, "late", end, [])
-            assert other.drafting.submit(former, late, "p0") == Answer("replaced"), "a closed epoch was committed into"
+            late = EditRequest("late", 1, "late", end, ())
+            assert other.drafting.commit(former, late, "p0") == Answer("replaced"), "a closed epoch was committed into"
         self.draft = Draft("w", 2)
         self._begin()
         self.check_opening()
 
     def check_opening(self) -> None:
         """A cold opening is the fold of all that was ever committed, and knows every client of the last months."""
-        room = self.opened()
-        assert room.draft == self.draft
+        prefix = self.opened()
+        assert prefix.draft == self.draft
         state, last, recent = Entities(self.log.start), dict[str, tuple[int, str]](), set[str]()
         for stored in self.log.items:
-            apply(state, item_read(stored).effects)
+            apply(state, entry_read(stored).effects)
             last[stored["client"]] = (stored["n"], stored["tag"])
             if stored["at"] + LAST_KEPT_MS > self.storage.clock.now_ms():
                 recent.add(stored["client"])
-        assert canonical(snapshot(room.state)) == canonical(snapshot(state)), "an opening differs from the log"
-        known = {client: (one.n, one.tag) for client, one in room.last.items()}
+        assert canonical(snapshot(prefix.state)) == canonical(snapshot(state)), "an opening differs from the log"
+        known = {client: (one.n, one.tag) for client, one in prefix.last.items()}
         assert known.items() <= last.items() and recent <= known.keys(), "an opening forgot a client"
-        assert not list(faults(room.state))
+        assert not list(faults(prefix.state))
 
     def check(self) -> None:
         super().check()

@@ -1,5 +1,5 @@
-"""Plays the properties of crossing and of undo over many seeds: `python tests/drafts/properties.py PAIRS SESSIONS --from N`. A
-seed that fails is printed, and plays the same way again."""
+"""Plays the properties of transformation and of undo over many seeds: `python tests/drafts/properties.py PAIRS SESSIONS --from
+N`. A seed that fails is printed, and plays the same way again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from time import perf_counter
 
-from test_crossing import pair
+from test_transform import pair
 from test_undo import one_text, session
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from edits import Editor
 
-from stepless.editing.difference import difference, flattened
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Set
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.diff import difference, flattened
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, snapshot
 from stepless.model.json import JSON
 
 VALUES: list[JSON] = [
@@ -127,9 +127,9 @@ def check(rng: Random, document: dict[str, JSON], epoch: str = "e") -> int:
     state = Entities(json.loads(canonical(from_document(document, epoch, is_container))))
     editor = Editor(rng, 0x4E00)
     for _ in range(rng.randrange(6)):
-        gesture = editor.gesture(state)
-        if gesture is not None:
-            state = Entities(snapshot(resolve(state, [gesture]).state))
+        operation = editor.operation(state)
+        if operation is not None:
+            state = Entities(snapshot(resolve(state, [operation]).state))
     goal = to_document(state)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
         goal = retyped(rng, goal)

@@ -9,15 +9,15 @@ from budgets import Case, cases
 from budgets import decided as decided_within
 from world import mutated
 
-import stepless.editing.cross as crossing
-from stepless.editing import budget
-from stepless.editing.budget import Budget, Exhausted
-from stepless.editing.document import to_document
-from stepless.editing.effects import Effect, Put, Rename, Set, Splice, Write
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
+import stepless.drafts.rules.transform as crossing
+from stepless.drafts.rules import budget
+from stepless.drafts.rules.budget import Budget, Exhausted
+from stepless.drafts.rules.document import to_document
+from stepless.drafts.rules.effects import Effect, Put, Rename, Set, Splice, Write
+from stepless.drafts.rules.requests import Guard, Operation
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import (
     MAX_COUNT,
     MAX_CROSSED_PAIRS,
@@ -40,9 +40,9 @@ def draft(**entities: Object) -> Entities:
     return Entities({"doc": {"id": "w", "nodes": None, "description": "here"}, **entities})
 
 
-def decided(state: Entities, *gestures: Sequence[Write], since: Sequence[Effect] = (), guard: bool = False) -> Decision:
+def decided(state: Entities, *operations: Sequence[Write], since: Sequence[Effect] = (), guard: bool = False) -> Decision:
     guards = (Guard("doc", ("id",), "other"),) if guard else ()
-    made = [Gesture(tuple(writes), guards) for writes in gestures]
+    made = [Operation(tuple(writes), guards) for writes in operations]
     return resolve(state, made, [Change("Bo", since)] if since else [], Budget())
 
 
@@ -56,7 +56,7 @@ def splices(count: int, path: str = "description") -> list[Write]:
 
 @pytest.fixture
 def pairs() -> Iterator[list[int]]:
-    """Counts pairs of writes that were crossed."""
+    """Counts pairs of writes that were transformed."""
     counted, pair = [0], crossing._pair
 
     def counting(mine: Write, theirs: Write, first: bool) -> tuple[list[Write], list[Write]]:
@@ -67,7 +67,7 @@ def pairs() -> Iterator[list[int]]:
         yield counted
 
 
-def test_as_many_writes_as_an_intent_may_have_are_done() -> None:
+def test_as_many_writes_as_a_request_may_have_are_done() -> None:
     notes: list[Write] = [Put(f"note/n{place}", {"x": place, "y": 0}) for place in range(MAX_INTENT_WRITES)]
     fields: list[Write] = [Set("doc", (f"field{place}",), place) for place in range(MAX_INTENT_WRITES)]
     for writes in (notes, fields, splices(MAX_INTENT_WRITES)):
@@ -83,10 +83,10 @@ def test_splices_that_find_no_text_are_crossed_with_each_other_within_bounds(pai
     assert codes(large) == [("gesture_too_large", True)] and pairs[0] <= 2 * MAX_CROSSED_PAIRS
 
 
-def test_many_refused_gestures_are_too_much_together_and_not_each_alone(pairs: list[int]) -> None:
+def test_many_refused_operations_are_too_much_together_and_not_each_alone(pairs: list[int]) -> None:
     with pytest.raises(Exhausted) as raised:
         decided(draft(), *([write] for write in splices(MAX_INTENT_WRITES)), guard=True)
-    assert raised.value.by == "crossing" and pairs[0] <= 2 * MAX_CROSSED_PAIRS
+    assert raised.value.by == "transform" and pairs[0] <= 2 * MAX_CROSSED_PAIRS
     assert codes(decided(draft(), *([write] for write in splices(200)), guard=True)) == [("changed_since", True)] * 200
 
 
@@ -175,9 +175,9 @@ def named_last(decision: Decision, place: int) -> JSON:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_what_takes_as_much_as_allowed_is_done_and_more_is_refused_whole(case: Case) -> None:
-    rest = Gesture((Set("doc", ("name",), "x"),))
-    for gesture, refused in ((case.most, False), (case.beyond, True)):
-        made = decided_within(case, gesture, rest)
+    rest = Operation((Set("doc", ("name",), "x"),))
+    for operation, refused in ((case.most, False), (case.beyond, True)):
+        made = decided_within(case, operation, rest)
         assert [one.code for one in made.outcomes if one.refused] == ["gesture_too_large"] * refused
         assert (made.state.get("doc") or {})["name"] == "x", "what comes behind it is done"
     assert made.effects == (rest.writes[0],) and made.outcomes[0].writes == case.beyond.writes

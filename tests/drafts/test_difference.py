@@ -12,16 +12,16 @@ from retyped import check, is_container
 from test_documents import DOCUMENTS, canonical
 from typed import play
 
-from stepless.editing.difference import OtherWorkflow, difference, flattened, hunks, towards, transplanted
-from stepless.editing.difference.sequences import orders
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.gestures import Gesture
-from stepless.editing.orders import is_order
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of, snapshot
-from stepless.editing.values import spliced
-from stepless.runtime.verbs.drafts import DraftVerbs
+from stepless.drafts.operations.verbs import DraftVerbs
+from stepless.drafts.rules.diff import OtherWorkflow, difference, flattened, hunks, towards, transplanted
+from stepless.drafts.rules.diff.sequences import orders
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fractional_index import is_order
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, prefix_of, snapshot
+from stepless.drafts.rules.values import spliced
 from stepless.runtime.wiring.local import local
 
 DOCUMENT: dict[str, Any] = {
@@ -46,13 +46,13 @@ def changed(edit: Any) -> tuple[Entities, list[Write], dict[str, Any]]:
     state, goal = state_of(DOCUMENT), json.loads(canonical(DOCUMENT))
     edit(goal)
     writes = flattened(difference(state, goal, "s", is_container)).writes
-    decided = resolve(state, [Gesture(writes)])
+    decided = resolve(state, [Operation(writes)])
     assert canonical(to_document(decided.state)) == canonical(goal) and not decided.outcomes
     return state, list(writes), goal
 
 
 def key_of(state: Entities, name: str) -> str:
-    return next(key for key in state if room_of(key) == "block" and (state.get(key) or {})["id"] == name)
+    return next(key for key in state if prefix_of(key) == "block" and (state.get(key) or {})["id"] == name)
 
 
 @pytest.mark.parametrize("start", range(0, 400, 50))
@@ -168,7 +168,7 @@ def test_the_id_of_the_workflow_is_not_changed(edit: Any) -> None:
 
 def test_a_former_state_is_reached_with_its_keys() -> None:
     state = state_of(DOCUMENT)
-    now = resolve(state, [Gesture((Delete(key_of(state, "score")), Rename(key_of(state, "triage"), "sorted")))]).state
+    now = resolve(state, [Operation((Delete(key_of(state, "score")), Rename(key_of(state, "triage"), "sorted")))]).state
     back = resolve(now, [flattened(towards(now, snapshot(state)))])
     assert not back.outcomes and snapshot(back.state) == snapshot(state)
 

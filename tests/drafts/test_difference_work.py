@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from retyped import is_container
 
-from stepless.editing.difference import difference, flattened, towards
-from stepless.editing.document import from_document, to_document
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of
-from stepless.editing.values import same
+from stepless.drafts.rules.diff import difference, flattened, towards
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, prefix_of
+from stepless.drafts.rules.values import same
 
 FEW, MANY = 40, 400
 LINEAR = 1.3  # of so many times the work; sorting is a little more than linear
@@ -116,7 +116,7 @@ def test_names_that_wait_for_each_other_cost_as_much_as_there_are(step: int) -> 
         counts = []
         for size in (FEW, MANY):
             state = Entities(from_document(chain(size), "e", is_container))
-            keys = sorted((key for key in state if room_of(key) == "block"), reverse=step < 0)
+            keys = sorted((key for key in state if prefix_of(key) == "block"), reverse=step < 0)
             names = [(state.get(key) or {})["id"] for key in keys]
             wanted = [*names[1:], names[0] if around else "last"]
             goal = {key: dict(state.get(key) or {}) for key in state}
@@ -124,6 +124,6 @@ def test_names_that_wait_for_each_other_cost_as_much_as_there_are(step: int) -> 
                 goal[key]["id"] = name
             count, groups = lines(lambda state=state, goal=goal: towards(state, goal))
             counts.append(count)
-            decided = resolve(state, [Gesture(flattened(groups).writes)])
+            decided = resolve(state, [Operation(flattened(groups).writes)])
             assert not decided.outcomes and [(decided.state.get(key) or {})["id"] for key in keys] == wanted
         assert counts[1] < LINEAR * MANY / FEW * counts[0], counts

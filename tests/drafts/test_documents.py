@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from stepless.compile.reading.read import parse
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Delete, Put, Set
-from stepless.editing.gestures import Gesture
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities, room_of
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Delete, Put, Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities, prefix_of
 from stepless.model.json import JSON
 
 ROOT = Path(__file__).parents[2]
@@ -102,8 +102,8 @@ def test_keys_follow_from_the_epoch_and_the_place() -> None:
 
 def test_the_body_of_a_request_is_no_container() -> None:
     document = {"id": "w", "nodes": {"a": {"type": "http", "with": {"body": {"nodes": {"x": {"type": "y"}}}}}}}
-    assert not any(room_of(key) == "subflow" for key in from_document(document, "e", lambda type_: type_ == "loop"))
-    assert any(room_of(key) == "subflow" for key in from_document(document, "e"))
+    assert not any(prefix_of(key) == "subflow" for key in from_document(document, "e", lambda type_: type_ == "loop"))
+    assert any(prefix_of(key) == "subflow" for key in from_document(document, "e"))
 
 
 def test_edits_are_written_where_they_belong() -> None:
@@ -115,9 +115,9 @@ def test_edits_are_written_where_they_belong() -> None:
         },
     }
     state = Entities(from_document(document, "e"))
-    loop = next(key for key in state if room_of(key) == "subflow").partition("/")[2]
+    loop = next(key for key in state if prefix_of(key) == "subflow").partition("/")[2]
     start = next(key for key in state if (state.get(key) or {}).get("id") == "a").partition("/")[2]
-    made = resolve(state, [Gesture((
+    made = resolve(state, [Operation((
         Put("block/n", {"id": "y", "type": "http", "parent": loop, "order": "k", "with": {"url": "u"}}),
         Put("block/m", {"id": "end", "type": "end", "parent": None, "order": "zz"}),
         Put("edge/e", {"source": start, "handle": "error", "target": "m", "order": "V", "home": "after"}),
@@ -133,5 +133,5 @@ def test_edits_are_written_where_they_belong() -> None:
             "end": {"type": "end", "after": {"from": "a.error"}},
         },
     })
-    gone = resolve(made, [Gesture((Delete(f"block/{start}"),))]).state
+    gone = resolve(made, [Operation((Delete(f"block/{start}"),))]).state
     assert "after" not in to_document(gone)["nodes"]["l"]

@@ -1,5 +1,5 @@
-"""The fix of a finding, as a gesture: after it the finding is gone and no other one came, and it does nothing once its place has
-changed."""
+"""The fix of a finding, as an operation: after it the finding is gone and no other one came, and it does nothing once its place
+has changed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from stepless.compile import check_document
-from stepless.editing.document import from_document, to_document
-from stepless.editing.effects import Set
-from stepless.editing.gestures import Gesture
-from stepless.editing.mending import mended
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.effects import Set
+from stepless.drafts.rules.fixes import fix_of
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities
 from stepless.model.findings import Finding
 from stepless.nodes import KINDS
 from tests.drafts.test_documents import DOCUMENTS
@@ -35,9 +35,9 @@ def found_in(state: Entities) -> tuple[Finding, ...]:
     return check_document(to_document(state), KINDS)
 
 
-def after(state: Entities, gesture: Gesture) -> Entities:
-    """The state after a gesture, which is done whole."""
-    made = resolve(state, [gesture])
+def after(state: Entities, operation: Operation) -> Entities:
+    """The state after an operation, which is done whole."""
+    made = resolve(state, [operation])
     assert made.outcomes == () or list(made.outcomes) == []
     assert list(faults(made.state)) == []
     return Entities([(key, entity) for key in made.state if (entity := made.state.get(key)) is not None])
@@ -48,9 +48,9 @@ def mend(document: dict[str, Any], code: str) -> tuple[str, dict[str, Any]]:
     state = state_of(document)
     before = found_in(state)
     (finding,) = [one for one in before if one.code == code]
-    gesture = mended(state, finding)
-    assert gesture is not None and finding.fix is not None, finding
-    made = after(state, gesture)
+    operation = fix_of(state, finding)
+    assert operation is not None and finding.fix is not None, finding
+    made = after(state, operation)
     left = [(one.code, one.path, one.message) for one in found_in(made)]
     assert left == [(one.code, one.path, one.message) for one in before if one is not finding]
     return finding.fix.label, to_document(made)
@@ -210,11 +210,11 @@ def test_planted_faults_are_mended_to_the_document_before_them() -> None:
             state = state_of(faulty)
             before = found_in(state)
             for finding in before:
-                gesture = mended(state, finding)
-                if gesture is None:
+                operation = fix_of(state, finding)
+                if operation is None:
                     continue
                 seen += 1
-                made = after(state, gesture)
+                made = after(state, operation)
                 assert (finding.code, finding.path) not in [(one.code, one.path) for one in found_in(made)], (what, finding)
                 exact[what] += json.dumps(to_document(made)) == json.dumps(document)
     assert seen > 100 and all(count > 0 for count in exact.values()), (seen, exact)
@@ -226,20 +226,20 @@ def test_planted_faults_are_mended_to_the_document_before_them() -> None:
 def test_a_fix_does_nothing_once_its_place_has_changed() -> None:
     state = state_of(nodes(score=HTTP, b=transform("<scor.x>", after="score")))
     (finding,) = found_in(state)
-    gesture = mended(state, finding)
-    assert gesture is not None
-    place = next(write for write in gesture.writes)
-    theirs = resolve(state, [Gesture((Set(place.key, ("with", "value"), "<score.id>"),))])
-    made = resolve(theirs.state, [gesture])
+    operation = fix_of(state, finding)
+    assert operation is not None
+    place = next(write for write in operation.writes)
+    theirs = resolve(state, [Operation((Set(place.key, ("with", "value"), "<score.id>"),))])
+    made = resolve(theirs.state, [operation])
     assert [(one.code, one.refused) for one in made.outcomes] == [("changed_since", True)] and not made.effects
 
 
 def test_a_fix_is_not_offered_where_something_is_in_its_way() -> None:
     state = state_of(nodes(a={"type": "http", "with": {"url": "https://x.test", "ulr": "https://y.test"}}))
     (finding,) = found_in(state)
-    assert finding.fix is not None and finding.fix.value == "url" and mended(state, finding) is None
+    assert finding.fix is not None and finding.fix.value == "url" and fix_of(state, finding) is None
 
 
 def test_a_path_that_can_be_read_in_two_ways_has_no_fix() -> None:
     state = state_of(nodes(score=HTTP, b=transform({"a": {"b": "<scor.x>"}, "a.b": "<scor.x>"}, after="score")))
-    assert [mended(state, finding) for finding in found_in(state)] == [None]
+    assert [fix_of(state, finding) for finding in found_in(state)] == [None]

@@ -11,11 +11,11 @@ from kept_world import KeptTab, KeptWorld, kept_episode
 from world import Tab, mutated
 
 from stepless.adapters.memory.drafts import MemoryDrafts
+from stepless.drafts.log import sequencing
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.log.warm_draft import LAST, WarmDraft
 from stepless.errors import StoreUnusable
 from stepless.ports import Draft
-from stepless.runtime.drafts import sequencing
-from stepless.runtime.drafts.items import Item
-from stepless.runtime.drafts.room import LAST, Room
 
 pytestmark = pytest.mark.long
 
@@ -34,7 +34,7 @@ def test_editors_of_a_kept_draft_converge_and_every_opening_has_what_the_log_say
 
 
 def _without(leaves_out: Callable[[Any], bool]) -> Callable[..., Iterator[Any]]:
-    unchecked = Room.unchecked
+    unchecked = WarmDraft.unchecked
 
     def some(self: Any, now_ms: int) -> Iterator[Any]:
         return (entry for entry in unchecked(self, now_ms) if not leaves_out(entry[0]))
@@ -46,21 +46,23 @@ def _of_any_epoch(method: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, draft, *given, **named: method(self, Draft(draft.workflow_id, 0), *given, **named)
 
 
-def _not_closed(records: Any, checked: int, successor: Any, by: str, clock: Any) -> Item:
-    return Item(checked + 1, "", 0, "", by, clock.now_ms(), (), closes=successor)
+def _not_closed(records: Any, checked: int, successor: Any, by: str, clock: Any) -> LogEntry:
+    return LogEntry(checked + 1, "", 0, "", by, clock.now_ms(), (), closes=successor)
 
 
-def _since_what_is_left(self: Any, base: int) -> list[Item] | None:
+def _since_what_is_left(self: Any, base: int) -> list[LogEntry] | None:
     """Of a base that the log does not reach any more, what came behind."""
-    return list(self.records.some_items(base, self.seq - base)) if base <= self.seq else None
+    return list(self.records.some_entries(base, self.seq - base)) if base <= self.seq else None
 
 
 PLANTED: dict[str, list[tuple[object, str, object]]] = {
-    "no checkpoint keeps the last intent of a client": [(Room, "unchecked", _without(lambda kept: kept.key.startswith(LAST)))],
-    "no checkpoint keeps a tombstone": [(Room, "unchecked", _without(lambda kept: kept.value is None))],
-    "an effect is folded over an entity that has had it": [(Room, "_is_news", lambda self, key, seq, ages: True)],
+    "no checkpoint keeps the last request of a client": [
+        (WarmDraft, "unchecked", _without(lambda kept: kept.key.startswith(LAST))),
+    ],
+    "no checkpoint keeps a tombstone": [(WarmDraft, "unchecked", _without(lambda kept: kept.value is None))],
+    "an effect is folded over an entity that has had it": [(WarmDraft, "_is_news", lambda self, key, seq, ages: True)],
     "a former epoch is not closed": [(sequencing, "close", _not_closed)],
-    "a base before the first item of the log is taken": [(Room, "since", _since_what_is_left)],
+    "a base before the first item of the log is taken": [(WarmDraft, "since", _since_what_is_left)],
     "a tab that missed what the log has lost goes on": [(KeptTab, "pull", Tab.pull)],
     "the epoch is not in the key of an entity": [
         (MemoryDrafts, "put_entities", _of_any_epoch(MemoryDrafts.put_entities)),

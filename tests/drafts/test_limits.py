@@ -1,16 +1,16 @@
-"""The limits of a draft and of an intent: what is at the limit is taken, and one more is refused with its code or its place."""
+"""The limits of a draft and of a request: what is at the limit is taken, and one more is refused with its code or its place."""
 
 from __future__ import annotations
 
 import pytest
 
-from stepless.editing.effects import Delete, Put, Set, Splice, all_written
-from stepless.editing.gestures import Gesture
-from stepless.editing.messages import Malformed, read_intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Delete, Put, Set, Splice, all_written
+from stepless.drafts.rules.messages import Malformed, read_request
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import Operation
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.limits import (
     MAX_COUNT,
     MAX_DOCUMENT_DEPTH,
@@ -45,12 +45,12 @@ def nested(levels: int) -> JSON:
 
 def test_a_draft_has_so_many_blocks_and_not_one_more() -> None:
     state = Entities({"doc": {"id": "w", "nodes": None}, **{f"block/{one}": block(one) for one in range(MAX_DRAFT_BLOCKS - 1)}})
-    last = resolve(state, [Gesture((Put("block/last", block(MAX_DRAFT_BLOCKS)),))])
+    last = resolve(state, [Operation((Put("block/last", block(MAX_DRAFT_BLOCKS)),))])
     assert last.outcomes == () and last.state.blocks == MAX_DRAFT_BLOCKS
-    more = resolve(last.state, [Gesture((Set("block/0", ("name",), "x"), Put("block/more", block(MAX_DRAFT_BLOCKS + 1))))])
+    more = resolve(last.state, [Operation((Set("block/0", ("name",), "x"), Put("block/more", block(MAX_DRAFT_BLOCKS + 1))))])
     assert [(one.code, one.key, one.refused) for one in more.outcomes] == [("too_many_blocks", "block/more", True)]
     assert more.effects == ()
-    instead = resolve(last.state, [Gesture((Delete("block/0"), Put("block/more", block(MAX_DRAFT_BLOCKS + 1))))])
+    instead = resolve(last.state, [Operation((Delete("block/0"), Put("block/more", block(MAX_DRAFT_BLOCKS + 1))))])
     assert instead.outcomes == () and instead.state.blocks == MAX_DRAFT_BLOCKS
 
 
@@ -91,17 +91,17 @@ DIGITS = 2**MAX_INTEGER_BITS
         ),
     ],
 )  # fmt: skip
-def test_an_intent_is_taken_at_its_limit_and_refused_beyond_with_the_place(taken: JSON, refused: JSON, place: str) -> None:
-    assert read_intent(taken).gestures
+def test_a_request_is_taken_at_its_limit_and_refused_beyond_with_the_place(taken: JSON, refused: JSON, place: str) -> None:
+    assert read_request(taken).operations
     with pytest.raises(Malformed) as raised:
-        read_intent(refused)
+        read_request(refused)
     assert raised.value.place == place
 
 
 def test_a_tab_takes_back_its_last_actions_up_to_a_number() -> None:
     replica = Replica("c", Entities({"doc": {"id": "w", "text": ""}}))
     for number in range(MAX_UNDO + 5):
-        assert replica.edit(Gesture((Set("doc", ("q",), number),)))
+        assert replica.edit(Operation((Set("doc", ("q",), number),)))
         replica.message(lambda: "t")
         replica.sent = None  # committed, and heard by none
     undone = 0
@@ -110,10 +110,10 @@ def test_a_tab_takes_back_its_last_actions_up_to_a_number() -> None:
     assert undone == MAX_UNDO
 
 
-def test_an_intent_takes_along_so_many_writes() -> None:
+def test_a_request_takes_along_so_many_writes() -> None:
     replica = Replica("c", Entities({"doc": {"id": "w", "text": ""}}))
     for _ in range(MAX_JOINED_WRITES + 1):
-        replica.edit(Gesture((Splice("doc", ("text",), 0, 0, "x"),)))
+        replica.edit(Operation((Splice("doc", ("text",), 0, 0, "x"),)))
     first = replica.message(lambda: "t")
-    assert first is not None and sum(len(gesture.writes) for gesture in first.gestures) == MAX_JOINED_WRITES
-    assert len(replica.unsent) == 1 and all(all_written(gesture.writes) for gesture in first.gestures)
+    assert first is not None and sum(len(operation.writes) for operation in first.operations) == MAX_JOINED_WRITES
+    assert len(replica.unsent) == 1 and all(all_written(operation.writes) for operation in first.operations)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset
-from stepless.editing.gestures import Gesture, Guard, Intent, Item, Outcome
-from stepless.editing.messages import Malformed, intent_written, item_read, item_written, read_intent
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset
+from stepless.drafts.rules.messages import Malformed, entry_read, entry_written, read_request, request_written
+from stepless.drafts.rules.requests import EditRequest, Guard, LogEntry, Operation, Outcome
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
 
@@ -17,23 +17,24 @@ WRITES = (
     Unset("doc", ("x",)), Splice("text", ("yaml",), 3, 1, "\N{GRINNING FACE}"), Rename("block/a", "b", True),
     Rename("block/a", "c"),
 )
-INTENT = Intent("c1", 3, "tag", 7, (Gesture(WRITES, (Guard("block/a", ("id",), "a"),), ((2, 1),)), Gesture((Delete("edge/f"),))))
+OPERATIONS = (Operation(WRITES, (Guard("block/a", ("id",), "a"),), ((2, 1),)), Operation((Delete("edge/f"),)))
+REQUEST = EditRequest("c1", 3, "tag", 7, OPERATIONS)
 
 
-def test_an_intent_comes_back() -> None:
-    assert read_intent(json.loads(json.dumps(intent_written(INTENT)))) == INTENT
+def test_a_request_comes_back() -> None:
+    assert read_request(json.loads(json.dumps(request_written(REQUEST)))) == REQUEST
 
 
 def test_an_item_comes_back_and_what_a_later_release_adds_is_ignored() -> None:
-    item = Item(9, "c1", 3, "tag", "ada", 5, WRITES[:6], (Outcome(0, "gone", "block/a", "bo", True, WRITES),), {"epoch": 2})  # type: ignore[arg-type]
-    stored = json.loads(json.dumps(item_written(item)))
-    assert item_read(stored) == item
-    assert item_read({**stored, "colour": 1, "effects": [*stored["effects"], ["swap", "block/a"]]}) == item
+    item = LogEntry(9, "c1", 3, "tag", "ada", 5, WRITES[:6], (Outcome(0, "gone", "block/a", "bo", True, WRITES),), {"epoch": 2})  # type: ignore[arg-type]
+    stored = json.loads(json.dumps(entry_written(item)))
+    assert entry_read(stored) == item
+    assert entry_read({**stored, "colour": 1, "effects": [*stored["effects"], ["swap", "block/a"]]}) == item
 
 
 def test_numbers_that_javascript_writes_in_another_way_get_one_form() -> None:
-    message = intent_written(INTENT._replace(gestures=(Gesture((Set("doc", ("a",), [1.0, 1.5, 2**60, -0.0, True]),)),)))
-    read = read_intent(message).gestures[0].writes[0]
+    message = request_written(REQUEST._replace(operations=(Operation((Set("doc", ("a",), [1.0, 1.5, 2**60, -0.0, True]),)),)))
+    read = read_request(message).operations[0].writes[0]
     assert isinstance(read, Set)
     assert read.value == [{"#": "1.0"}, 1.5, {"#": str(2**60)}, {"#": "-0.0"}, True]
 
@@ -61,7 +62,7 @@ def deep(levels: int) -> JSON:
     ({"gestures": [{"writes": [], "guards": [[1]]}]}, "gestures.0.guards.0"),
     ({"gestures": [{"writes": [["del", "edge/a"]], "derived": [[0, 0]]}]}, "gestures.0.derived"),
 ])
-def test_a_malformed_intent_is_refused_with_its_place(change: dict[str, JSON], place: str) -> None:
+def test_a_malformed_request_is_refused_with_its_place(change: dict[str, JSON], place: str) -> None:
     with pytest.raises(Malformed) as refused:
-        read_intent({**intent_written(INTENT), **change})
+        read_request({**request_written(REQUEST), **change})
     assert refused.value.place == place and refused.value.message

@@ -11,15 +11,15 @@ import test_undo
 import world
 from world import World, episode, mutated
 
-import stepless.editing.inverse as inverting
-from stepless.editing import judging
-from stepless.editing.effects import Delete, Set
-from stepless.editing.gestures import Gesture, Intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import Entities
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+import stepless.drafts.rules.inverse as inverting
+from stepless.drafts.rules import validation
+from stepless.drafts.rules.effects import Delete, Set
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import EditRequest, Operation
+from stepless.drafts.rules.resolve import Change, resolve
+from stepless.drafts.rules.state import Entities
+from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
 SEEDS = 300
@@ -43,7 +43,7 @@ def deletion(seed: int) -> None:
     state = Entities(start)
     world.apply(state, since)
     derived = tuple((place + 1, 0) for place in range(len(children)))
-    asked = Gesture((Delete("block/l"), *(Delete(f"block/{one}") for one in children)), (), derived)
+    asked = Operation((Delete("block/l"), *(Delete(f"block/{one}") for one in children)), (), derived)
     made = resolve(state, [asked], [Change("bo", since)])
     left = {key.removeprefix("block/") for key in made.state if key.startswith("block/")}
     assert left == {*out, *others} - {*into}, seed
@@ -64,10 +64,10 @@ def _derived_deletions_done(derived: Callable[..., bool]) -> Callable[..., bool]
     return done
 
 
-def _given_up(message: Callable[..., Intent | None]) -> Callable[..., Intent | None]:
+def _given_up(message: Callable[..., EditRequest | None]) -> Callable[..., EditRequest | None]:
     tried: dict[tuple[Any, ...], int] = {}
 
-    def asked(self: Replica, tag: Callable[[], str]) -> Intent | None:
+    def asked(self: Replica, tag: Callable[[], str]) -> EditRequest | None:
         made = message(self, tag)
         if made is not None:
             key = (id(self), made.client, made.n, made.tag)
@@ -83,7 +83,7 @@ def _given_up(message: Callable[..., Intent | None]) -> Callable[..., Intent | N
 
 PLANTED: dict[str, tuple[object, str, object, Callable[[int], object]]] = {
     "derived deletions are done as they were sent": (
-        judging.Trial, "_derived", _derived_deletions_done(judging.Trial._derived), deletion,
+        validation.Validation, "_derived", _derived_deletions_done(validation.Validation._derived), deletion,
     ),
     "an undo puts a key back without its place": (inverting, "key_after", lambda value, key: None, test_undo.session),
     "the queue is cleared after three tries": (Replica, "message", _given_up(Replica.message), episode),

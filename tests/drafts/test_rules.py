@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from stepless.editing.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.expanding import expand
-from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture, Guard
-from stepless.editing.pins import pin_bytes
-from stepless.editing.resolve import Change, Decision, resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.expansion import expand
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.pins import pin_bytes
+from stepless.drafts.rules.requests import Guard, Operation
+from stepless.drafts.rules.resolve import Change, Decision, resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_ORDER_CHARACTERS, MAX_PIN_BYTES, MAX_PINS_BYTES
 from stepless.model.json import JSON
 
@@ -45,7 +45,7 @@ STATE: dict[str, Object] = {
 def decide(
     *writes: Write, guards: tuple[Guard, ...] = (), since: tuple[Effect, ...] = (), state: dict[str, Object] = STATE,
 ) -> Decision:
-    made = resolve(fold(Entities(state), since), [Gesture(writes, guards)], [Change("Bo", since)])
+    made = resolve(fold(Entities(state), since), [Operation(writes, guards)], [Change("Bo", since)])
     assert list(faults(made.state)) == []
     return made
 
@@ -62,7 +62,7 @@ def test_a_second_block_of_one_name_gets_a_number() -> None:
     assert [effect.entity["id"] for effect in made.effects if isinstance(effect, Put)] == ["a_2", "a_3"]
 
 
-def test_what_a_gesture_adds_follows_the_name_that_its_block_gets() -> None:
+def test_what_an_operation_adds_follows_the_name_that_its_block_gets() -> None:
     fragment = (
         Put("block/n", block("a")), Put("block/m", block("user", **{"with": {"t": "<a.out> <b.x>"}})),
         Put("block/k", block("loop", **{"with": {}})), Put("subflow/k", {"items": "<a.rows>", "body": {"nodes": None}}),
@@ -92,13 +92,13 @@ def test_a_rename_leaves_references_to_another_block_of_that_name() -> None:
 
 def test_a_rename_to_a_taken_name_is_refused_alone() -> None:
     state = Entities(STATE)
-    made = resolve(state, [Gesture((Rename("block/a", "b"),)), Gesture((Set("doc", ("name",), "x"),))])
+    made = resolve(state, [Operation((Rename("block/a", "b"),)), Operation((Set("doc", ("name",), "x"),))])
     assert made.effects == (Set("doc", ("name",), "x"),)
     assert codes(made) == [("name_taken", "block/b", None, True)]
 
 
 def test_a_reference_typed_meanwhile_is_not_rewritten_by_an_expanded_rename() -> None:
-    asked = expand(Entities(STATE), Gesture((Rename("block/a", "first"),))).gesture
+    asked = expand(Entities(STATE), Operation((Rename("block/a", "first"),))).operation
     assert asked is not None
     typed = Splice("block/b", ("with", "prompt"), 0, 0, "<a.new> ")
     made = resolve(fold(Entities(STATE), [typed]), [asked], [Change("Bo", [typed])])
@@ -107,11 +107,11 @@ def test_a_reference_typed_meanwhile_is_not_rewritten_by_an_expanded_rename() ->
 
 def test_what_is_typed_behind_a_refused_rename_stays_where_it_was_typed() -> None:
     view = Entities(STATE)
-    asked = expand(view, Gesture((Rename("block/a", "first"),)))
-    assert asked.gesture is not None
+    asked = expand(view, Operation((Rename("block/a", "first"),)))
+    assert asked.operation is not None
     typed = Splice("block/b", ("with", "prompt"), len("<first.x> and"), 0, " also")
     taken = Put("block/n", block("first"))
-    made = resolve(fold(view, [taken]), [asked.gesture, Gesture((typed,))], [Change("Bo", [taken])])
+    made = resolve(fold(view, [taken]), [asked.operation, Operation((typed,))], [Change("Bo", [taken])])
     assert codes(made) == [("name_taken", "block/n", "Bo", True)]
     assert (made.state.get("block/b") or {})["with"] == {"prompt": "<a.x> and also <a>, <ab.x>"}
 
@@ -202,7 +202,7 @@ def test_a_write_below_what_is_no_object_any_more_is_dropped() -> None:
     assert [one.code for one in made.outcomes] == ["superseded"]
 
 
-def test_a_guard_that_does_not_hold_refuses_the_gesture() -> None:
+def test_a_guard_that_does_not_hold_refuses_the_operation() -> None:
     guard = Guard("place/b", ("x",), 7)
     assert codes(decide(Set("place/b", ("x",), 9), guards=(guard,))) == [("changed_since", "place/b", None, True)]
     assert len(decide(Set("place/b", ("x",), 9), guards=(Guard("place/b", ("x",), 1), Guard("place/n", (), None))).effects) == 1
@@ -231,9 +231,9 @@ def test_a_write_that_changes_nothing_is_neither_an_effect_nor_an_outcome() -> N
     assert made.effects == () == made.outcomes
 
 
-def test_deciding_costs_what_is_touched_and_many_gestures_do_not_nest() -> None:
-    gestures = [Gesture((Set("doc", ("variables", f"v{number}"), number),)) for number in range(5_000)]
-    assert len(resolve(Entities(STATE), gestures).effects) == 5_000
+def test_deciding_costs_what_is_touched_and_many_operations_do_not_nest() -> None:
+    operations = [Operation((Set("doc", ("variables", f"v{number}"), number),)) for number in range(5_000)]
+    assert len(resolve(Entities(STATE), operations).effects) == 5_000
 
 
 def test_a_rename_rewrites_strict_references() -> None:

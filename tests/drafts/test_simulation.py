@@ -10,9 +10,9 @@ import world
 from sweeps import at_most
 from world import Log, Server, World, episode, mutated
 
-from stepless.editing import judging, resolve
-from stepless.editing.gestures import Item
-from stepless.editing.replica import Replica
+from stepless.drafts.rules import resolve, validation
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import LogEntry
 
 pytestmark = pytest.mark.long
 
@@ -28,25 +28,25 @@ def test_a_seed_makes_the_same_world_again() -> None:
     assert episode(3).log.items == episode(3).log.items
 
 
-def _no_condition(self: Log, item: Item) -> bool:
-    self.items.append(world.json.loads(world.canonical(world.item_written(item._replace(seq=len(self.items) + 1)))))
+def _no_condition(self: Log, item: LogEntry) -> bool:
+    self.items.append(world.json.loads(world.canonical(world.entry_written(item._replace(seq=len(self.items) + 1)))))
     return True
 
 
 def _no_dedupe(decide: Callable[..., Any]) -> Callable[..., Any]:
-    def decided(self: Server, intent: Any, by: str) -> Any:
-        self.last.pop(intent.client, None)
+    def decided(self: Server, request: Any, by: str) -> Any:
+        self.last.pop(request.client, None)
         items, self.items = self.items, []
         try:
-            since = [resolve.Change(item.by, item.effects) for item in items[intent.base:]]
-            made = resolve.resolve(self.state, intent.gestures, since)
+            since = [resolve.Change(item.by, item.effects) for item in items[request.base:]]
+            made = resolve.resolve(self.state, request.operations, since)
         finally:
             self.items = items
-        return Item(self.seq + 1, intent.client, intent.n, intent.tag, by, self.seq + 1, made.effects, made.outcomes)
+        return LogEntry(self.seq + 1, request.client, request.n, request.tag, by, self.seq + 1, made.effects, made.outcomes)
     return decided
 
 
-def _as_it_comes(self: Replica, item: Item) -> None:
+def _as_it_comes(self: Replica, item: LogEntry) -> None:
     if item.seq > self.seq:
         self._take(item)
 
@@ -59,20 +59,20 @@ def _cleared(replica: Replica) -> Replica:
 
 
 def _own_crossed(acknowledged: Callable[..., None]) -> Callable[..., None]:
-    def crossed(self: Replica, sent: Any, item: Item) -> None:
+    def transformed(self: Replica, sent: Any, item: LogEntry) -> None:
         acknowledged(self, sent, item)
         self._meet(item.effects, item.by)
-    return crossed
+    return transformed
 
 
-def _refusals_unlogged(append: Callable[[Log, Item], bool]) -> Callable[[Log, Item], bool]:
-    def appended(self: Log, item: Item) -> bool:
+def _refusals_unlogged(append: Callable[[Log, LogEntry], bool]) -> Callable[[Log, LogEntry], bool]:
+    def appended(self: Log, item: LogEntry) -> bool:
         return append(self, item) if item.effects or not item.outcomes else False
     return appended
 
 
-def _whole_intent_refused(state: Any, gestures: Any, since: Any = ()) -> Any:
-    made = _RESOLVE(state, gestures, since)
+def _whole_request_refused(state: Any, operations: Any, since: Any = ()) -> Any:
+    made = _RESOLVE(state, operations, since)
     if any(outcome.refused for outcome in made.outcomes):
         refused = next(outcome for outcome in made.outcomes if outcome.refused)
         return resolve.Decision((), (refused,), resolve.Layer(state))
@@ -84,15 +84,15 @@ _RESOLVE = resolve.resolve
 PLANTED: dict[str, tuple[object, str, object]] = {
     "an item is appended without a condition": (Log, "append", _no_condition),
     "an intent is committed again": (Server, "decide", _no_dedupe(Server.decide)),
-    "a deletion leaves what hangs on it": (judging.Trial, "_hanging", lambda self, key: [key]),
+    "a deletion leaves what hangs on it": (validation.Validation, "_hanging", lambda self, key: [key]),
     "items are taken as they come": (Replica, "hear", _as_it_comes),
     "a reload clears the queue": (world, "stored_again", _cleared),
-    "two blocks get one name": (judging.Trial, "_free_name", lambda self, body, asked, key: asked),
+    "two blocks get one name": (validation.Validation, "_free_name", lambda self, body, asked, key: asked),
     "own items are crossed with what waits": (Replica, "_acknowledged", _own_crossed(Replica._acknowledged)),
     "refusals are not logged": (Log, "append", _refusals_unlogged(Log.append)),
-    "guards are ignored": (resolve, "_guarded", lambda state, gesture: None),
-    "a refusal takes the whole intent": (world, "resolve", _whole_intent_refused),
-    "edges are not judged when blocks move": (judging.Trial, "_untie", lambda self: None),
+    "guards are ignored": (resolve, "_guarded", lambda state, operation: None),
+    "a refusal takes the whole intent": (world, "resolve", _whole_request_refused),
+    "edges are not judged when blocks move": (validation.Validation, "_untie", lambda self: None),
     "what waits is not crossed": (Replica, "_meet", lambda self, effects, by: None),
 }
 

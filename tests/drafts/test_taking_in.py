@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from stepless.compile import parse
-from stepless.editing.state import room_of
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.operations.bases import read_base
+from stepless.drafts.operations.merging import Came, conflicts, settle, take_in
+from stepless.drafts.operations.verbs import DraftVerbs
+from stepless.drafts.rules.state import prefix_of
 from stepless.ports import Draft
-from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.bases import read_base
-from stepless.runtime.verbs.drafts.incoming import Came, conflicts, settle, take_in
 from stepless.runtime.wiring.local import Local, local
 
 TEXT = "id: w\nname: Ours\nnodes:\n  a: {type: manual}\n  b: {type: transform, after: a, with: {value: 1}}\n"
@@ -72,10 +72,10 @@ def opened(made: Local) -> str:
     verbs, _ = process(made)
     verbs.open_document("w", parse(TEXT), TEXT, "ada")
     state = verbs.at("w").state
-    key = next(key for key in state if room_of(key) == "block" and (state.get(key) or {})["id"] == "b")
-    gestures: Any = [{"writes": [["set", key, ["with", "value"], 5]]}]
-    message = {"client": "c", "n": 1, "tag": "t", "base": 0, "gestures": gestures}
-    assert isinstance(verbs.submit(Draft("w", 1), message, "ada"), Item)
+    key = next(key for key in state if prefix_of(key) == "block" and (state.get(key) or {})["id"] == "b")
+    operations: Any = [{"writes": [["set", key, ["with", "value"], 5]]}]
+    message = {"client": "c", "n": 1, "tag": "t", "base": 0, "gestures": operations}
+    assert isinstance(verbs.submit(Draft("w", 1), message, "ada"), LogEntry)
     return key
 
 

@@ -8,14 +8,14 @@ from random import Random
 from edits import fresh
 from world import Log, Server, canonical
 
-from stepless.editing.effects import Delete, Put, Rename, Set, Splice, Unset, Write
-from stepless.editing.fold import fold
-from stepless.editing.gestures import Gesture, Item
-from stepless.editing.inverse import inverse
-from stepless.editing.messages import item_read
-from stepless.editing.replica import Replica
-from stepless.editing.state import Entities, snapshot, value_at
-from stepless.editing.values import Object
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.fold import fold
+from stepless.drafts.rules.inverse import inverse
+from stepless.drafts.rules.messages import entry_read
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import LogEntry, Operation
+from stepless.drafts.rules.state import Entities, snapshot, value_at
+from stepless.drafts.rules.values import Object
 
 SESSIONS = 150
 
@@ -35,16 +35,16 @@ def settle(log: Log, server: Server, people: tuple[Replica, ...], rng: Random) -
     while busy:
         busy = False
         for person in people:
-            intent = person.message(lambda: fresh(rng))
-            if intent is not None:
+            request = person.message(lambda: fresh(rng))
+            if request is not None:
                 busy = True
                 server.catch_up()
-                decided = server.decide(intent, person.client)
+                decided = server.decide(request, person.client)
                 assert not isinstance(decided, str)
                 assert log.append(decided)
         for person in people:
             for item in log.items[person.seq:]:
-                person.hear(item_read(json.loads(canonical(item))))
+                person.hear(entry_read(json.loads(canonical(item))))
 
 
 def edit(rng: Random, person: Replica, own: str, number: int) -> None:
@@ -64,7 +64,7 @@ def edit(rng: Random, person: Replica, own: str, number: int) -> None:
         Rename(key, f"r{name}"),
         Unset(key, ("with", "url")), Set(key, ("retry", "attempts"), number, "with"), typed, typed, typed,
     ))
-    person.edit(Gesture((write,)), join=rng.random() < 0.2)
+    person.edit(Operation((write,)), join=rng.random() < 0.2)
 
 
 def session(seed: int) -> None:
@@ -121,7 +121,7 @@ def one_text(seed: int) -> None:
             if person is bo:
                 typed |= set(new)
                 removed |= set(text[place:place + gone])
-            person.edit(Gesture((Splice("doc", ("name",), place, gone, new),)))
+            person.edit(Operation((Splice("doc", ("name",), place, gone, new),)))
         if rng.random() < 0.5:
             settle(log, server, (ada, bo), rng)
     settle(log, server, (ada, bo), rng)
@@ -146,9 +146,9 @@ def test_undoing_an_addition_takes_the_edges_that_others_tied_to_it() -> None:
     log = Log(start())
     server = Server(log, "s")
     ada, bo = Replica("a", Entities(start())), Replica("b", Entities(start()))
-    ada.edit(Gesture((Put("block/new", {"id": "new", "type": "http", "parent": None, "order": "k"}),)))
+    ada.edit(Operation((Put("block/new", {"id": "new", "type": "http", "parent": None, "order": "k"}),)))
     settle(log, server, (ada, bo), rng)
-    bo.edit(Gesture((Put("edge/tie", {"source": "0", "target": "new", "order": "V"}),)))
+    bo.edit(Operation((Put("edge/tie", {"source": "0", "target": "new", "order": "V"}),)))
     settle(log, server, (ada, bo), rng)
     assert ada.undo()
     settle(log, server, (ada, bo), rng)
@@ -160,9 +160,9 @@ def test_undoing_what_another_person_changed_since_is_refused_and_stays_undoable
     log = Log(start())
     server = Server(log, "s")
     ada, bo = Replica("a", Entities(start())), Replica("b", Entities(start()))
-    ada.edit(Gesture((Set("block/0", ("with", "url"), "mine"),)))
+    ada.edit(Operation((Set("block/0", ("with", "url"), "mine"),)))
     settle(log, server, (ada, bo), rng)
-    bo.edit(Gesture((Set("block/0", ("with", "url"), "theirs"),)))
+    bo.edit(Operation((Set("block/0", ("with", "url"), "theirs"),)))
     settle(log, server, (ada, bo), rng)
     assert not ada.undo() and len(ada.undos) == 1
     assert [(notice.outcome.code, notice.outcome.refused) for notice in ada.notices] == [("changed_since", True)]
@@ -187,12 +187,12 @@ def tabs() -> tuple[Log, Server, Replica, Replica]:
     return log, Server(log, "s"), Replica("a", Entities(start())), Replica("b", Entities(start()))
 
 
-def test_typing_is_one_entry_over_several_intents() -> None:
+def test_typing_is_one_entry_over_several_requests() -> None:
     rng = Random(1)
     log, server, ada, bo = tabs()
-    ada.edit(Gesture((Set("doc", ("name",), ""),)))
+    ada.edit(Operation((Set("doc", ("name",), ""),)))
     for number in range(9):
-        ada.edit(Gesture((Splice("doc", ("name",), number, 0, "x"),)), join=number > 0)
+        ada.edit(Operation((Splice("doc", ("name",), number, 0, "x"),)), join=number > 0)
         if number % 3 == 2:
             settle(log, server, (ada, bo), rng)
     settle(log, server, (ada, bo), rng)
@@ -206,15 +206,15 @@ def test_what_crossing_takes_is_noticed_and_neither_sent_nor_undone() -> None:
     rng = Random(1)
     log, server, ada, bo = tabs()
     typed = Splice("block/0", ("with", "prompt"), 0, 0, "typed")
-    ada.edit(Gesture((typed,)))
-    bo.edit(Gesture((Set("block/0", ("with", "prompt"), "new"),)))
-    intent = bo.message(lambda: fresh(rng))
-    assert intent is not None
+    ada.edit(Operation((typed,)))
+    bo.edit(Operation((Set("block/0", ("with", "prompt"), "new"),)))
+    request = bo.message(lambda: fresh(rng))
+    assert request is not None
     server.catch_up()
-    decided = server.decide(intent, "bo")
+    decided = server.decide(request, "bo")
     assert not isinstance(decided, str) and log.append(decided)
     ada.hear(decided)
-    assert [(one.outcome.code, one.outcome.by, one.gesture.writes, one.sent) for one in ada.notices] == [
+    assert [(one.outcome.code, one.outcome.by, one.operation.writes, one.sent) for one in ada.notices] == [
         ("superseded", "bo", (typed,), False),
     ]
     assert ada.message(lambda: fresh(rng)) is None and not ada.undos
@@ -223,9 +223,9 @@ def test_what_crossing_takes_is_noticed_and_neither_sent_nor_undone() -> None:
 def test_what_was_not_sent_is_taken_back_without_a_message_and_what_another_removed_meanwhile_stays_removed() -> None:
     place = ("with", "prompt")
     replica = Replica("a", Entities(start()))
-    replica.edit(Gesture((Splice("block/0", place, 0, 5, "x"),)))
-    replica.edit(Gesture((Splice("block/0", place, 1, 0, "y"),)), join=True)
-    replica.hear(Item(1, "b", 1, "t", "bo", 1, (Splice("block/0", place, 1, 2, ""),)))
+    replica.edit(Operation((Splice("block/0", place, 0, 5, "x"),)))
+    replica.edit(Operation((Splice("block/0", place, 1, 0, "y"),)), join=True)
+    replica.hear(LogEntry(1, "b", 1, "t", "bo", 1, (Splice("block/0", place, 1, 2, ""),)))
 
     def text() -> object:
         return value_at(replica.view, "block/0", place)
@@ -239,9 +239,9 @@ def test_what_was_not_sent_is_taken_back_without_a_message_and_what_another_remo
     assert (len(replica.undos), len(replica.redos)) == (0, 1)
 
 
-def test_what_has_something_after_it_is_taken_back_by_a_gesture_of_its_own() -> None:
+def test_what_has_something_after_it_is_taken_back_by_an_operation_of_its_own() -> None:
     replica = Replica("a", Entities(start()))
-    replica.edit(Gesture((Set("block/0", ("with", "url"), "mine"),)))
+    replica.edit(Operation((Set("block/0", ("with", "url"), "mine"),)))
     assert replica.message(lambda: "m") is not None
     assert replica.undo() and len(replica.unsent) == 1
     assert canonical(replica.view.get("block/0")) == canonical(start()["block/0"])

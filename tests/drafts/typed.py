@@ -16,12 +16,12 @@ from retyped import canonical, check, is_container, retyped
 
 from stepless.compile import parse
 from stepless.compile.patching import patched
-from stepless.editing.document import from_document, to_document
-from stepless.editing.resolve import resolve
-from stepless.editing.state import TEXT, Entities, snapshot
+from stepless.drafts.operations.texts import operations_to, shown_text
+from stepless.drafts.operations.verbs import DraftVerbs
+from stepless.drafts.rules.document import from_document, to_document
+from stepless.drafts.rules.resolve import resolve
+from stepless.drafts.rules.state import TEXT, Entities, snapshot
 from stepless.errors import DocumentRefused
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.texts import gestures_to, shown_text
 from stepless.runtime.wiring.local import local
 
 ROOT = Path(__file__).parents[2]
@@ -47,9 +47,9 @@ def play(rng: Random, verbs: DraftVerbs) -> None:
     state.put(TEXT, {"yaml": text})
     editor = Editor(rng, 0x4E00)
     for _ in range(rng.randrange(4)):
-        gesture = editor.gesture(state)
-        if gesture is not None:
-            state = Entities(snapshot(resolve(state, [gesture]).state))
+        operation = editor.operation(state)
+        if operation is not None:
+            state = Entities(snapshot(resolve(state, [operation]).state))
     shown = shown_text(state)
     assert canonical(dict(parse(shown))) == canonical(to_document(state)), "what is shown is the draft"
     typed = shown
@@ -62,8 +62,8 @@ def play(rng: Random, verbs: DraftVerbs) -> None:
     goal = dict(parse(typed))
     if goal.get("id") != to_document(state).get("id"):
         return
-    gestures = gestures_to(verbs, state, goal, typed, "typed")
-    decided = resolve(state, gestures)
+    operations = operations_to(verbs, state, goal, typed, "typed")
+    decided = resolve(state, operations)
     assert not decided.outcomes, decided.outcomes
     assert canonical(to_document(decided.state)) == canonical(goal), "the draft is what was typed"
     assert shown_text(decided.state) == typed, "the text is what was typed"

@@ -16,15 +16,15 @@ from typing import Any
 
 from edits import Editor, fresh
 
-from stepless.editing.document import from_document
-from stepless.editing.fold import apply
-from stepless.editing.gestures import Intent, Item
-from stepless.editing.messages import intent_written, item_read, item_written, read_intent
-from stepless.editing.replica import Replica
-from stepless.editing.resolve import Change, resolve
-from stepless.editing.state import Entities, snapshot
-from stepless.editing.values import Object
-from stepless.editing.wholeness import faults
+from stepless.drafts.rules.document import from_document
+from stepless.drafts.rules.fold import apply
+from stepless.drafts.rules.invariants import faults
+from stepless.drafts.rules.messages import entry_read, entry_written, read_request, request_written
+from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.requests import EditRequest, LogEntry
+from stepless.drafts.rules.resolve import Change, resolve
+from stepless.drafts.rules.state import Entities, snapshot
+from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_BEHIND_ITEMS
 
 START = {
@@ -63,10 +63,10 @@ class Log:
     start: dict[str, Object]
     items: list[Object] = field(default_factory=list)
 
-    def append(self, item: Item) -> bool:
+    def append(self, item: LogEntry) -> bool:
         if item.seq != len(self.items) + 1:
             return False
-        self.items.append(json.loads(canonical(item_written(item))))
+        self.items.append(json.loads(canonical(entry_written(item))))
         return True
 
     def since(self, seq: int) -> list[Object]:
@@ -82,32 +82,32 @@ class Server:
         self.seq = 0
         self.state = Entities(log.start)
         self.last: dict[str, tuple[int, str, int]] = {}
-        self.items: list[Item] = []
+        self.items: list[LogEntry] = []
 
     def catch_up(self, to: int | None = None) -> None:
         for stored in self.log.items[self.seq:to]:
-            item = item_read(stored)
+            item = entry_read(stored)
             apply(self.state, item.effects)
             self.last[item.client] = (item.n, item.tag, item.seq)
             self.items.append(item)
             self.seq = item.seq
 
-    def decide(self, intent: Intent, by: str) -> Item | str:
+    def decide(self, request: EditRequest, by: str) -> LogEntry | str:
         """The item to append, or the code of an answer; `known` where it is committed already."""
-        n, tag, _ = self.last.get(intent.client, (0, "", 0))
-        of = intent.first or intent.client
-        if any((item.tag, item.first or item.client) == (intent.tag, of) for item in self.items[intent.base:]):
+        n, tag, _ = self.last.get(request.client, (0, "", 0))
+        of = request.first or request.client
+        if any((item.tag, item.first or item.client) == (request.tag, of) for item in self.items[request.base:]):
             return "known"
-        if intent.n == n and intent.tag == tag:
+        if request.n == n and request.tag == tag:
             return "known"
-        if intent.n <= n:
+        if request.n <= n:
             return "forked"
-        if intent.n > n + 1 or not 0 <= self.seq - intent.base <= MAX_BEHIND_ITEMS:
+        if request.n > n + 1 or not 0 <= self.seq - request.base <= MAX_BEHIND_ITEMS:
             return "stale"
-        since = [Change(item.by, item.effects) for item in self.items[intent.base:]]
-        made = resolve(self.state, intent.gestures, since)
+        since = [Change(item.by, item.effects) for item in self.items[request.base:]]
+        made = resolve(self.state, request.operations, since)
         seq = self.seq + 1
-        return Item(seq, intent.client, intent.n, intent.tag, by, seq, made.effects, made.outcomes, first=intent.first)
+        return LogEntry(seq, request.client, request.n, request.tag, by, seq, made.effects, made.outcomes, first=request.first)
 
 
 class Tab:
@@ -129,35 +129,35 @@ class Tab:
         elif draw < 0.16:
             self.replica.redo()
         else:
-            gesture = self.editor.gesture(self.replica.view)
-            if gesture is not None and self.replica.edit(gesture, join=rng.random() < 0.2):
-                self.typed |= letters(gesture.writes)
+            operation = self.editor.operation(self.replica.view)
+            if operation is not None and self.replica.edit(operation, join=rng.random() < 0.2):
+                self.typed |= letters(operation.writes)
         self.check()
 
     def undo(self) -> None:
         """What waited and is taken back is never sent: its letters are wanted nowhere, and all else still waits."""
-        waiting = [part.gesture for part in self.replica.unsent]
+        waiting = [part.operation for part in self.replica.unsent]
         self.replica.undo()
-        left = [part.gesture for part in self.replica.unsent]
+        left = [part.operation for part in self.replica.unsent]
         if len(left) < len(waiting):
             assert left == waiting[:len(left)], (self.name, "took back more than the last action")
-            self.typed -= letters(write for gesture in waiting[len(left):] for write in gesture.writes)
+            self.typed -= letters(write for operation in waiting[len(left):] for write in operation.writes)
 
     def check(self) -> None:
         broken = list(faults(self.replica.view))
         assert not broken, (self.name, "shows", broken)
 
     def send(self) -> None:
-        intent = self.replica.message(lambda: fresh(self.world.rng))
-        if intent is not None:
-            self.world.post(("intent", self.name, canonical(intent_written(intent))))
+        request = self.replica.message(lambda: fresh(self.world.rng))
+        if request is not None:
+            self.world.post(("intent", self.name, canonical(request_written(request))))
 
     def hear(self, stored: Object) -> None:
-        item = item_read(json.loads(canonical(stored)))
+        item = entry_read(json.loads(canonical(stored)))
         replica = self.replica
         sent = replica.sent
         if sent and item.seq == replica.seq + 1 and replica.is_of(item, sent):
-            shown = resolve(replica.confirmed, [part.gesture for part in sent.parts])
+            shown = resolve(replica.confirmed, [part.operation for part in sent.parts])
             assert shown.effects == item.effects, (self.name, item.seq, "shown", shown.effects, "decided", item.effects)
             self.world.acknowledged.add((item.client, item.n, item.tag))
         replica.hear(item)
@@ -189,7 +189,7 @@ class World:
         self.network: list[tuple[str, str, str]] = []
         self.acknowledged: set[tuple[str, int, str]] = set()
         self.lossy = self.rng.choice((0.0, 0.1, 0.3))
-        self.decided: dict[int, Intent] = {}
+        self.decided: dict[int, EditRequest] = {}
         for number in range(self.rng.randrange(2, 7)):
             name = f"p{number}"
             replica = Replica(fresh(self.rng), Entities(self.log.start))
@@ -211,34 +211,34 @@ class World:
         if tab.cut_off:
             return
         if kind == "intent":
-            self.serve(tab, read_intent(json.loads(text)))
+            self.serve(tab, read_request(json.loads(text)))
         elif kind == "item":
             tab.hear(json.loads(text))
         else:
             tab.answered(**json.loads(text))
 
-    def serve(self, tab: Tab, intent: Intent) -> None:
+    def serve(self, tab: Tab, request: EditRequest) -> None:
         server = self.rng.choice(self.servers)
         if self.rng.random() < 0.3:
             server.catch_up(self.rng.randrange(server.seq, len(self.log.items) + 1))
         for _ in range(8):
-            decided = server.decide(intent, tab.name)
+            decided = server.decide(request, tab.name)
             if isinstance(decided, str):
                 if decided != "known" and server.seq < len(self.log.items):
                     server.catch_up()
                     continue
                 if decided == "known":
-                    of = intent.first or intent.client
+                    of = request.first or request.client
                     found = next(
                         item for item in reversed(self.log.items)
-                        if (item["tag"], item.get("first", item["client"])) == (intent.tag, of)
+                        if (item["tag"], item.get("first", item["client"])) == (request.tag, of)
                     )
                     self.post(("item", tab.name, canonical(found)))
                 else:
-                    self.post(("answer", tab.name, canonical({"n": intent.n, "tag": intent.tag, "code": decided})))
+                    self.post(("answer", tab.name, canonical({"n": request.n, "tag": request.tag, "code": decided})))
                 return
             if self.log.append(decided):
-                self.decided[decided.seq] = intent
+                self.decided[decided.seq] = request
                 server.catch_up()
                 broken = list(faults(server.state))
                 assert not broken, ("committed", decided.seq, broken)
@@ -301,7 +301,7 @@ class World:
         seen: set[tuple[str, int, str]] = set()
         logged: set[str] = set()
         for stored in self.log.items:
-            item = item_read(stored)
+            item = entry_read(stored)
             self.check_guards(item, state)
             apply(state, item.effects)
             logged |= letters(item.effects).union(*(letters(outcome.writes) for outcome in item.outcomes))
@@ -316,14 +316,14 @@ class World:
             assert canonical(snapshot(tab.replica.view)) == wanted, (tab.name, "shows something else")
         assert self.acknowledged <= seen
         for tab in self.tabs.values():
-            noticed: set[str] = set().union(*(letters(notice.gesture.writes) for notice in tab.replica.notices))
+            noticed: set[str] = set().union(*(letters(notice.operation.writes) for notice in tab.replica.notices))
             lost = tab.typed - logged - noticed
             assert not lost, (tab.name, "typed what is neither committed nor refused", lost)
 
-    def check_guards(self, item: Item, state: Entities) -> None:
-        """A gesture whose guard does not hold over the state before its intent is refused; the guarded ones travel alone."""
-        gesture = self.decided[item.seq].gestures[0]
-        for guard in gesture.guards:
+    def check_guards(self, item: LogEntry, state: Entities) -> None:
+        """An operation whose guard does not hold over the state before its request is refused; the guarded ones travel alone."""
+        operation = self.decided[item.seq].operations[0]
+        for guard in operation.guards:
             found = state.get(guard.key)
             for step in guard.path:
                 found = found.get(step) if isinstance(found, dict) else None

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from stepless.flow import NodeError, lifted
-from stepless.flow.compiler import compiling, texts, unit, writes
-from stepless.flow.compiler.expressions import comparing, hoisting, reading, turning
+from stepless.flow.compiler import compiler, texts, unit, writes
+from stepless.flow.compiler.expressions import comparing, hoisting, loop_targets, reading
 from stepless.flow.compiler.facts import names
 from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, TryFrame
@@ -145,7 +145,7 @@ def _unescaped(character: str) -> str:
 _JUMP, _MAY_FAIL, _SET, _EMIT = unit.Unit.jump, unit.Unit.may_fail, unit.Unit.set, unit.Unit.emit
 _WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, texts.Texts.reference, reading.calling
 _ERROR = tries._error
-_IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, turning._range, branches._answered
+_IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, loop_targets._range, branches._answered
 
 MUTANTS: Final[Mapping[str, Change]] = {
     "a name that is bound twice is no variable": (names.Names, "is_variable", _never_variable),
@@ -163,7 +163,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "texts are written as JSON": (reading, "calling", _text_as_json),
     "awaits are taken out from the right": (hoisting.Hoist, "_in_order", _reversed),
     "nothing is evaluated before a later await": (hoisting.Hoist, "_spilled", lambda self, unit_, node: node),
-    "a range begins at 0": (turning, "_range", _range_from_zero),
+    "a range begins at 0": (loop_targets, "_range", _range_from_zero),
     "what follows a gather runs although one failed": (unit.Unit, "emit", _no_join),
     "a failed loop forgets what it wrote": (unit.Unit, "emit", _no_kept_writes),
     "the answers of an approval are exchanged": (branches, "_answered", _not_swapped),
@@ -175,7 +175,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "why is never written again": (tries, "_is_written_once", lambda unit_, statement, frame: True),
     "the exit of a loop that ran on stays": (loops, "_is_stopped", lambda unit_: False),
     "a part that returns from a loop stops it for good": (loops, "_is_stopped", _is_stopped_by_finally),
-    "names are taken as they are spelled": (compiling, "settled", lambda tree: Settled(list(tree.body), {}, {}, [])),
+    "names are taken as they are spelled": (compiler, "settled", lambda tree: Settled(list(tree.body), {}, {}, [])),
     "a float is what JSON holds": (reading, "is_raw", lambda unit_, expressed: False),
     "an error that is caught has no class": (lifted, "failure_of", lambda kind, message, code: NodeError(message, code=code)),
     "no handler asks for its error": (tries, "_is_asked_for", lambda unit_, handler, kind, frame: False),

@@ -88,6 +88,11 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.runtime.session.runner -> stepless.runtime.wiring.local"], "runtime"),
     (["stepless.runtime.drawer -> stepless.limits"], "runtime"),
     (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
+    (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
+    (["stepless.drafts.drawer -> stepless.limits"], "drafts"),
+    (["stepless.testing.simulate -> stepless.drafts.rules"], "drafts-guests"),
+    (["stepless.runtime.session.runner -> stepless.drafts.log"], "drafts-guests layers"),
+    (["stepless.drafts.operations -> stepless.adapters.memory.store"], "composition-root"),
 ]
 
 
@@ -131,6 +136,8 @@ def test_an_empty_house_breaks_no_contract() -> None:
     [
         "stepless.api.app -> stepless.runtime.session.runner",
         "stepless.api.app -> fastapi",
+        "stepless.api.app -> stepless.drafts.operations",
+        "stepless.drafts.wiring.aws_sockets -> stepless.adapters.aws",
         "stepless.cli.dev.server -> stepless.api.app",
         "stepless.runtime.session.runner -> stepless.core.decide",
         "stepless.runtime.wiring.local -> stepless.adapters.aws.dynamo.store",

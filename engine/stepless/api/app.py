@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 from stepless.api import problems, reference, viewing
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
+from stepless.api.draft_sessions.seats import Seats
+from stepless.api.draft_sessions.sessions import DraftSessions
 from stepless.api.examples.refund import add_examples
 from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
 from stepless.api.origins import AllowedOrigins, checked_origins
 from stepless.api.responses.general import Problem
-from stepless.api.rooms.following import Rooms
-from stepless.api.rooms.seats import Seats
 from stepless.api.routes import (
     answers,
     audit,
@@ -27,6 +27,7 @@ from stepless.api.routes import (
     changing,
     console,
     costs,
+    draft_sessions,
     erasing,
     events,
     health,
@@ -34,7 +35,6 @@ from stepless.api.routes import (
     importing,
     listing,
     resume,
-    room,
     runs,
     schedules,
     timeline,
@@ -50,17 +50,17 @@ from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
 from stepless.api.routing import Routes
 from stepless.api.site import LOCAL, Site
+from stepless.drafts.operations.verbs import DraftVerbs, Files
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
 from stepless.errors import ConfigError
 from stepless.limits import HEARTBEAT_MS, MAX_LONG_POLL_MS
 from stepless.runtime.access.api_keys import ApiKeys
 from stepless.runtime.access.audit import AuditLog
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.gateways import Gateway
 from stepless.runtime.access.login import Discovery
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.drafts import DraftVerbs, Files
 
 _ABOUT: Final = "Publish workflows, start runs, answer their questions, replay every event."
 
@@ -78,7 +78,7 @@ def create_app(
     development: bool = False,
     codes: console.Codes | None = None,
     hosts: Collection[str] | None = None,
-    room_bounds: Bounds | None = None,
+    session_bounds: Bounds | None = None,
     console_files: Mapping[str, bytes] | None = None,
     draft_files: Files | None = None,
     site: Site | None = LOCAL,
@@ -93,11 +93,11 @@ def create_app(
     waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. With
     `codes`, / leads to the console. Pages of `cors_origins`, like
     `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file, and the room of a draft; before such a process ends, it calls `app.state.rooms.close()`. `codes` are exchanged
-    for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP addresses are
-    refused, and those of pages of other origins, but for hooks, signed links and health. `room_bounds` and `console_files`, by
-    path, replace those of this release. `draft_files` is the folder that drafts are saved to; without it none can be. `site` None
-    leaves out the console and the drafts. Raises `ConfigError`.
+    over one file, and the session of a draft; before such a process ends, it calls `app.state.draft_editing.close()`. `codes` are
+    exchanged for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP
+    addresses are refused, and those of pages of other origins, but for hooks, signed links and health. `session_bounds` and
+    `console_files`, by path, replace those of this release. `draft_files` is the folder that drafts are saved to; without it none
+    can be. `site` None leaves out the console and the drafts. Raises `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -111,17 +111,17 @@ def create_app(
     )
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world, draft_files)
-    bounds = room_bounds or (Bounds() if development else ON_AWS)
-    rooms = Rooms(editing, bounds, lasting=development, beyond=site.beyond if site is not None else None)
+    bounds = session_bounds or (Bounds() if development else ON_AWS)
+    draft_editing = DraftSessions(editing, bounds, lasting=development, beyond=site.beyond if site is not None else None)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
-    seats = Seats(rooms, Standing(kept, api_keys, service.world.clock, fresh_ms=0, sessions=sessions).roles)
+    seats = Seats(draft_editing, Standing(kept, api_keys, service.world.clock, fresh_ms=0, sessions=sessions).roles)
     login = site.login if site is not None else None
     discovery = Discovery(login, service.world.http, service.world.clock) if login is not None else None
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
         public = Routes(app, documented=documented)
-        workflows.add_routes(guarded, service, links, partial(draft_texts.took_in, editing, rooms))
+        workflows.add_routes(guarded, service, links, partial(draft_texts.took_in, editing, draft_editing))
         schedules.add_routes(guarded, service, links)
         listing.add_routes(guarded, service, links)
         costs.add_routes(guarded, service)
@@ -140,22 +140,22 @@ def create_app(
         caller.add_routes(guarded)
         plain = Routes(app, [Depends(check)], documented=documented)
         if site is not None:
-            draft_routes.add_routes(guarded, editing, rooms)
-            draft_texts.add_settling(guarded, editing, rooms)
-            draft_texts.add_publishing(guarded, editing, rooms, log)
+            draft_routes.add_routes(guarded, editing, draft_editing)
+            draft_texts.add_settling(guarded, editing, draft_editing)
+            draft_texts.add_publishing(guarded, editing, draft_editing, log)
             if draft_files is not None:
-                draft_texts.add_saving(guarded, editing, draft_files, rooms, log)
-            draft_routes.add_editing(plain, rooms)
+                draft_texts.add_saving(guarded, editing, draft_files, draft_editing, log)
+            draft_routes.add_editing(plain, draft_editing)
             draft_texts.add_routes(plain, editing)
             draft_values.add_routes(plain, editing)
-            draft_running.add_routes(guarded, editing, rooms, links, log)
+            draft_running.add_routes(guarded, editing, draft_editing, links, log)
             draft_running.add_reading(plain, editing, links)
             importing.add_routes(plain)
             if codes is not None:  # before the files of the console, which have every other address below it
                 console.add_inviting(guarded, codes)
             console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
-                room.add_routes(plain, tickets)
+                draft_sessions.add_routes(plain, tickets)
         if development:
             add_development_routes(guarded, service, links)
         kind_routes.add_routes(guarded, service.world.kinds)
@@ -170,9 +170,9 @@ def create_app(
     app = Stepless(add_routes)
     hooks.serve(app, service, links)  # first: an app tries its routes one by one
     add_routes(app, documented=False)
-    app.state.rooms = rooms
+    app.state.draft_editing = draft_editing
     if development:
-        room.serve(app, tickets, seats)
+        draft_sessions.serve(app, tickets, seats)
     problems.install(app, app.routes)
     if hosts is not None:
         app.add_middleware(KnownHosts, hosts=hosts, origins=cors_origins)

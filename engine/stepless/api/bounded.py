@@ -13,13 +13,13 @@ from stepless.model.json import JSON
 from stepless.runtime.runlog import may_be_large
 from stepless.runtime.verbs.values import hash_of, value_bytes
 
-_ROOM: Final = 4_096  # bytes around the answer
+_SPACE: Final = 4_096  # bytes around the answer
 _Holder = dict[str, Any]
 T = TypeVar("T", bound=Mapping[str, object])
 _Place = tuple[_Holder, str]  # a mapping and one of its keys
 
 
-def bounded(answer: T, fields: Sequence[str], run_url: str, *, within: int = MAX_PAGE_BYTES - _ROOM) -> T:
+def bounded(answer: T, fields: Sequence[str], run_url: str, *, within: int = MAX_PAGE_BYTES - _SPACE) -> T:
     """The answer, or a copy whose JSON has at most `within` bytes. Replaces the largest values under `fields` first: values
     inside a field before the field as a whole."""
     if not may_be_large(answer, within // 6) or (over := len(encode(answer)) - within) <= 0:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from stepless.drafts.log.entries import LogEntry
 from stepless.model.json import JSON
 from stepless.ports import Draft
 from stepless.runtime.access.login import Login
-from stepless.runtime.drafts.items import Item, StartedRun
+from stepless.runtime.draft_runs import StartedRun
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`socket` is the address of the WebSocket API, empty where the server has the room of each draft itself. `beyond` passes
+    """`socket` is the address of the WebSocket API, empty where the server has the session of each draft itself. `beyond` passes
     items on to people whose sockets are there."""
 
     socket: str = ""
-    beyond: Callable[[Draft, Item | StartedRun | None], None] | None = None
+    beyond: Callable[[Draft, LogEntry | StartedRun | None], None] | None = None
     login: Login | None = None
 
 

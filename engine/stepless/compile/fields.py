@@ -9,7 +9,7 @@ from stepless.compile.parsed import Fields, ParsedNode
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
 from stepless.model.declaration.document import ConcurrencyView
-from stepless.model.declaration.written import NOTHING
+from stepless.model.declaration.views import NOTHING
 from stepless.model.findings import Change, Finding, Fix
 from stepless.model.graph import Config, Limits, Pace, Slots
 from stepless.model.json import JSON

@@ -13,7 +13,7 @@ from stepless.compile.order import Links
 from stepless.expressions.references import STRICT
 from stepless.limits import MAX_NESTED_CONTAINERS
 from stepless.model.declaration.document import AfterView, BodyView, DocumentView, EdgeView, NodeView
-from stepless.model.declaration.written import NOTHING
+from stepless.model.declaration.views import NOTHING
 from stepless.model.findings import Finding
 from stepless.model.graph import Config, Limits
 from stepless.model.json import JSON

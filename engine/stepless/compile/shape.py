@@ -108,7 +108,7 @@ def _without_misfits(
     findings: tuple[Finding, ...],
 ) -> Shape:
     """The valid rest, without faulty fields of nodes, faulty edges and faulty fields of the document."""
-    mended = dict(raw)
+    fixed = dict(raw)
     nodes = dict(raw["nodes"]) if isinstance(raw.get("nodes"), dict) else {}
     dropped_edges: set[int] = set()
     unreadable: set[str] = set()
@@ -120,29 +120,29 @@ def _without_misfits(
                 unreadable.add(node)
             case ("nodes", str(node), *inner):
                 incomplete |= not inner or inner[0] == "after"
-                nodes[node] = _mended_node(nodes[node], str(inner[0]) if inner else None)
+                nodes[node] = _fixed_node(nodes[node], str(inner[0]) if inner else None)
                 if not inner or inner[0] == "type":
                     untyped.add(node)
             case ("edges", int(place), *_):
                 dropped_edges.add(place)
             case (str(field), *_):
-                mended.pop(field, None)
+                fixed.pop(field, None)
                 incomplete |= field in ("nodes", "edges")
     for field, stand_in in _STAND_INS.items():
         if field in model.model_fields:
-            mended.setdefault(field, stand_in)
-    edges = mended.get("edges", [])
+            fixed.setdefault(field, stand_in)
+    edges = fixed.get("edges", [])
     places = [place for place in range(len(edges)) if place not in dropped_edges]
     if "nodes" in raw:
-        mended["nodes"] = {node: nodes[node] for node in nodes if node not in unreadable}
-    if "edges" in mended:
-        mended["edges"] = [edges[place] for place in places]
+        fixed["nodes"] = {node: nodes[node] for node in nodes if node not in unreadable}
+    if "edges" in fixed:
+        fixed["edges"] = [edges[place] for place in places]
     incomplete = incomplete or bool(unreadable or dropped_edges)
-    model.model_validate(mended)
-    return Shape(view(mended), findings, places, frozenset(unreadable), frozenset(untyped), incomplete)
+    model.model_validate(fixed)
+    return Shape(view(fixed), findings, places, frozenset(unreadable), frozenset(untyped), incomplete)
 
 
-def _mended_node(node: JSON, field: str | None) -> dict[str, JSON]:
-    mended = {name: value for name, value in node.items() if name != field} if isinstance(node, dict) and field else {}
-    mended.setdefault("type", _NO_TYPE)
-    return mended
+def _fixed_node(node: JSON, field: str | None) -> dict[str, JSON]:
+    fixed = {name: value for name, value in node.items() if name != field} if isinstance(node, dict) and field else {}
+    fixed.setdefault("type", _NO_TYPE)
+    return fixed

@@ -92,5 +92,5 @@ def _merged(lists: Iterable[tuple[Error, ...]]) -> tuple[Error, ...]:
 
 
 def _shortened(causes: tuple[Error, ...]) -> list[Error]:
-    room = MAX_CAUSES_CHARACTERS // max(1, len(causes))
-    return [cause if len(str(cause["message"])) <= room else {**cause, "message": cause["message"][:room]} for cause in causes]
+    space = MAX_CAUSES_CHARACTERS // max(1, len(causes))
+    return [cause if len(str(cause["message"])) <= space else {**cause, "message": cause["message"][:space]} for cause in causes]

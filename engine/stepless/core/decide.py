@@ -62,7 +62,7 @@ def decide(
     *,
     env: Mapping[str, str] = _NO_ENV,
     capacity: int | None = None,
-    room_ms: int | None = None,
+    spare_ms: int | None = None,
     steps: int | None = None,
     permits: Permits | None = None,
     lingering: Container[str] = (),
@@ -70,14 +70,14 @@ def decide(
 ) -> Decision:
     """Takes facts in order and returns the decision that follows from them. Afterwards `state` includes the decision's events.
 
-    `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `room_ms` the timeout of an attempt
+    `env` holds the values of `${NAME}`. `capacity` limits how many attempts run at once, and `spare_ms` the timeout of an attempt
     that begins (None: no limit); attempts beyond these limits are queued, and so are attempts that lack `permits` for the
     limits of their node or workflow (None: these are not applied), and those of instances in `lingering`, whose former attempt
     has ended and whose code has not returned. `exclusive`: the process executes no attempt of other runs and begins none, so that
     an exclusive attempt may begin. A decision whose evaluations take more than `steps` (None: no limit) takes all facts and
     leaves the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an
     ended run) changes nothing. Raises only `EngineBug`. """
-    decision = Decision(state, now_ms, env, capacity, room_ms, permits, lingering, exclusive)
+    decision = Decision(state, now_ms, env, capacity, spare_ms, permits, lingering, exclusive)
     for fact in facts:
         if state.ended:
             break

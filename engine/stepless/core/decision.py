@@ -55,12 +55,12 @@ class Decision:
     A decision that was cut is not `over`: after its events are committed, the runner decides again, with any new facts.
     """
 
-    __slots__ = ("state", "now_ms", "env", "capacity", "room_ms", "events", "dispatches", "aborts", "expiries",
+    __slots__ = ("state", "now_ms", "env", "capacity", "spare_ms", "events", "dispatches", "aborts", "expiries",
                  "start_failures", "spent", "mask", "masks", "notices", "last_starts", "permits", "lingering",
                  "exclusive")  # fmt: skip
 
     def __init__(
-        self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, room_ms: int | None,
+        self, state: State, now_ms: int, env: Mapping[str, str], capacity: int | None, spare_ms: int | None,
         permits: Permits | None = None, lingering: Container[str] = (), exclusive: bool = True,
     ) -> None:
         self.state = state
@@ -70,7 +70,7 @@ class Decision:
         self.now_ms = now_ms
         self.env = env
         self.capacity = capacity
-        self.room_ms = room_ms
+        self.spare_ms = spare_ms
         self.mask = mask_for(frozenset(env.values())) if env else NO_MASK
         self.masks = bool(env) and bool(self.mask)
         self.events: list[Event] = []
@@ -92,11 +92,11 @@ class Decision:
             return False
         if instance.id in self.lingering:
             return False
-        return self.room_ms is None or self.fits(instance)
+        return self.spare_ms is None or self.fits(instance)
 
     def fits(self, instance: Instance) -> bool:
         """Whether the timeout of an attempt is short enough for what is left of the invocation."""
-        return self.room_ms is None or instance.node.timeout_ms <= self.room_ms
+        return self.spare_ms is None or instance.node.timeout_ms <= self.spare_ms
 
     @property
     def over(self) -> bool:

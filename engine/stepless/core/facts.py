@@ -16,8 +16,8 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 class Begin(NamedTuple):
     """The run's first fact. `meta` is attached by the caller: trigger, tags, parent. `reused` maps instances to their result in
     an earlier run (the payload of `node.completed`): these complete with it instead of running. `kept` is what else is taken
-    over from that run, in the form of `core/kept.py`. `holds` were requested before the run began, so that it begins held.
-    """
+    over from that run, in the form of `core/reused_outcomes.py`. `holds` were requested before the run began, so that it begins
+    held. """
 
     inputs: JSON = None
     meta: Mapping[str, JSON] = _NOTHING

@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from stepless.core.branches import LOST, SATISFIED
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
-from stepless.core.kept import Payload, by_event, outcomes_of
 from stepless.core.rerun_targets import Target, target_of
+from stepless.core.reused_outcomes import Payload, by_event, outcomes_of
 from stepless.core.state import Instance, State, Status
 from stepless.model.call import token_of
 from stepless.model.graph import Body, Graph, Node

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from stepless.core.kept import Payload, outcomes_of
+from stepless.core.reused_outcomes import Payload, outcomes_of
 from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
-from stepless.core.kept import Payload, is_completion, suffix_of
+from stepless.core.reused_outcomes import Payload, is_completion, suffix_of
 from stepless.core.state import Instance, State, Status
 from stepless.limits import TAKEOVER_STEPS
 

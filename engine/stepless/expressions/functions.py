@@ -25,8 +25,8 @@ from stepless.expressions.values import (
     number,
     pay_for_search,
     pay_for_text,
-    room_for_items,
-    room_for_text,
+    space_for_items,
+    space_for_text,
     weigh,
 )
 from stepless.limits import MAX_LIST_ITEMS, MAX_NUMBER_CHARACTERS, MAX_ROUND_DIGITS, MAX_TEXT_CHARACTERS
@@ -99,7 +99,7 @@ def _text_of(value: JSON) -> str:
 def _object_of(value: JSON) -> dict[str, JSON]:
     if type(value) is not dict:
         raise Misfit(f"an object is needed, not {kind(value)}")
-    room_for_items(len(value))
+    space_for_items(len(value))
     return value
 
 
@@ -120,10 +120,10 @@ def _round(value: JSON, digits: JSON = None) -> JSON:
 
 def _cased(change: Callable[[str], str]) -> Callable[[JSON, Payer], JSON]:
     def cased(value: JSON, payer: Payer) -> JSON:
-        room_for_text(len(_text_of(value)))
+        space_for_text(len(_text_of(value)))
         pay_for_text(len(value) if value.isascii() else _CASING * len(value), payer)
         changed = change(value)
-        room_for_text(len(changed))
+        space_for_text(len(changed))
         return changed
 
     return cased
@@ -150,22 +150,22 @@ def _split(value: JSON, *more: Any) -> JSON:
     pay_for_search(len(separator or " "), len(_text_of(value)), payer)
     payer.spend(_PIECE * min(len(value), MAX_LIST_ITEMS))
     pieces = _text_of(value).split(separator, MAX_LIST_ITEMS)
-    room_for_items(len(pieces))
+    space_for_items(len(pieces))
     return pieces
 
 
 def _join(value: JSON, *more: Any) -> JSON:
     """Joins the items of a list to one text. Items that are not texts are formatted as in a template."""
     separator, payer = more if len(more) == 2 else ("", *more)
-    room_for_items(len(_items_of(value)))
+    space_for_items(len(_items_of(value)))
     payer.spend(sum(_PIECE if type(item) is str else _WRITTEN_PIECE for item in value))
     between = len(_text_of(separator)) * max(0, len(value) - 1)
-    room_for_text(between)
+    space_for_text(between)
     pieces: list[str] = []
     for item in value:
         pieces.append(to_text(item, payer))
         between += len(pieces[-1])
-        room_for_text(between)
+        space_for_text(between)
     pay_for_text(between, payer)
     return separator.join(pieces)
 
@@ -220,12 +220,12 @@ def _of(take: Callable[[dict[str, JSON]], list[JSON]], steps: int) -> Callable[[
     return taken
 
 
-def _truth(judge: Callable[[list[JSON]], bool]) -> Callable[[JSON, Payer], JSON]:
-    def judged(value: JSON, payer: Payer) -> JSON:
+def _truth(decide: Callable[[list[JSON]], bool]) -> Callable[[JSON, Payer], JSON]:
+    def decided(value: JSON, payer: Payer) -> JSON:
         payer.spend(len(_items_of(value)))
-        return judge(value)
+        return decide(value)
 
-    return judged
+    return decided
 
 
 def _default(value: JSON, fallback: JSON) -> JSON:

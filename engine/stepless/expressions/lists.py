@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stepless.expressions.faults import Misfit
 from stepless.expressions.texts import WRITING
-from stepless.expressions.values import COPYING, kind, number, pay_for_text, room_for_items, room_for_text, weigh
+from stepless.expressions.values import COPYING, kind, number, pay_for_text, space_for_items, space_for_text, weigh
 from stepless.limits import MAX_LIST_ITEMS, MAX_TEXT_CHARACTERS
 from stepless.model.json import JSON
 from stepless.model.scope import Payer
@@ -26,10 +26,10 @@ def merge(*given: Any) -> JSON:
     for one in objects:
         if type(one) is not dict:
             raise Misfit(f"an object is needed, not {kind(one)}")
-        room_for_items(len(one))
+        space_for_items(len(one))
         payer.spend(_MERGING * len(one))
         merged |= one
-        room_for_items(len(merged))
+        space_for_items(len(merged))
     return merged
 
 
@@ -44,7 +44,7 @@ def put(whole: JSON, place: JSON, value: JSON, payer: Payer) -> JSON:
         raise Misfit("the list has no item at this number", "a longer list is written <list> + [item]")
     copy: JSON = whole.copy()
     copy[place] = value
-    room_for_items(len(copy))
+    space_for_items(len(copy))
     return copy
 
 
@@ -56,7 +56,7 @@ def sort(value: JSON, *more: Any) -> JSON:
         raise Misfit(f"a list is needed, not {kind(value)}")
     if type(backwards) is not bool:
         raise Misfit(f"whether the order is descending is true or false, not {kind(backwards)}")
-    room_for_items(len(value))
+    space_for_items(len(value))
     payer.spend(_SORTING * len(value))
     texts = [item for item in value if type(item) is str]
     if not texts:
@@ -78,7 +78,7 @@ def numbers(*given: Any) -> JSON:
     if len(ends) == 3 and ends[2] == 0:
         raise Misfit("a range has no steps of 0")
     counted = range(*ends)
-    room_for_items(MAX_LIST_ITEMS + 1 if counted[MAX_LIST_ITEMS:] else len(counted))  # a long range has no `len`
+    space_for_items(MAX_LIST_ITEMS + 1 if counted[MAX_LIST_ITEMS:] else len(counted))  # a long range has no `len`
     payer.spend(_COUNTING * len(counted))
     return list(counted)
 
@@ -90,7 +90,7 @@ def pair(*given: Any) -> JSON:
         if type(one) is not list:
             raise Misfit(f"a list is needed, not {kind(one)}")
     shortest = min(map(len, lists))
-    room_for_items(shortest)
+    space_for_items(shortest)
     payer.spend((_PAIRING + COPYING * len(lists)) * shortest)
     return [list(items) for items in zip(*lists, strict=False)]
 
@@ -103,10 +103,10 @@ def repeat(value: JSON, times: JSON, payer: Payer) -> JSON:
         raise Misfit(f"the number of times is a whole number, not {kind(times)}")
     size = len(value) * max(0, times)
     if type(value) is str:
-        room_for_text(size)
+        space_for_text(size)
         pay_for_text(size, payer)
     else:
-        room_for_items(size)
+        space_for_items(size)
         payer.spend(COPYING * size)
     return value * times if size else value[:0]
 
@@ -120,5 +120,5 @@ def python_text(value: JSON, payer: Payer) -> JSON:
     elif value is not None and type(value) is not bool:
         number(value)
     written = str(value)
-    room_for_text(len(written))
+    space_for_text(len(written))
     return written

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from stepless.expressions.faults import Misfit
-from stepless.expressions.values import pay_for_text, room_for_text, weigh
+from stepless.expressions.values import pay_for_text, space_for_text, weigh
 from stepless.limits import MAX_TEXT_CHARACTERS
 from stepless.model.json import JSON
 from stepless.model.scope import Payer, Scope
@@ -55,7 +55,7 @@ def joined(pieces: Sequence[str | Evaluate]) -> Callable[[Scope], str]:
             text = piece if isinstance(piece, str) else to_text(piece(scope), scope)
             texts.append(text)
             characters += len(text)
-            room_for_text(characters)
+            space_for_text(characters)
         pay_for_text(characters, scope)
         return "".join(texts)
 

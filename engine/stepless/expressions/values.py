@@ -51,13 +51,13 @@ def number(value: JSON) -> JSON:
     return value
 
 
-def room_for_text(characters: int) -> None:
+def space_for_text(characters: int) -> None:
     """Raises `Misfit` if a text of this length is too long. Called before the text is built."""
     if characters > MAX_TEXT_CHARACTERS:
         raise Misfit(f"a text has at most {MAX_TEXT_CHARACTERS} characters")
 
 
-def room_for_items(items: int) -> None:
+def space_for_items(items: int) -> None:
     """Raises `Misfit` if a list of this length is too long. Called before the list is built."""
     if items > MAX_LIST_ITEMS:
         raise Misfit(f"a list has at most {MAX_LIST_ITEMS} items")
@@ -131,11 +131,11 @@ def add(left: JSON, right: JSON, payer: Payer) -> JSON:
         return number(left + right)
     if kinds == (str, str):
         size = len(left) + len(right)
-        room_for_text(size)
+        space_for_text(size)
         pay_for_text(size, payer)
         return left + right
     if kinds == (list, list):
-        room_for_items(len(left) + len(right))
+        space_for_items(len(left) + len(right))
         payer.spend(COPYING * (len(left) + len(right)))
         return left + right
     mend = "write str(…) around the other one" if str in kinds else ""
@@ -202,7 +202,7 @@ def part(whole: JSON, start: JSON, stop: JSON, payer: Payer) -> JSON:
         if end is not None and type(end) is not int:
             raise Misfit(f"the ends of a cut are integers, not {kind(end)}")
     cut = range(len(whole))[start:stop]
-    (room_for_text if type(whole) is str else room_for_items)(len(cut))
+    (space_for_text if type(whole) is str else space_for_items)(len(cut))
     payer.spend(len(cut) if type(whole) is str else COPYING * len(cut))
     return whole[start:stop]
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from stepless.compile import check_document
 from stepless.errors import ConfigError
-from stepless.flow.compiler.compiling import Written, compile_function
+from stepless.flow.compiler.compiler import Written, compile_function
 from stepless.flow.compiler.entries import Trigger
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Remark

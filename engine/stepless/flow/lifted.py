@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 
-from stepless.flow.compiler.beside import LiftedExpression
+from stepless.flow.compiler.attachments import LiftedExpression
 from stepless.flow.compiler.facts.types import UNKNOWN, is_failure, solid
 from stepless.flow.plain import failure_of, owned
 from stepless.flow.words import Answer, NodeError, code_of

@@ -1,4 +1,4 @@
-"""A run of a draft, also called a test run: what the version that is made for it says besides its document."""
+"""Reads and writes the metadata of the temporary version of a test run."""
 
 from __future__ import annotations
 

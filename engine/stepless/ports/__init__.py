@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from stepless.model.call import Call
 from stepless.model.exchange import Http, HttpAnswer, HttpRequest
+from stepless.ports.draft_connections import Connection, DraftConnections, Wire
 from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.places import Inspection, OpenStore, Record, StorePlace
-from stepless.ports.rooms import Connection, Rooms, Wire
 from stepless.ports.store import (
     ERASED,
     GRANTED,
@@ -77,7 +77,7 @@ __all__ = [
     "PublishedVersion",
     "Queue",
     "Rhythm",
-    "Rooms",
+    "DraftConnections",
     "RunFilter",
     "RunHead",
     "Sandbox",

@@ -13,7 +13,7 @@ from stepless.model.damage import json_object
 from stepless.model.json import JSON
 from stepless.ports import AuditEntry, RunHead
 from stepless.runtime.access.audit import kept_until_ms
-from stepless.runtime.drafts.draft_runs import forget_run
+from stepless.runtime.draft_runs import forget_run
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.headers import CLAIM, draft_of
 from stepless.runtime.world import World

@@ -16,7 +16,7 @@ from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.mentions import forget_mentions, redact_audit
 from stepless.runtime.metering import REMOVED_RUNS
-from stepless.runtime.relatives import living_parent
+from stepless.runtime.related_runs import living_parent
 from stepless.runtime.world import World, never_ahead
 
 _log = logging.getLogger(__name__)

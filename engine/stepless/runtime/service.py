@@ -14,7 +14,7 @@ from stepless.runtime.verbs import (
     bulk,
     costing,
     erasing,
-    holding,
+    holds,
     inspecting,
     publishing,
     replaying,
@@ -75,8 +75,8 @@ class Service:
     answer_pause = _verb(answering.answer_pause)
     check_decider = _verb(answering.check_decider)
     cancel = _verb(answering.cancel)
-    hold = _verb(holding.hold)
-    release = _verb(holding.release)
+    hold = _verb(holds.hold)
+    release = _verb(holds.release)
     erase = _verb(erasing.erase)
     skip = _verb(time_skip.skip_time)
     each_run = _verb(bulk.each_run)

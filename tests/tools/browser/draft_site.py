@@ -156,7 +156,7 @@ class Frames:
         socket.on("framereceived", lambda data: self.received.append(json.loads(data)))
 
     def ops(self, fits: Callable[[str], bool] = lambda text: True) -> list[dict[str, Any]]:
-        """The intents that were sent, of those whose text fits."""
+        """The requests that were sent, of those whose text fits."""
         return [frame for frame in self.sent if frame["t"] == "op" and fits(json.dumps(frame))]
 
     def of(self, type_: str) -> list[dict[str, Any]]:

@@ -10,23 +10,23 @@ from typing import Any
 
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
+from stepless.adapters.memory.draft_connections import MemoryDraftConnections
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.memory.queue import MemoryQueue
-from stepless.adapters.memory.rooms import MemoryRooms
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.memory.timers import MemoryTimers
+from stepless.drafts.operations.verbs import DraftVerbs
+from stepless.drafts.sessions.bounds import ON_AWS, Bounds
+from stepless.drafts.sessions.connections import Connections
+from stepless.drafts.sessions.fan_out import Fan
 from stepless.nodes import KIND_CODE, KINDS
-from stepless.ports import Draft, Op, Rooms
+from stepless.ports import Draft, DraftConnections, Op
 from stepless.runtime.access.api_keys import ApiKeys
+from stepless.runtime.access.current_roles import Standing
 from stepless.runtime.access.roles import Role
-from stepless.runtime.access.standing import Standing
 from stepless.runtime.access.tickets import Tickets
 from stepless.runtime.access.tokens import Key, Signer
-from stepless.runtime.rooms.bounds import ON_AWS, Bounds
-from stepless.runtime.rooms.connections import Connections
-from stepless.runtime.rooms.fan import Fan
-from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -72,7 +72,7 @@ class TroubledDrafts(MemoryDrafts):
 class Deployment:
     """One store, one gateway, and processes that serve them."""
 
-    def __init__(self, bounds: Bounds = ON_AWS, rooms: Rooms | None = None) -> None:
+    def __init__(self, bounds: Bounds = ON_AWS, rooms: DraftConnections | None = None) -> None:
         self.clock = SettableClock(1_700_000_000_000)
         self.store = MemoryStore()
         self.drafts = TroubledDrafts()
@@ -80,7 +80,7 @@ class Deployment:
             self.store, MemoryQueue(self.clock), MemoryTimers(), MemoryBlobs(), self.clock, MemorySecrets({}), KINDS,
             Versions(self.store, KINDS), KIND_CODE, drafts=self.drafts,
         )  # fmt: skip
-        self.rooms = rooms or MemoryRooms()
+        self.rooms = rooms or MemoryDraftConnections()
         self.gateway = Gateway()
         self.bounds = bounds
         self.keys = ApiKeys(self.store, self.clock)
@@ -155,8 +155,8 @@ class Seat:
         (by or self.process).connections.serve(event("MESSAGE", self.id, body=text, **more))
 
     def edit(self, n: int, name: str, base: int = 0, by: Process | None = None, **more: Any) -> None:
-        gestures = [{"writes": [["set", "doc", ["name"], name]]}]
-        self.say("op", by, **{"n": n, "tag": f"{self.id}-{n}", "base": base, "gestures": gestures, **more})
+        operations = [{"writes": [["set", "doc", ["name"], name]]}]
+        self.say("op", by, **{"n": n, "tag": f"{self.id}-{n}", "base": base, "gestures": operations, **more})
 
     def leave(self, by: Process | None = None) -> None:
         self.process.deployment.gateway.open.pop(self.id, None)

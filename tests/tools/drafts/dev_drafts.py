@@ -37,9 +37,9 @@ class Draft:
     def now(self) -> Any:
         return self.ask("GET", "/drafts/w")
 
-    def send(self, *gestures: Any) -> Any:
+    def send(self, *operations: Any) -> Any:
         self.n += 1
-        return self.ask("PUT", "/drafts/w/ops", op(1, self.n, base=self.now()["seq"]) | {"gestures": list(gestures)})["item"]
+        return self.ask("PUT", "/drafts/w/ops", op(1, self.n, base=self.now()["seq"]) | {"gestures": list(operations)})["item"]
 
     def says(self, value: Any) -> int:
         return int(self.send({"writes": [["set", self.said, ["with", "value"], value]]})["seq"])

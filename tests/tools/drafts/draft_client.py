@@ -11,16 +11,16 @@ from urllib.parse import urlsplit
 PATIENCE_S = 15
 
 
-def op(epoch: int, n: int, *gestures: Any, client: str = "c", base: int = 0, tag: str = "") -> dict[str, Any]:
-    """An intent; each gesture is a list of writes."""
+def op(epoch: int, n: int, *operations: Any, client: str = "c", base: int = 0, tag: str = "") -> dict[str, Any]:
+    """A request; each operation is a list of writes."""
     return {
         "epoch": epoch, "client": client, "n": n, "tag": tag or f"{client}-{n}", "base": base,
-        "gestures": [{"writes": list(writes)} for writes in gestures],
+        "gestures": [{"writes": list(writes)} for writes in operations],
     }  # fmt: skip
 
 
 def renames(name: str) -> list[Any]:
-    """A gesture that names the workflow."""
+    """An operation that names the workflow."""
     return [["set", "doc", ["name"], name]]
 
 

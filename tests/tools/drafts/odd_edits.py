@@ -1,4 +1,5 @@
-"""Intents that no client of ours sends: odd values at every place, names that mean something elsewhere, shapes that are wrong."""
+"""Requests that no client of ours sends: odd values at every place, names that mean something elsewhere, shapes that are
+wrong."""
 
 from __future__ import annotations
 
@@ -110,17 +111,17 @@ class Odd:
                 return [word, key, self.dice.choice(TEXTS), *([True] if self.dice.random() < 0.2 else [])]
         return [word, key]
 
-    def intent(self, epoch: int, n: int, base: int, keys: Sequence[str]) -> dict[str, Any]:
+    def request(self, epoch: int, n: int, base: int, keys: Sequence[str]) -> dict[str, Any]:
         """One of three has something odd at some place of its own form."""
         known = [*keys, *(f"block/n{number}" for number in range(1, 4))]
-        gestures: list[dict[str, Any]] = [
+        operations: list[dict[str, Any]] = [
             {"writes": [self.write(known) for _ in range(self.dice.randint(1, 4))]} for _ in range(self.dice.randint(1, 3))
         ]
         if self.dice.random() < 0.3:
-            gestures[0]["guards"] = [[self.key(known), self.path(), self.value()]]
-        if self.dice.random() < 0.2 and len(gestures[0]["writes"]) > 1:
-            gestures[0]["derived"] = [[1, 0]]
-        made = {"epoch": epoch, "client": "c", "n": n, "tag": f"t{n}", "base": base, "gestures": gestures}
+            operations[0]["guards"] = [[self.key(known), self.path(), self.value()]]
+        if self.dice.random() < 0.2 and len(operations[0]["writes"]) > 1:
+            operations[0]["derived"] = [[1, 0]]
+        made = {"epoch": epoch, "client": "c", "n": n, "tag": f"t{n}", "base": base, "gestures": operations}
         return self._spoiled(made) if self.dice.random() < 0.3 else made
 
     def _spoiled(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
+from stepless.drafts.log.editing import Decided
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.rules.requests import EditRequest
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.editing import Decided
-from stepless.runtime.drafts.items import Intent, Item
 
 State = dict[str, JSON]
 ORIGIN: JSON = {f"block/o{number}": {"x": 0} for number in range(6)}
@@ -18,8 +19,9 @@ BLOCK: JSON = {"id": "score", "type": "http", "parent": None, "order": "a0", "wi
 
 
 class PlainEditing:
-    """A gesture is one effect: `put key entity`, `del key`, `set key field value`, `splice key at removed text`. One on an entity
-    that is gone, or that another client has changed since the intent's base, is dropped with an outcome, unless it is a `put`."""
+    """An operation is one effect: `put key entity`, `del key`, `set key field value`, `splice key at removed text`. One on an
+    entity that is gone, or that another client has changed since the request's base, is dropped with an outcome, unless it is a
+    `put`."""
 
     def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
         if origin and "blocks" in origin:
@@ -51,15 +53,15 @@ class PlainEditing:
     def entities(self, state: State) -> Iterable[tuple[str, JSON]]:
         return state.items()
 
-    def resolve(self, state: State, intent: Intent, since: Sequence[Item]) -> Decided:
+    def resolve(self, state: State, request: EditRequest, since: Sequence[LogEntry]) -> Decided:
         changed = {effect[1] for item in since for effect in item.effects}
         trial, effects, outcomes = dict(state), list[JSON](), list[JSON]()
-        for place, gesture in enumerate(intent.gestures):
-            if gesture[0] != "put" and (gesture[1] not in trial or gesture[1] in changed):
-                outcomes.append([place, "gone" if gesture[1] not in trial else "changed_since"])
+        for place, operation in enumerate(request.operations):
+            if operation[0] != "put" and (operation[1] not in trial or operation[1] in changed):
+                outcomes.append([place, "gone" if operation[1] not in trial else "changed_since"])
             else:
-                effects.append(gesture)
-                self.fold(trial, [gesture])
+                effects.append(operation)
+                self.fold(trial, [operation])
         return Decided(effects, outcomes)
 
 
@@ -67,7 +69,7 @@ def canonical(state: Mapping[str, JSON]) -> str:
     return json.dumps(dict(sorted(state.items())), separators=(",", ":"))
 
 
-def random_gesture(rng: Random, keys: Sequence[str]) -> JSON:
+def random_operation(rng: Random, keys: Sequence[str]) -> JSON:
     key = rng.choice(keys)
     match rng.randrange(6):
         case 0:

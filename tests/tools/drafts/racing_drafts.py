@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from plain_editing import ORIGIN, PlainEditing, State, canonical, random_gesture
+from plain_editing import ORIGIN, PlainEditing, State, canonical, random_operation
 
+from stepless.drafts.log.checkpoints import checkpoint
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import Last, LogEntry
+from stepless.drafts.log.heads import new_head
+from stepless.drafts.log.opening import Opening
+from stepless.drafts.log.records import Records, Storage
+from stepless.drafts.rules.requests import EditRequest
 from stepless.ports import Draft, DraftHead, Drafts, Entity
-from stepless.runtime.drafts.checkpoints import checkpoint
-from stepless.runtime.drafts.heads import new_head
-from stepless.runtime.drafts.items import Intent, Item, Last
-from stepless.runtime.drafts.opening import Opening
-from stepless.runtime.drafts.records import Records, Storage
-from stepless.runtime.drafts.room import Room
-from stepless.runtime.drafts.sequencing import submit
 
 KEYS = [*ORIGIN, *(f"block/n{number}" for number in range(4)), "doc"]
 
@@ -71,27 +71,26 @@ class Worker:
         self._slow = steps(storage.drafts, rng)
         self._storage = storage._replace(drafts=self._slow)
         self._client, self._n = name, 0
-        self._room = self._opened()
+        self._begin()
 
-    def _opened(self) -> Room[State]:
-        head = self._storage.drafts.get_head("wf")
-        assert head is not None
-        return Opening(self._storage, PlainEditing()).open(head)
+    def _begin(self) -> None:
+        self._logs: DraftLogs[State] = DraftLogs(self._storage, PlainEditing())
+        self._warm = self._logs.current("wf")
 
     def go_on(self) -> None:
         choice = self._rng.randrange(10)
         if choice < 2:
             self._n += 1
-            gestures = [random_gesture(self._rng, KEYS) for _ in range(self._rng.randrange(1, 4))]
-            intent = Intent(self._client, self._n, f"{self._client}-{self._n}", self._room.seq, gestures)
-            assert isinstance(submit(self._room, intent, "ada", self._storage.clock), Item)
+            operations = [random_operation(self._rng, KEYS) for _ in range(self._rng.randrange(1, 4))]
+            request = EditRequest(self._client, self._n, f"{self._client}-{self._n}", self._warm.seq, operations)
+            assert isinstance(self._logs.commit(self._warm.draft, request, "ada"), LogEntry)
         elif choice == 2:
-            self._room.catch_up()
+            self._warm.catch_up()
         elif not self._slow.steps:
-            checkpoint(self._room, self._storage)
+            checkpoint(self._warm, self._storage)
         elif choice == 3 and self._rng.random() < 0.2:
             self._slow.steps.clear()
-            self._room = self._opened()
+            self._begin()
         else:
             self._slow.steps.pop(0)()
 
@@ -99,7 +98,7 @@ class Worker:
 def folded(storage: Storage, head: DraftHead, upto: int) -> tuple[State, dict[str, Last]]:
     """What the log says up to an item."""
     state, last = dict(ORIGIN), dict[str, Last]()
-    for item in Records(storage, head.draft).items(0):
+    for item in Records(storage, head.draft).entries(0):
         if item.seq <= upto:
             PlainEditing().fold(state, item.effects)
             last[item.client] = Last(item.n, item.seq, item.tag, item.by)
@@ -124,6 +123,6 @@ def openings(
         others()
         interrupted: Any = Interrupted(storage.drafts, others, rng)
         head = interrupted.get_head("wf")
-        room = opening(storage._replace(drafts=interrupted), PlainEditing()).open(head)
-        state, last = folded(storage, stored, room.seq)
-        yield canonical(room.state) == canonical(state) and room.last == last
+        warm = opening(storage._replace(drafts=interrupted), PlainEditing()).open(head)
+        state, last = folded(storage, stored, warm.seq)
+        yield canonical(warm.state) == canonical(state) and warm.last == last

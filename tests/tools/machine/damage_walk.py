@@ -7,6 +7,7 @@ from typing import Any
 
 from everything_stored import Engine, Filled, answer, serving
 
+from stepless.drafts.operations.diagnosis import damaged_drafts
 from stepless.ports import OpenStore
 from stepless.runtime.diagnosis.checking import diagnose
 from stepless.runtime.diagnosis.findings import Diagnosis
@@ -83,4 +84,4 @@ def diagnosed(path: Path) -> list[Diagnosis]:
 
 def diagnosed_in(runs: OpenStore) -> list[Diagnosis]:
     assert runs.inspection is not None
-    return [*diagnose(inspected(runs), runs.inspection)]
+    return [*diagnose(inspected(runs), runs.inspection, damaged_drafts)]

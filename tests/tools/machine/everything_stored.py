@@ -18,7 +18,7 @@ from stepless.core.limits.slots import Holder, encode_holders, place_in_line
 from stepless.core.stored.snapshot import encode_state
 from stepless.runtime.inbox import hold_signal
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.reserving import claim_key
+from stepless.runtime.session.rate_reservations import claim_key
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.stores import Kept
 
@@ -100,7 +100,7 @@ async def serving(kept: Kept, started: Callable[[Local], None] = lambda local: N
             async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers, timeout=PATIENCE_S) as ask:
                 yield Engine(engine, app, ask, host)
         finally:
-            await app.state.rooms.close()
+            await app.state.draft_editing.close()
             await engine.host.stop()
             await host
     finally:
@@ -177,11 +177,11 @@ async def answer(engine: Engine, run_id: str) -> None:
 async def _draft(engine: Engine, workflow: str) -> None:
     await engine.got("POST", f"/drafts/{workflow}", json={"from": "version"})
     for number in range(1, 4):
-        intent = op(1, number, renames(f"name {number}"), base=number - 1)
-        await engine.got("PUT", f"/drafts/{workflow}/ops", json=intent)
-    drafts = engine.app.state.rooms.drafts
+        request = op(1, number, renames(f"name {number}"), base=number - 1)
+        await engine.got("PUT", f"/drafts/{workflow}/ops", json=request)
+    drafts = engine.app.state.draft_editing.drafts
     drafts.checkpoint(workflow)
     drafts.drafting.keep_state(workflow)
-    intent = op(1, 4, renames("name 4"), base=3)
-    await engine.got("PUT", f"/drafts/{workflow}/ops", json=intent)
+    request = op(1, 4, renames("name 4"), base=3)
+    await engine.got("PUT", f"/drafts/{workflow}/ops", json=request)
     await engine.got("POST", f"/drafts/{workflow}/runs", json={"inputs": {}})

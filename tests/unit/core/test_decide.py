@@ -64,16 +64,16 @@ def test_nothing_is_started_without_a_slot_and_everything_with_the_next_process(
 
 def test_an_attempt_whose_time_does_not_fit_waits_and_lets_nobody_pass(play: Make, node: Node) -> None:
     run = play({"slow": node(timeout_ms=60_000), "quick": node(timeout_ms=1_000)})
-    assert ids(run.begin(room_ms=5_000)) == ["quick"]
+    assert ids(run.begin(spare_ms=5_000)) == ["quick"]
     assert run.status("slow") == "queued"
-    assert ids(run.complete("quick", room_ms=60_000)) == ["slow"]
+    assert ids(run.complete("quick", spare_ms=60_000)) == ["slow"]
 
 
 def test_a_retry_needs_a_slot_and_room_like_a_first_attempt(play: Make, node: Node) -> None:
     run = play({"a": node(retry={"attempts": 3, "backoff_ms": 100, "max_backoff_ms": 100})})
     run.begin()
     run.decide(Failed("a", 1, Failure("timeout")), at=2_000)
-    assert ids(run.decide(Tick(), at=2_100, room_ms=10)) == []
+    assert ids(run.decide(Tick(), at=2_100, spare_ms=10)) == []
     assert run.status("a") == "queued"
     assert run.folded().ready[0].node.id == "a"
     decision = run.decide(Tick(), at=2_200)
@@ -158,10 +158,10 @@ def test_at_most_once_is_tried_again_where_the_author_says_so(play: Make, node: 
 
 def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) -> None:
     run = play({"a": node(timeout_ms=70_000), "b": node("a")})
-    run.begin(room_ms=60_000)
+    run.begin(spare_ms=60_000)
     for hop in range(1, 9):
-        assert ids(run.decide(Continued(hop), room_ms=60_000)) == [] and not run.state.ended
-    run.decide(Continued(9), room_ms=60_000)
+        assert ids(run.decide(Continued(hop), spare_ms=60_000)) == [] and not run.state.ended
+    run.decide(Continued(9), spare_ms=60_000)
     assert run.state.status == "failed"
     error = run.events[-1].data["error"]
     assert error["code"] == "no_progress" and "a is next" in error["message"] and "70000" in error["message"]
@@ -169,12 +169,12 @@ def test_hand_overs_that_get_nothing_done_are_bounded(play: Make, node: Node) ->
 
 def test_a_hand_over_after_anything_got_done_counts_from_the_beginning(play: Make, node: Node) -> None:
     run = play({"a": node(), "b": node(), "c": node(timeout_ms=70_000)})
-    run.begin(room_ms=60_000)
+    run.begin(spare_ms=60_000)
     for first, name in ((1, "a"), (9, "b")):
         for hop in range(first, first + 8):
-            run.decide(Continued(hop), room_ms=60_000)
+            run.decide(Continued(hop), spare_ms=60_000)
         assert run.state.idle_hops == 8
-        run.complete(name, room_ms=60_000)
+        run.complete(name, spare_ms=60_000)
     assert run.state.status == "running" and run.state.idle_hops == 0
 
 

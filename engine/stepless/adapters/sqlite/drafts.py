@@ -54,13 +54,13 @@ class SqliteDrafts:
 
     def append_op(self, draft: Draft, op: Op) -> bool:
         check_op(draft, op)
-        return self._change(sql.APPEND_OP, (_room(draft), *op)) == 1
+        return self._change(sql.APPEND_OP, (_epoch_key(draft), *op)) == 1
 
     def read_ops(self, draft: Draft, after: int = 0, *, limit: int = 1000) -> Sequence[Op]:
-        return [shapes.OP.read(row) for row in self._rows(sql.READ_OPS, (_room(draft), after, page_size(limit)))]
+        return [shapes.OP.read(row) for row in self._rows(sql.READ_OPS, (_epoch_key(draft), after, page_size(limit)))]
 
     def last_op(self, draft: Draft) -> Op | None:
-        row = self._row(sql.LAST_OP, (_room(draft),))
+        row = self._row(sql.LAST_OP, (_epoch_key(draft),))
         return shapes.OP.read(row) if row else None
 
     # -- entities ---------------------------------------------------------------------------------------------------
@@ -69,26 +69,26 @@ class SqliteDrafts:
         for entity in entities:
             check_entity(draft, entity)
         if entities:
-            self._database.change_each(sql.PUT_ENTITY, [(_room(draft), *entity) for entity in entities])
+            self._database.change_each(sql.PUT_ENTITY, [(_epoch_key(draft), *entity) for entity in entities])
 
     def read_entities(self, draft: Draft, *, limit: int = 1000, cursor: str | None = None) -> Page[Entity]:
         limit, after = page_size(limit), decode_cursor(cursor, str)[0] if cursor is not None else ""
-        found = [shapes.ENTITY.read(row) for row in self._rows(sql.READ_ENTITIES, (_room(draft), after, limit + 1))]
+        found = [shapes.ENTITY.read(row) for row in self._rows(sql.READ_ENTITIES, (_epoch_key(draft), after, limit + 1))]
         return Page(tuple(found[:limit]), encode_cursor(found[limit - 1].key) if len(found) > limit else None)
 
     # -- states -----------------------------------------------------------------------------------------------------
 
     def put_state(self, draft: Draft, state: StateAt) -> None:
-        self._change(sql.PUT_STATE, (_room(draft), *state))
+        self._change(sql.PUT_STATE, (_epoch_key(draft), *state))
 
     def nearest_state(self, draft: Draft, seq: int) -> StateAt | None:
-        row = self._row(sql.NEAREST_STATE, (_room(draft), seq))
+        row = self._row(sql.NEAREST_STATE, (_epoch_key(draft), seq))
         return shapes.STATE.read(row) if row else None
 
     # -- removal ----------------------------------------------------------------------------------------------------
 
     def expire_entities(self, draft: Draft, expires_ms: int) -> None:
-        self._change(sql.EXPIRE_ENTITIES, {"room": _room(draft), "expires_ms": expires_ms})
+        self._change(sql.EXPIRE_ENTITIES, {"room": _epoch_key(draft), "expires_ms": expires_ms})
 
     def settle_former(self, draft: Draft) -> None:
         self._change(sql.SETTLE_FORMER, tuple(draft))
@@ -99,7 +99,7 @@ class SqliteDrafts:
                 self._change(statement, (now_ms, _FORGOTTEN))
 
 
-def _room(draft: Draft) -> str:
+def _epoch_key(draft: Draft) -> str:
     return f"{draft.workflow_id}#{draft.epoch}"
 
 

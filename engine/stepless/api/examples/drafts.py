@@ -37,7 +37,7 @@ _ITEM: Final[dict[str, Any]] = {
     "seq": 18, "client": "b7Qk2", "n": 3, "tag": "5f0c", "by": _PERSON, "at": 1_795_340_000_000,
     "effects": [["set", "doc", ["name"], "Refunds"]],
 }  # fmt: skip
-_INTENT: Final[dict[str, Any]] = {
+_REQUEST: Final[dict[str, Any]] = {
     "epoch": 2, "client": "b7Qk2", "n": 3, "tag": "5f0c", "base": 17,
     "gestures": [{"writes": [["set", "doc", ["name"], "Refunds"]]}],
 }  # fmt: skip
@@ -59,7 +59,7 @@ _FINDING: Final[DraftFindingOut] = {
         "guards": [[_MANAGER, ["with", "message"], "Refund <ordr.order_id>?"]],
     },
 }  # fmt: skip
-_GESTURES: Final = {**_PLACE, "gestures": [{"writes": [_WRITE]}]}
+_OPERATIONS: Final = {**_PLACE, "gestures": [{"writes": [_WRITE]}]}
 _DIFF: Final = {
     **_PLACE, "against": {"version": 3}, "document": [{"path": ["name"], "after": "Refunds"}], "nodes": [{
         "change": "changed", "path": ["manager"], "key": _MANAGER,
@@ -108,7 +108,7 @@ _CONVERTED: Final = {
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "convert_export": {_JSON: {"tool": "sim", "export": _EXPORT}},
     "open_draft": {_JSON: {"from": "version", "version": 3}},
-    "edit_draft": {_JSON: _INTENT},
+    "edit_draft": {_JSON: _REQUEST},
     "type_draft_text": {_JSON: {"seq": 18, "text": TEXT}},
     "restore_draft": {_JSON: {"version": 3}},
     "publish_draft": {_JSON: {"seq": 18, "message": "The manager has an hour"}},
@@ -130,16 +130,16 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "read_draft_document": {_JSON: {**_PLACE, "document": _DOCUMENT}},
     "read_draft_findings": {_JSON: {**_PLACE, "findings": [_FINDING]}},
     "read_draft_text": {_JSON: {**_PLACE, "format": "yaml", "text": TEXT}},
-    "type_draft_text": {_JSON: _GESTURES},
+    "type_draft_text": {_JSON: _OPERATIONS},
     "compare_draft": {_JSON: _DIFF},
     "read_draft_history": {_JSON: {"epoch": 2, "entries": [_ENTRY], "next_before": 17}},
-    "restore_draft": {_JSON: _GESTURES},
+    "restore_draft": {_JSON: _OPERATIONS},
     "publish_draft": {_JSON: {"version": 4, "hash": _HASH, "seq": 18, "warnings": []}},
     "save_draft": {_JSON: {"file": "refund-approval.yaml", "hash": _HASH, "seq": 18}},
     "run_draft_now": {_JSON: _STARTED},
     "list_draft_runs": {_JSON: {"runs": [_STARTED]}},
     "read_draft_conflicts": {_JSON: {**_PLACE, "conflicts": [_CONFLICT]}},
-    "settle_draft_conflict": {_JSON: _GESTURES},
+    "settle_draft_conflict": {_JSON: _OPERATIONS},
     "evaluate_draft": {_JSON: {**_PLACE, "run": _OVER, "value": "Refund o-12?", "nulls": [], "unread": []}},
     "read_draft_scope": {_JSON: _SCOPE},
 }

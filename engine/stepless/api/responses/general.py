@@ -7,7 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from stepless.api.responses.judged import LoopedOut, TestedOut
+from stepless.api.responses.evaluated_conditions import LoopedOut, TestedOut
 from stepless.model.json import JSON
 
 

@@ -29,7 +29,7 @@ from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
-from stepless.runtime.verbs import answering, holding
+from stepless.runtime.verbs import answering, holds
 from stepless.runtime.verbs.bulk import Surveyed
 from stepless.runtime.world import World
 
@@ -61,21 +61,21 @@ CHANGES: Final = (
         "Requests cancellation of the run. A repeated request has no further effect. A run that has ended answers 409.",
     ),
     Change(
-        "hold", holding.hold, "holding", HoldBody, HoldOut, "Hold a run",
+        "hold", holds.hold, "holding", HoldBody, HoldOut, "Hold a run",
         "Requests that the run be held: nothing new starts until it is released. Attempts in progress finish. The run still\n"
         "takes answers, deadlines and timers, but acts on them only after the release. Its own deadline is suspended. Child\n"
         "runs continue: hold them too. A repeated request has no further effect. A run that has ended answers 409.",
     ),
     Change(
-        "release", holding.release, "releasing", HoldBody, HoldOut, "Release a held run",
+        "release", holds.release, "releasing", HoldBody, HoldOut, "Release a held run",
         "Ends the hold: the run continues where it is. A run that is not held does not change, and what it waits for itself\n"
         "stays open. A run that has ended answers 409.",
     ),
     Change(
-        "pause", holding.hold, "pausing", HoldBody, HoldOut, "Hold a run, by its former name", "The same as `hold`.",
+        "pause", holds.hold, "pausing", HoldBody, HoldOut, "Hold a run, by its former name", "The same as `hold`.",
     ),
     Change(
-        "unpause", holding.release, "unpausing", HoldBody, HoldOut, "Release a held run, by its former name",
+        "unpause", holds.release, "unpausing", HoldBody, HoldOut, "Release a held run, by its former name",
         "The same as `release`.",
     ),
 )  # fmt: skip

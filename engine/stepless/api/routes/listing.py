@@ -22,7 +22,7 @@ from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
 from stepless.runtime.headers import draft_of, number_of, version_of
-from stepless.runtime.resting import UNREADABLE
+from stepless.runtime.run_backoff import UNREADABLE
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.searching import (
     Wanted,

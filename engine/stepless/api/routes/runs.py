@@ -22,6 +22,7 @@ from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
 from stepless.api.replies import draft_out, fitting, instant, page, parent_out, reply, rerun_out, value_reply
 from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
+from stepless.api.responses.evaluated_conditions import LoopedOut, TestedOut
 from stepless.api.responses.general import (
     CallOut,
     ExceptionOut,
@@ -37,9 +38,8 @@ from stepless.api.responses.general import (
     TagOut,
     TagsOut,
 )
-from stepless.api.responses.judged import LoopedOut, TestedOut
 from stepless.api.waiting import Rest, Watch, overview
-from stepless.core.history.called import Called
+from stepless.core.history.call_parameters import Called
 from stepless.core.history.tags import Tag
 from stepless.core.history.trace import NodeRecord
 from stepless.errors import InvalidRequest

@@ -29,7 +29,7 @@ from stepless.limits import (
 from stepless.model.encoding import encode
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.digesting import Digests, Shown
+from stepless.runtime.verbs.summaries import Digests, Shown
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_INSTANCE_CHARACTERS)]

@@ -23,10 +23,10 @@ from stepless.compile.reading.read import Syntax
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_VERSION
-from stepless.model.attached import Attached, decode_attached
 from stepless.model.json import JSON
+from stepless.model.version_metadata import Attached, decode_attached
 from stepless.ports import StoredVersion
-from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.publishing import Published
 from stepless.runtime.versions import document_of, version_damage

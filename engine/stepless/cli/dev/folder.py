@@ -20,13 +20,13 @@ from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, TransientError
 from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
-from stepless.model.attached import Attached
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
+from stepless.model.version_metadata import Attached
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.fitting import too_long
+from stepless.runtime.verbs.attempt_fit import too_long
 from stepless.runtime.verbs.publishing import Published
 
 FileStates = Mapping[str, tuple[int, int]]

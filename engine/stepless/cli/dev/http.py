@@ -92,7 +92,7 @@ class Connection(H11Protocol):
         super().connection_made(Joining(transport, self.loop))  # type: ignore[arg-type]  # it uses a few methods of a transport
         self._follow()
         if len(self.connections) > self.bounds.connections:
-            self._make_room()
+            self._make_space()
 
     def connection_lost(self, exc: Exception | None) -> None:
         for alarm in (self._alarm, self._send_alarm):
@@ -162,7 +162,7 @@ class Connection(H11Protocol):
         message = f"the {what} of the request did not arrive within {self._wait_ms() / 1000:g} s"
         self._refuse(InvalidRequest(message, code="request_timeout", status=408, mend="send the whole request at once"))
 
-    def _make_room(self) -> None:
+    def _make_space(self) -> None:
         """Closes one connection: the one whose client has been slowest to send, or else this new one."""
         others = [other for other in self.connections if other is not self and isinstance(other, Connection)]
         waiting = [other for other in others if other._phase is not None or other.transport.is_closing()]

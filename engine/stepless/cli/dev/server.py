@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stepless.api.app import create_app
 from stepless.api.auth import local_user
-from stepless.api.rooms.following import Rooms
+from stepless.api.draft_sessions.sessions import DraftSessions
 from stepless.api.routes.console import Codes, is_built
 from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder
@@ -25,11 +25,11 @@ from stepless.cli.dev.run_lines import RunLines, announcement, console_address
 from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.collector import resting_collector, serving_collector
 from stepless.compile import parse
+from stepless.drafts.operations.files import file_changed
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, NotFound, Refused, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS, SETTLE_MS, WATCH_MS
 from stepless.nodes.function import names
 from stepless.runtime.access.sessions import Sessions
-from stepless.runtime.verbs.drafts.files import file_changed
 from stepless.runtime.wiring.equipment import retention_ms
 from stepless.runtime.wiring.exporting import EVENTS_URL
 from stepless.runtime.wiring.local import Local, local
@@ -111,7 +111,7 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
         built.service, api_keys=[key], base_url=url, cors_origins=origins, development=True, codes=codes,
         hosts=[arguments.host, *arguments.allow_host], draft_files=folder.files,
     )  # fmt: skip
-    folder.on_read = partial(_bring_in, app.state.rooms, folder.files)
+    folder.on_read = partial(_bring_in, app.state.draft_editing, folder.files)
     folder.read_all()
 
     def announce() -> None:
@@ -128,12 +128,12 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     stopping = asyncio.create_task(stop.wait())
     restarting = asyncio.create_task(overdue.wait())
     watching = asyncio.create_task(_watch(folder))
-    sweeping = asyncio.create_task(app.state.rooms.sweep())
+    sweeping = asyncio.create_task(app.state.draft_editing.sweep())
     try:
         await asyncio.wait({runner, web, stopping, watching, restarting}, return_when=asyncio.FIRST_COMPLETED)
         restarts = restarting.done() and not stop.is_set()
         drained = await _close(built, server, web, restarts=restarts)
-        await app.state.rooms.close()
+        await app.state.draft_editing.close()
         lines.flush()
     finally:
         stopping.cancel()
@@ -154,10 +154,10 @@ async def _serve(built: Local, folder: Folder, listener: socket.socket, argument
     return 0 if stop.is_set() else 1
 
 
-def _bring_in(rooms: Rooms, files: DraftFiles, path: Path, text: str) -> None:
+def _bring_in(sessions: DraftSessions, files: DraftFiles, path: Path, text: str) -> None:
     """Brings in the differences of a file to the base of the draft, if there is one, and passes them on to those who edit it.
     Call it in the event loop. A file that cannot be read was reported by the folder: the draft stays as it is."""
-    drafts = rooms.drafts
+    drafts = sessions.drafts
     try:
         workflow_id = parse(text, syntax="json" if path.suffix == ".json" else None).get("id")
         if not isinstance(workflow_id, str):
@@ -165,8 +165,8 @@ def _bring_in(rooms: Rooms, files: DraftFiles, path: Path, text: str) -> None:
         newest = drafts.world.store.newest_version(workflow_id)
         item = file_changed(drafts, files, workflow_id, files.name_of(path), text, newest.number if newest is not None else 0)
         if item is not None:
-            rooms.pass_on(drafts.drafting.head(workflow_id).draft, item)
-        rooms.rebased(workflow_id)
+            sessions.pass_on(drafts.drafting.head(workflow_id).draft, item)
+        sessions.rebased(workflow_id)
     except (DocumentRefused, NotFound, Refused):
         return  # not a document, no draft of it, or a store without drafts
     except SteplessError as error:

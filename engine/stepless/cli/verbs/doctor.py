@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stepless.cli.reach.gateway import DEFAULT_DB
 from stepless.cli.terminal.showing import put_json
+from stepless.drafts.operations.diagnosis import damaged_drafts
 from stepless.errors import InvalidRequest, Refused
 from stepless.ports import OpenStore
 from stepless.runtime.diagnosis.checking import diagnose
@@ -29,7 +30,7 @@ def _report(arguments: argparse.Namespace, runs: OpenStore) -> int:
         message = "this store cannot be read as it is"
         raise Refused(message, code="not_inspectable", status=501, place=_where(arguments), mend="ask the maker of its package")
     damaged = 0
-    for found in diagnose(inspected(runs), runs.inspection):
+    for found in diagnose(inspected(runs), runs.inspection, damaged_drafts):
         damaged += 1
         if arguments.json:
             put_json({"place": found.place, "why": found.why, "affects": found.affects, "mend": found.mend})

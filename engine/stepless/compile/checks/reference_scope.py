@@ -36,7 +36,7 @@ def reference_findings(parsed: Parsed) -> Iterator[Finding]:
             for reference in references:
                 yield from _of_reference(parsed, (node, place, reference), seen)
     for body in parsed.bodies:
-        yield from _out_of_sight(body, seen.get(id(body), []))
+        yield from _out_of_scope(body, seen.get(id(body), []))
 
 
 def findings_of(parsed: Parsed, node: ParsedNode, place: str, references: Iterable[Reference]) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def findings_of(parsed: Parsed, node: ParsedNode, place: str, references: Iterab
     for reference in references:
         yield from _of_reference(parsed, (node, place, reference), seen)
     for body in parsed.bodies:
-        yield from _out_of_sight(body, seen.get(id(body), []))
+        yield from _out_of_scope(body, seen.get(id(body), []))
 
 
 def _of_reference(
@@ -213,7 +213,7 @@ def _inner(parsed: Parsed, mention: Mention) -> Finding:
     return _finding("inner_node_read", mention, message, f"Read the results of the container: `<{container.id}>`.")
 
 
-def _out_of_sight(body: ParsedBody, asked: Collection[tuple[ParsedNode, ParsedNode, Mention]]) -> Iterator[Finding]:
+def _out_of_scope(body: ParsedBody, asked: Collection[tuple[ParsedNode, ParsedNode, Mention]]) -> Iterator[Finding]:
     """A finding for each reference to a node that is not upstream. Skips a body with gaps or cycles, where paths are unknown."""
     if not asked or body.incomplete:
         return

@@ -13,9 +13,9 @@ from typing import Any
 from stepless.core.decision import iso
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
 from stepless.core.fold import apply, subject
-from stepless.core.history.called import Called, called
+from stepless.core.history.call_parameters import Called, called
+from stepless.core.history.evaluated_conditions import Looped, Tested, looped, tested
 from stepless.core.history.forks import Forks
-from stepless.core.history.judged import Looped, Tested, looped, tested
 from stepless.core.history.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import LIMIT

@@ -135,15 +135,15 @@ def change(
     if entry is not None and entry.epoch > mine.epoch:
         return Changed(holders, 0, (), False)
     others = without(holders, (run_id,))
-    room = max_slots - mine.number - sum(holder.number for holder in others.values())
-    kept = 0 if asked.gone else max(0, min(room, _kept_for(entry, mine, 0 if asked.parks else held)))
+    free = max_slots - mine.number - sum(holder.number for holder in others.values())
+    kept = 0 if asked.gone else max(0, min(free, _kept_for(entry, mine, 0 if asked.parks else held)))
     own = kept if asked.all_kept else min(asked.want, kept) - min(asked.want, kept) % asked.weight
-    room -= own if asked.want else kept
+    free -= own if asked.want else kept
 
     me = _Hungry("", asked.weight, max(0, asked.want - own), mine.number + own)
     hungry = _hungry(others, run_id, me, line)
     runs = len({*others, *map(run_in_line, line)} | ({run_id} if mine.number or asked.want else set()))
-    _divide(hungry, room, fair_share(max_slots, max(1, runs)))
+    _divide(hungry, free, fair_share(max_slots, max(1, runs)))
 
     served = [one.place for one in hungry if one is not me and one.gets]
     for one in hungry:
@@ -184,20 +184,20 @@ def _hungry(others: Holders, run_id: str, me: _Hungry, line: Sequence[str]) -> l
     return found
 
 
-def _divide(hungry: Sequence[_Hungry], room: int, share: int) -> None:
-    """Divides `room` slots: first up to the fair share of each, then what is left among those that still lack slots."""
+def _divide(hungry: Sequence[_Hungry], free: int, share: int) -> None:
+    """Divides `free` slots: first up to the fair share of each, then what is left among those that still lack slots."""
     for one in hungry:
         most = max(share, one.weight) - one.has
         if one.want and most >= one.weight:
-            if room < one.weight:
+            if free < one.weight:
                 return
-            room -= one.give(min(most, room))
+            free -= one.give(min(most, free))
     while lacking := [one for one in hungry if one.want - one.gets >= one.weight]:
-        each = fair_share(room, len(lacking))
+        each = fair_share(free, len(lacking))
         for one in lacking:
-            if room < one.weight:
+            if free < one.weight:
                 return
-            room -= one.give(min(max(each, one.weight), room))
+            free -= one.give(min(max(each, one.weight), free))
 
 
 def _granted(entry: Holder | None, number: int, until_ms: int) -> Holder:

@@ -6,7 +6,7 @@ the next one writes it (so does `writes`). A format that is only read waits here
 
 Not every addition is a new format: releases ignore fields of events, headers and documents that they do not know. What a release
 would misunderstand without knowing it gets a new format. An unknown format, type of event or kind of node is refused, and the run
-rests until a release that knows it (`runtime/resting.py`).
+rests until a release that knows it (`runtime/run_backoff.py`).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepless.flow.compiler.attachments import LiftedExpression
 from stepless.flow.compiler.awaiting.awaits import constant, takes_all
-from stepless.flow.compiler.beside import LiftedExpression
 from stepless.flow.compiler.expressions.lifting import function_name
 from stepless.flow.compiler.expressions.reading import as_float
 from stepless.flow.compiler.facts.scopes import Settled

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from stepless.flow.compiler.beside import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedExpression, PartSource
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
@@ -30,7 +30,7 @@ _WRITTEN: Final = (
     "level", "frontier", "variables", "lifted", "warnings", "frames", "bound", "values", "kinds", "_taken", "_numbers",
     "_handled",
 )  # fmt: skip
-_ID_ROOM: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
+_ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Unit:
         base = self.shown.get(base, base)
         if not (base.isascii() and base.isidentifier()):
             base = re.sub(r"[^A-Za-z0-9_-]", "_", base) or "step"
-        base = base[:_ID_ROOM]
+        base = base[:_ID_SPACE]
         if base in RESERVED_IDS or not (base[0].isalpha() or base[0] == "_"):
             base = f"{base}_" if base[0].isalpha() else f"_{base}"
         number = self._numbers.get(base, 1)

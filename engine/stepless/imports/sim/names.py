@@ -11,7 +11,7 @@ from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
 
 ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_ROOM_FOR_NUMBER: Final = 8
+_SPACE_FOR_NUMBER: Final = 8
 
 
 def compared(name: str) -> str:
@@ -22,7 +22,7 @@ def compared(name: str) -> str:
 def word(name: str, fallback: str = "block") -> str:
     """`name` with only the characters that ids may have; `fallback` if none is left."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_name).strip("_-")[: MAX_ID_CHARACTERS - _ROOM_FOR_NUMBER]
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_name).strip("_-")[: MAX_ID_CHARACTERS - _SPACE_FOR_NUMBER]
     if not plain:
         return fallback
     return plain if plain[0].isalpha() else f"n_{plain}"

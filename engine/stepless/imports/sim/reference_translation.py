@@ -60,10 +60,10 @@ class Read:
 
     def expression(self) -> str:
         """The reference in an expression. Steps that cannot be written between `<` and `>` follow in brackets."""
-        room = next((place for place, s in enumerate(self.steps) if isinstance(s, str) and not _WRITABLE.fullmatch(s)), None)
-        room = min(len(self.steps) if room is None else room, MAX_REFERENCE_STEPS)
-        inner = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps[:room])
-        outer = "".join(f"[{step if isinstance(step, int) else quoted(step)}]" for step in self.steps[room:])
+        space = next((place for place, s in enumerate(self.steps) if isinstance(s, str) and not _WRITABLE.fullmatch(s)), None)
+        space = min(len(self.steps) if space is None else space, MAX_REFERENCE_STEPS)
+        inner = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps[:space])
+        outer = "".join(f"[{step if isinstance(step, int) else quoted(step)}]" for step in self.steps[space:])
         return f"<{self.root}{inner}>{outer}"
 
     def template(self) -> str:

@@ -32,7 +32,7 @@ from stepless.model.declaration.policies import (
     OnParentFailure,
     Retry,
 )
-from stepless.model.declaration.written import NOTHING, View, field
+from stepless.model.declaration.views import NOTHING, View, field
 from stepless.model.durations import parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON
 

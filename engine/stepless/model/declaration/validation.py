@@ -26,7 +26,7 @@ from stepless.limits import MAX_SOURCE_PARTS
 from stepless.model.declaration import document, field_types, policies
 from stepless.model.declaration.document import MERGE_ALIASES
 from stepless.model.declaration.field_types import NodeId, Word
-from stepless.model.declaration.written import View
+from stepless.model.declaration.views import View
 from stepless.model.work import CAUSES
 
 RETRY_CAUSES: Final = (*CAUSES, "outcome_unknown")

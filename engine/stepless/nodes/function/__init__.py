@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from stepless.nodes.function.call import FunctionCall
-    from stepless.nodes.function.described import describe
+    from stepless.nodes.function.description import describe
     from stepless.nodes.function.kind import KIND, run
     from stepless.nodes.function.registry import (
         MODULES_VARIABLE,
@@ -28,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES: Final = {
-    "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "described", "function": "registry",
+    "FunctionCall": "call", "KIND": "kind", "MODULES_VARIABLE": "registry", "describe": "description", "function": "registry",
     "load_modules": "registry", "name_of": "registry", "names": "registry", "node": "registry", "register_waiting": "registry",
     "replacing_registrations": "registry", "run": "kind", "signatures": "registry",
 }  # fmt: skip

@@ -12,31 +12,29 @@ from stepless.compile.stored import compile_stored, is_intact
 from stepless.core.limits.slots import whole_places
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
-from stepless.editing.document import to_document
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
 from stepless.limits import MAX_DIAGNOSES
-from stepless.model.attached import attached_damage
 from stepless.model.damage import FAULTS, Damage, damage_in, told_by, why_of
 from stepless.model.ids import is_slug
 from stepless.model.packing import unpack
 from stepless.model.tally import is_tally
+from stepless.model.version_metadata import attached_damage
 from stepless.ports import ERASED, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
 from stepless.runtime.access.audit import read_entry
 from stepless.runtime.diagnosis.claims import claim_fault, newest_keys
 from stepless.runtime.diagnosis.findings import OTHER, RESTORE, RULES, Diagnosis
-from stepless.runtime.drafts.heads import base_of, each_head, origin_of
 from stepless.runtime.exporting.cursors import decode as decode_cursors
 from stepless.runtime.header_notes import damage_of, inputs_of
 from stepless.runtime.inbox import check_signal_body
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.drafts.verbs import DraftVerbs
 from stepless.runtime.verbs.inspecting import graph_of
 from stepless.runtime.world import World
 
 _WAITS: Final = re.compile(r"(failed:.+|([a-z]+( [a-z]+)*)?)")
 _OWNER: Final = re.compile(r"[-+]|[A-Za-z0-9-]{8,}")
-_ROOM: Final = re.compile(r"[a-z0-9-]+#\d+")
+_EPOCH_KEY: Final = re.compile(r"[a-z0-9-]+#\d+")
 _OF_RUN: Final = frozenset({"inbox", "snapshot", "log_number"})  # records that belong to a run
+DraftCheck = Callable[[World], Iterator[Diagnosis]]
 
 
 @dataclass
@@ -51,10 +49,10 @@ class Seen:
     named: list[tuple[str, str, str]] = field(default_factory=list)  # table, key, the run or workflow that it names
 
 
-def diagnose(world: World, inspection: Inspection) -> Iterator[Diagnosis]:
-    """Everything that is damaged, at most MAX_DIAGNOSES, each place once."""
+def diagnose(world: World, inspection: Inspection, check_drafts: DraftCheck) -> Iterator[Diagnosis]:
+    """Everything that is damaged, at most MAX_DIAGNOSES, each place once. `check_drafts` yields what is damaged in the drafts."""
     told = set[str]()
-    for found in _all(world, inspection):
+    for found in _all(world, inspection, check_drafts):
         if found.place not in told:
             told.add(found.place)
             yield found
@@ -62,7 +60,7 @@ def diagnose(world: World, inspection: Inspection) -> Iterator[Diagnosis]:
                 return
 
 
-def _all(world: World, inspection: Inspection) -> Iterator[Diagnosis]:
+def _all(world: World, inspection: Inspection, check_drafts: DraftCheck) -> Iterator[Diagnosis]:
     seen = Seen()
     for damage in inspection.faults():
         yield Diagnosis(damage.place, damage.why, "whatever is stored there", damage.mend or RESTORE)
@@ -81,7 +79,7 @@ def _all(world: World, inspection: Inspection) -> Iterator[Diagnosis]:
         yield from _version(world, workflow_id, number)
     for run_id in sorted(seen.runs):
         yield from _run(world, run_id)
-    yield from _drafts(world)
+    yield from check_drafts(world)
 
 
 def _note(record: Record, seen: Seen) -> None:
@@ -131,7 +129,7 @@ def _signal(parts: Mapping[str, Any]) -> Damage | None:
 
 
 def _packed(parts: Mapping[str, Any]) -> Damage | None:
-    if not _ROOM.fullmatch(parts["room"]):
+    if not _EPOCH_KEY.fullmatch(parts["room"]):
         raise Damaged("it names no draft", place=f"the room {parts['room']!r}", mend=RESTORE)
     data = parts["data"] if "data" in parts else parts["value"]
     if data is not None and data[:1] != b"@":  # else it is the key of a blob
@@ -275,19 +273,3 @@ def _log(world: World, head: RunHead) -> Iterator[Diagnosis]:
         fault = why_of(error)
     if fault:
         yield RULES["snapshot"].of(Damage(f"snapshot of {head.run_id}", fault), head.run_id)
-
-
-def _drafts(world: World) -> Iterator[Diagnosis]:
-    if world.drafts is None:
-        return
-    verbs, rule = DraftVerbs(world), RULES["draft"]
-    for head in each_head(world.drafts):
-        try:
-            origin_of(head)
-            base_of(head)
-            if head.is_open:
-                to_document(verbs.drafting.opened(head).state)
-        except (Damaged, LogUnreadable) as error:
-            yield rule.of(damage_in(error, f"draft of {head.workflow_id}"), head.workflow_id)
-        except FAULTS as error:
-            yield rule.of(Damage(f"draft of {head.workflow_id}", why_of(error)), head.workflow_id)

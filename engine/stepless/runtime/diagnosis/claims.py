@@ -13,7 +13,7 @@ from stepless.runtime.access.api_keys import read_keys
 from stepless.runtime.access.sessions import read_sessions
 from stepless.runtime.access.signing_keys import readable_keys
 from stepless.runtime.diagnosis.findings import RESTORE, Diagnosis
-from stepless.runtime.drafts.draft_runs import read_runs
+from stepless.runtime.draft_runs import read_runs
 from stepless.runtime.triggers.schedule_records import read_pause, read_progress
 from stepless.runtime.verbs.publishing import owner_of
 

@@ -1,4 +1,4 @@
-"""The first facts of a run: its inputs, what the header says about its start, and what its inbox holds."""
+"""Collects the first facts of a run: its inputs, what the header says about its start, and what its inbox holds."""
 
 from __future__ import annotations
 

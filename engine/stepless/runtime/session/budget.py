@@ -35,8 +35,8 @@ class Budget:
 
     def fits(self, timeout_ms: int) -> bool:
         """Whether an attempt with this timeout may still be started."""
-        room_ms = self.room_ms
-        return room_ms is None or timeout_ms <= room_ms
+        spare_ms = self.spare_ms
+        return spare_ms is None or timeout_ms <= spare_ms
 
     @property
     def leaving_ms(self) -> float:
@@ -44,6 +44,6 @@ class Budget:
         return max(0.0, self.remaining_ms - self.margin_ms / 2) if self.hard else self.margin_ms
 
     @property
-    def room_ms(self) -> int | None:
+    def spare_ms(self) -> int | None:
         """The longest attempt that may still be started; None if there is no limit."""
         return max(0, int(self.remaining_ms) - self.margin_ms) if self.hard else None

@@ -35,9 +35,9 @@ from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import create_run
+from stepless.runtime.id_suggestions import near_workflow
 from stepless.runtime.inbox import ChildOutcome
-from stepless.runtime.nearest import near_workflow
-from stepless.runtime.relatives import note_rerun
+from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.execute import REPEATS
 from stepless.runtime.signalling import put_signal

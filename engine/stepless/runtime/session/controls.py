@@ -8,7 +8,7 @@ from stepless.core.facts import Stopped
 from stepless.core.state import State
 from stepless.errors import LogUnreadable
 from stepless.ports import Lease, RunHead
-from stepless.runtime import resting
+from stepless.runtime import run_backoff
 from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempts
 from stepless.runtime.session.exclusivity import Exclusivity
@@ -70,7 +70,7 @@ class Controls:
 
     def rest(self, error: LogUnreadable) -> bool:
         """Releases the lease of a run whose log cannot be read. False if another process has taken it."""
-        return resting.rest(self._world, self._head, self._lease, error)
+        return run_backoff.rest(self._world, self._head, self._lease, error)
 
     def close(self) -> None:
         """Cancels the attempts, notices and exports that are still running."""

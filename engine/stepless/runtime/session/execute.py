@@ -23,7 +23,7 @@ from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
 from stepless.raised import described, message_of, origin_of
 from stepless.runtime.session.moderation import Gate
-from stepless.runtime.session.tooling import SMALL, check_size, tools_of
+from stepless.runtime.session.tool_nodes import SMALL, check_size, tools_of
 from stepless.runtime.world import World
 
 REPEATS: Final = "repeats"  # of what kinds may know: the child run that a call repeats, as `State.calls` names it

@@ -1,4 +1,4 @@
-"""How a session leaves its run: it hands over, parks or ends, and releases the lease. A session whose run has lingering code
+"""Ends a session: it hands over, parks or ends its run, and releases the lease. A session whose run has lingering code
 (`lingering`) cannot release it: the lease lapses soon after, when the process has ended itself."""
 
 from __future__ import annotations

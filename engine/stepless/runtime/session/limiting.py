@@ -57,8 +57,8 @@ from stepless.limits import (
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.reserving import Retried as Retried
-from stepless.runtime.session.reserving import claim_key, holders_in, pause_after, reserve
+from stepless.runtime.session.rate_reservations import Retried as Retried
+from stepless.runtime.session.rate_reservations import claim_key, holders_in, pause_after, reserve
 from stepless.runtime.world import World
 
 

@@ -226,7 +226,7 @@ class Session(Controls):
         now_ms, limiter = self._world.clock.now_ms() + self._ahead_ms, self._limiter
         return decide(
             self._state, facts, now_ms, env=self._env, capacity=0 if self._exhausted else MAX_IN_FLIGHT, steps=MAX_DECISION_STEPS,
-            room_ms=self._budget.room_ms if self._budget.hard else None, permits=limiter.permits if limiter else None,
+            spare_ms=self._budget.spare_ms if self._budget.hard else None, permits=limiter.permits if limiter else None,
             lingering=self._lingering if self._lingering else (),
             exclusive=self._exclusivity.may_begin(self),
         )  # fmt: skip

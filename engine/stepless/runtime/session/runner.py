@@ -13,7 +13,7 @@ from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.headers import head_of
-from stepless.runtime.resting import rest
+from stepless.runtime.run_backoff import rest
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd

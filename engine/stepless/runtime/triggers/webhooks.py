@@ -25,9 +25,9 @@ from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
-from stepless.runtime.triggers.reading import reads_output
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
+from stepless.runtime.triggers.webhook_reads import reads_output
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key, owner_of
 from stepless.runtime.verbs.retrying import retried

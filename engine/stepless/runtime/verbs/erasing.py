@@ -11,7 +11,7 @@ from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import damage_of, notes_in
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.mentions import forget_mentions
-from stepless.runtime.relatives import Relatives, living_parent, relatives_of
+from stepless.runtime.related_runs import Relatives, living_parent, relatives_of
 from stepless.runtime.removal import exports_left, finish
 from stepless.runtime.verbs.inspecting import unknown_run
 from stepless.runtime.world import World

@@ -23,7 +23,7 @@ from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import ENDED
-from stepless.runtime.resting import reported
+from stepless.runtime.run_backoff import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.source_lines import SourceLines
 from stepless.runtime.world import World

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stepless.errors import Conflict, Damaged, DocumentRefused, LogUnreadable, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
-from stepless.model.attached import Attached, decode_attached, encode_attached
 from stepless.model.damage import decoding
 from stepless.model.draft_run import DraftRun
 from stepless.model.findings import Finding, Severity
@@ -17,11 +16,12 @@ from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
 from stepless.model.stored_document import CONTAINER_POLICIES, encode_document, read_stored
+from stepless.model.version_metadata import Attached, decode_attached, encode_attached
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
+from stepless.runtime.verbs.attempt_fit import too_long
 from stepless.runtime.verbs.clock_warnings import clock_warnings
 from stepless.runtime.verbs.environment import unset_names
-from stepless.runtime.verbs.fitting import too_long
 from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.world import World
 

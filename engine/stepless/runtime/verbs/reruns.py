@@ -27,10 +27,10 @@ from stepless.ports import RunHead, Version
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of
 from stepless.runtime.inbox import ENDED
-from stepless.runtime.relatives import note_rerun
+from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
-from stepless.runtime.verbs.repeating import is_repeated
+from stepless.runtime.verbs.repeated_runs import is_repeated
 from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, new_run_id, start_version
 from stepless.runtime.world import World
 
@@ -59,7 +59,7 @@ def rerun(
     Elsewhere, and for a run that started elsewhere, the caller must be one who may start `anywhere`: entries then take the other
     inputs, and all else that stays is taken over.
     A test run is repeated from its draft: `Conflict` (test_run). Without `again`, a run that is repeated already, in the sense
-    of `runtime/verbs/repeating.py`, is left alone: `Conflict` (rerun_already).
+    of `runtime/verbs/repeated_runs.py`, is left alone: `Conflict` (rerun_already).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict`: predecessor_never_ran if a predecessor of the node never completed; from what failed
     run_not_ended, and nothing_failed for a run that completed.

@@ -15,7 +15,7 @@ from stepless.model.damage import decoding
 from stepless.ports import RunHead
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.headers import not_erased, numbers_of
-from stepless.runtime.relatives import note_rerun
+from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.inspecting import graph_of
 from stepless.runtime.verbs.reruns import FAILED, former_meta, former_version

@@ -17,7 +17,7 @@ from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import CLAIM, create_run, not_erased, numbers_of
-from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import (
     Signature,

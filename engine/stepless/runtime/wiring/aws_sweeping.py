@@ -10,12 +10,11 @@ from typing import Any, Final
 from stepless.adapters.aws.clients import client
 from stepless.adapters.aws.fan_out import decode_part, send_parts
 from stepless.errors import ConfigError, SteplessError
-from stepless.limits import DRAFTS_SWEEP_MS, DRAFTS_SWEPT_MS, MAX_PAGE_ITEMS, SWEEP_PART_MS, SWEPT_CHECKPOINT_IDLE_MS
+from stepless.limits import MAX_PAGE_ITEMS, SWEEP_PART_MS
 from stepless.runtime.hosting.sweep import parts_of, sweep, sweep_part
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
-_MINUTE_MS: Final = 60_000  # between two invocations of the sweeper
 _RATE: Final = "STEPLESS_SWEEP_RATE"
 _QUEUE: Final = "STEPLESS_SWEEP_QUEUE_URL"
 
@@ -28,21 +27,6 @@ def due(world: World, sqs: Callable[[], Any] = lambda: client("sqs")) -> int:
     if found >= MAX_PAGE_ITEMS and url and rate > found:
         send_parts(sqs(), url, parts_of(world), rate)
     return found
-
-
-def sweep_drafts(world: World) -> bool:
-    """Checks the drafts whose last item is unchecked for long, and completes what a process has left half done. Does so in the
-    first minute of each hour, and returns whether it is that. An error is logged: the runs are swept whatever happens here."""
-    now_ms = world.clock.now_ms()
-    if now_ms % DRAFTS_SWEPT_MS >= _MINUTE_MS:
-        return False
-    from stepless.runtime.verbs.drafts import DraftVerbs  # imported late: it is needed once an hour
-
-    try:
-        DraftVerbs(world).sweep(SWEPT_CHECKPOINT_IDLE_MS, now_ms + DRAFTS_SWEEP_MS)
-    except SteplessError as error:
-        _log.error("a draft could not be checked: %s", error)
-    return True
 
 
 def sweep_parts(world: World, records: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from botocore.stub import Stubber
 
 from stepless.adapters.aws.connections import GatewayWire
 from stepless.errors import StoreUnavailable
-from stepless.ports.rooms import Wire
+from stepless.ports.draft_connections import Wire
 
 
 @pytest.fixture

@@ -14,12 +14,13 @@ from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.item_keys import entity
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
+from stepless.drafts.log.draft_logs import DraftLogs
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.log.records import Storage
+from stepless.drafts.rules.requests import EditRequest
 from stepless.limits import CHECKPOINT_ITEMS
 from stepless.model.json import JSON
 from stepless.ports import Draft
-from stepless.runtime.drafts.drafting import Drafting
-from stepless.runtime.drafts.items import Intent, Item
-from stepless.runtime.drafts.records import Storage
 
 WF = Draft("refund", 1)
 PAGE = (Path(__file__).parents[4] / "docs" / "drafts.md").read_text()
@@ -35,14 +36,14 @@ class Edited:
     """A draft that this process edits."""
 
     def __init__(self, storage: Storage, origin: JSON) -> None:
-        self.drafting: Drafting[State] = Drafting(storage, PlainEditing())
+        self.drafting: DraftLogs[State] = DraftLogs(storage, PlainEditing())
         self.drafting.open("refund", origin, "ada")
         self._seq = 0
 
-    def commit(self, n: int, *gestures: JSON, client: str = "c") -> None:
-        intent = Intent(client, n, f"{client}-{n}", self._seq, gestures)
-        made = self.drafting.submit(WF, intent, "ada@example.com")
-        assert isinstance(made, Item)
+    def commit(self, n: int, *operations: JSON, client: str = "c") -> None:
+        request = EditRequest(client, n, f"{client}-{n}", self._seq, operations)
+        made = self.drafting.commit(WF, request, "ada@example.com")
+        assert isinstance(made, LogEntry)
         self._seq = made.seq
         self.drafting.after(WF, made.seq)
 
@@ -73,7 +74,7 @@ def test_a_change_of_a_field_is_one_unit_and_one_request(edited: Edited, meter: 
 
 def test_opening_a_draft_writes_its_head_and_its_name(storage: Storage, meter: CapacityMeter) -> None:
     meter.take()
-    Drafting(storage, PlainEditing()).open("other", {"blocks": 3}, "ada")
+    DraftLogs(storage, PlainEditing()).open("other", {"blocks": 3}, "ada")
     shown("opening a first draft", written(meter))
 
 
@@ -97,12 +98,12 @@ def test_an_item_with_its_share_of_a_checkpoint(edited: Edited, meter: CapacityM
     units = written(meter)
     assert edited.drafting.head("refund").checked == CHECKPOINT_ITEMS
     assert units / CHECKPOINT_ITEMS <= 2.2
-    what = f"an item, {CHECKPOINT_ITEMS} items that touch {CHECKPOINT_ITEMS} entities, {editors} editor"
+    what = f"an entry, {CHECKPOINT_ITEMS} entries that touch {CHECKPOINT_ITEMS} entities, {editors} editor"
     shown(what, round(units / CHECKPOINT_ITEMS, 3))
 
 
 def test_a_prompt_that_is_typed(edited: Edited, meter: CapacityMeter) -> None:
-    """500 characters at 8 a second, sent every 22 characters or so: in 23 intents."""
+    """500 characters at 8 a second, sent every 22 characters or so: in 23 requests."""
     edited.commit(1, ["set", "block/b1", "text", ""])
     edited.drafting.checkpoint("refund")
     meter.take()
@@ -153,6 +154,6 @@ def test_a_draft_of_five_thousand_blocks_is_opened_from_its_entities(
     edited.drafting.checkpoint("refund")
     batched.flush()
     meter.take()
-    cold = Drafting(storage, PlainEditing())
+    cold = DraftLogs(storage, PlainEditing())
     assert len(cold.current("refund").state) == 10_000
     shown("opening one of 5,000 blocks", round(meter.take().tally.read_units))

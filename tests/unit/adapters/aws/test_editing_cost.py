@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import editing_cost
 from stepless.adapters.aws.capacity import CapacityMeter
-from stepless.adapters.aws.dynamo.rooms import DynamoRooms
+from stepless.adapters.aws.dynamo.draft_connections import DynamoDraftConnections
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.memory.clock import SettableClock
 from stepless.limits import CONNECTION_LIFE_MS, SILENT_MS
@@ -29,7 +29,7 @@ def person(number: int) -> Connection:
 
 
 def test_a_visit(dynamo: Any, table: str, meter: CapacityMeter) -> None:
-    rooms, clock = DynamoRooms(dynamo, table), SettableClock(NOW_MS)
+    rooms, clock = DynamoDraftConnections(dynamo, table), SettableClock(NOW_MS)
     tickets = Tickets(Signer([Key("k", b"1" * 32)]), DynamoStore(dynamo, table, shards=1), clock)
     ticket = tickets.issue("refund-approval", "ada", frozenset({Role.EDIT}))
     meter.take()
@@ -40,7 +40,7 @@ def test_a_visit(dynamo: Any, table: str, meter: CapacityMeter) -> None:
 
 
 def test_being_heard(dynamo: Any, table: str, meter: CapacityMeter) -> None:
-    rooms = DynamoRooms(dynamo, table)
+    rooms = DynamoDraftConnections(dynamo, table)
     rooms.enter(person(1))
     rooms.join(person(1))
     meter.take()
@@ -51,7 +51,7 @@ def test_being_heard(dynamo: Any, table: str, meter: CapacityMeter) -> None:
 
 @pytest.mark.parametrize("people", editing_cost.MEMBER_READS)
 def test_a_look_at_who_is_here(dynamo: Any, table: str, meter: CapacityMeter, people: int) -> None:
-    rooms = DynamoRooms(dynamo, table)
+    rooms = DynamoDraftConnections(dynamo, table)
     for number in range(people):
         rooms.enter(person(number))
         rooms.join(person(number))

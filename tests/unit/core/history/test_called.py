@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepless.core.facts import Answered, Completed, Failed, Failure, Recovered, Tick
-from stepless.core.history.called import bounded
+from stepless.core.history.call_parameters import bounded
 from stepless.core.history.trace import Trace
 from stepless.limits import MAX_SHOWN_CALLS, PREVIEW_CHARACTERS, SHOWN_PARAMS_CHARACTERS
 from stepless.model.kind import Outcome

@@ -9,7 +9,7 @@ from field_examples import EXAMPLES, examples_of
 from pydantic import BaseModel
 
 from stepless.model.declaration import document, policies, validation
-from stepless.model.declaration.written import View, field
+from stepless.model.declaration.views import View, field
 
 PARTS: list[tuple[type[validation.DocumentPart], dict[str, Any]]] = [
     (validation.AfterDocument, {"from": "a"}),

@@ -18,12 +18,12 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.database import Database
 from stepless.adapters.sqlite.drafts import SqliteDrafts
 from stepless.adapters.sqlite.store import SqliteStore
+from stepless.drafts.operations.runs import Asked, run_draft
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import DamagedVersion
 from stepless.limits import DRAFT_RUN_KEPT_MS
 from stepless.model.draft_run import Pin
 from stepless.runtime.removal import remove_expired
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.running import Asked, run_draft
 from stepless.runtime.versions import Versions
 
 Node = Callable[..., dict[str, Any]]

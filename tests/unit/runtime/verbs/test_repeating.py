@@ -13,9 +13,9 @@ from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
 from stepless.limits import MAX_RERUN_LOOKS, MAX_SEARCHED_RUNS
 from stepless.ports import Page, RunFilter, RunHead
-from stepless.runtime.relatives import note_rerun
+from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.verbs.overviews.failures import failures
-from stepless.runtime.verbs.repeating import Repeated, is_repeated, repeated_of
+from stepless.runtime.verbs.repeated_runs import Repeated, is_repeated, repeated_of
 from stepless.runtime.wiring.local import local
 from stepless.runtime.world import World
 

@@ -97,8 +97,8 @@ def draft_epoch(workflow_id: str, epoch: int) -> str:
     return f"DRAFT#{workflow_id}#{epoch}"
 
 
-def room(workflow_id: str) -> str:
-    """The partition of the connections in the room of a draft; their sort keys are those of the connections."""
+def draft_session(workflow_id: str) -> str:
+    """The partition of the connections in the session of a draft; their sort keys are those of the connections."""
     return f"ROOM#{workflow_id}"
 
 

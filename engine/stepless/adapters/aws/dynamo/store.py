@@ -19,7 +19,7 @@
 | entity (tombstones, clients: TTL) | `DRAFT#{workflow}#{epoch}` | `BLOCK#b`, `EDGE#e`, …, `DOC`, `TEXT`, `LAST#{client}` | | |
 | state after an item (TTL) | `DRAFT#{workflow}#{epoch}` | `AT#{seq, 10 digits}` | | |
 | connection of a person (TTL) | `CONN#{id}` | `-` | | |
-| who is in the room of a draft (TTL) | `ROOM#{workflow}` | `CONN#{id}` | | |
+| who is in the session of a draft (TTL) | `ROOM#{workflow}` | `CONN#{id}` | | |
 | names of workflows with drafts | `DRAFTS` | `{workflow}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 

@@ -15,12 +15,19 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.bodies import documented_body, is_json, media_type, read_body, read_model, unsupported
+from stepless.api.draft_sessions.sessions import DraftSessions, person_of
 from stepless.api.problems import documented
 from stepless.api.replies import damaged, finding_out, fitting, instant, page, reply
 from stepless.api.requests import Body, ListQuery
 from stepless.api.responses.general import DamageOut, FindingOut
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.compile.reading.strict_json import strict_json
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.log.heads import base_of, origin_of
+from stepless.drafts.operations.bases import standing
+from stepless.drafts.operations.fixes import Checked, checked
+from stepless.drafts.operations.texts import operation_out
+from stepless.drafts.operations.verbs import DraftVerbs, Shown
+from stepless.drafts.sessions.messages import answer_out, item_out
 from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import (
     MAX_BEHIND_ITEMS,
@@ -35,19 +42,12 @@ from stepless.model.damage import Damage
 from stepless.model.encoding import encode
 from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
-from stepless.runtime.drafts.heads import base_of, origin_of
-from stepless.runtime.drafts.items import Item
-from stepless.runtime.rooms.messages import answer_out, item_out
-from stepless.runtime.verbs.drafts import DraftVerbs, Shown
-from stepless.runtime.verbs.drafts.bases import standing
-from stepless.runtime.verbs.drafts.mending import Checked, checked
-from stepless.runtime.verbs.drafts.texts import gesture_out
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
 _SHOWN: Final = ("version", "hash", "file")  # of a base
-_INTENT: Final = {
+_REQUEST: Final = {
     "type": "object", "description": "docs/drafts.md has the form",
     "required": ["epoch", "client", "n", "tag", "base", "gestures"],
     "properties": {
@@ -56,7 +56,7 @@ _INTENT: Final = {
         "first": {"type": "string"},
     },
 }  # fmt: skip
-_INTENT_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _INTENT}}}}
+_REQUEST_BODY: Final = {"requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}}}}
 
 
 class DraftOut(TypedDict):
@@ -178,8 +178,8 @@ class OpsQuery(Body):
     wait: Annotated[float, Field(ge=0, le=MAX_LONG_POLL_MS / 1000)] = 0
 
 
-def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
-    _add_reading(router, drafts, rooms)
+def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -> None:
+    _add_reading(router, drafts, sessions)
 
     @router.post(
         "/drafts/{workflow_id}", summary="Open a draft", response_model=OpenDraftOut, openapi_extra=documented_body(OpenBody),
@@ -199,7 +199,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         else:
             made = partial(drafts.open_empty, workflow_id, by)
         shown = await run_in_threadpool(made)
-        await rooms.announce(Draft(workflow_id, shown.head.epoch - 1), None)
+        await sessions.announce(Draft(workflow_id, shown.head.epoch - 1), None)
         return await run_in_threadpool(_reply, drafts, shown, request)
 
     @router.delete(
@@ -209,15 +209,15 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
     async def discard_draft(workflow_id: str, request: Request) -> Response:
         """Discards the draft for everyone. Its log is kept for a year."""
         over = await run_in_threadpool(drafts.discard, workflow_id, person_of(request))
-        await rooms.announce(over, None)
+        await sessions.announce(over, None)
         return reply({"workflow": over.workflow_id, "epoch": over.epoch})
 
 
-def add_editing(router: APIRouter, rooms: Rooms) -> None:
+def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
     """The routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
 
     @router.put(
-        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_INTENT_BODY,
+        "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_REQUEST_BODY,
         responses=documented(400, 401, 403, 404, 413, 415, 503), tags=_TAGS,
     )  # fmt: skip
     async def edit_draft(workflow_id: str, request: Request) -> Response:
@@ -231,12 +231,12 @@ def add_editing(router: APIRouter, rooms: Rooms) -> None:
         epoch = message.get("epoch") if isinstance(message, dict) else None
         if type(epoch) is not int or not 1 <= epoch <= MAX_COUNT:
             raise InvalidRequest("`epoch` is missing", code="malformed_intent", place="epoch", mend="send that of the draft")
-        made = await rooms.submit(Draft(workflow_id, epoch), message, person_of(request))
-        answer = {"item": item_out(made)} if isinstance(made, Item) else {"answer": answer_out(message, made)}
+        made = await sessions.submit(Draft(workflow_id, epoch), message, person_of(request))
+        answer = {"item": item_out(made)} if isinstance(made, LogEntry) else {"answer": answer_out(message, made)}
         return await run_in_threadpool(reply, answer) if is_large else reply(answer)
 
 
-def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
+def _add_reading(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -> None:
     @router.get("/drafts", summary="List drafts", response_model=DraftsOut, responses=documented(400, 401, 503), tags=_TAGS)
     def list_drafts(query: Annotated[ListQuery, Query()]) -> Response:
         """Lists the open drafts, by workflow."""
@@ -260,7 +260,7 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         """Returns the items after `after`, in order; waits up to `wait` seconds for the next one. 409 draft_replaced: the epoch
         is over."""
         draft = Draft(workflow_id, query.epoch)
-        items, head, current = await rooms.follow(draft, query.after, query.limit, query.wait)
+        items, head, current = await sessions.follow(draft, query.after, query.limit, query.wait)
         if not current:
             mend = "read the draft again"
             message = "the draft was replaced or discarded"
@@ -292,8 +292,8 @@ def _add_reading(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
 
 def _finding(one: Checked) -> dict[str, Any]:
     made: dict[str, Any] = {**finding_out(one.finding), "key": one.key}
-    if one.gesture is not None and one.finding.fix is not None:
-        made["fix"] = {"label": one.finding.fix.label, **gesture_out(one.gesture)}
+    if one.operation is not None and one.finding.fix is not None:
+        made["fix"] = {"label": one.finding.fix.label, **operation_out(one.operation)}
     return made
 
 

@@ -16,12 +16,12 @@ from stepless.api.bodies import documented_body, read_model
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
+from stepless.drafts.operations.preview import Asked, Evaluating
+from stepless.drafts.operations.run_values import Former
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.expressions.calls import CALLS
 from stepless.limits import MAX_EVALUATED_SOURCE, MAX_EXPRESSION_CHARACTERS, MAX_ID_CHARACTERS, MAX_KEY_CHARACTERS
 from stepless.runtime.headers import version_of
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.evaluating import Asked, Evaluating
-from stepless.runtime.verbs.drafts.remembering import Former
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _ESCAPED: Final = 6  # bytes of JSON that one character of a text may take

@@ -15,25 +15,24 @@ from typing_extensions import TypedDict
 from stepless.api.auditing import note
 from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.draft_sessions.sessions import DraftSessions, person_of
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
 from stepless.api.responses.general import RunLinks
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.routes.drafts.schemas import Seq
 from stepless.api.routes.drafts.texts import refusal_of
+from stepless.drafts.operations.publishing import DraftRefused
+from stepless.drafts.operations.runs import Asked, run_draft
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import Forbidden
 from stepless.limits import DEFAULT_PAGE_ITEMS, MAX_INSTANCE_CHARACTERS, MAX_PINS, MAX_PINS_BYTES, MAX_REQUEST_BYTES
 from stepless.model.draft_run import Pin
 from stepless.ports import Draft
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
-from stepless.runtime.drafts.draft_runs import noted_runs
-from stepless.runtime.drafts.items import StartedRun
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.publishing import DraftRefused
-from stepless.runtime.verbs.drafts.running import Asked, run_draft
+from stepless.runtime.draft_runs import StartedRun, noted_runs
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 Path = Annotated[str, Field(min_length=1, max_length=MAX_INSTANCE_CHARACTERS)]
@@ -84,7 +83,7 @@ class RunDraftBody(Body):
         return Asked(self.seq, self.inputs, given, pins, self.stop_after, self.from_run, self.from_, entries)
 
 
-def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, links: Links, log: AuditLog) -> None:
+def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions, links: Links, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/runs", summary="Run a draft", status_code=202, response_model=StartedDraftRunOut,
         openapi_extra=documented_body(RunDraftBody), responses=documented(400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503),
@@ -105,7 +104,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, links: Links
         except DraftRefused as error:
             return refusal_of(error)
         await note(log, request, {"seq": started.seq, "run": started.run_id})
-        await rooms.announce(Draft(workflow_id, started.epoch), started)
+        await sessions.announce(Draft(workflow_id, started.epoch), started)
         made = _started(started, links)
         return reply(made, 202, {"location": made["links"]["run"]})
 

@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from stepless.api.auditing import note
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.draft_sessions.sessions import DraftSessions, person_of
 from stepless.api.problems import MEDIA_TYPE, documented, problem_of
 from stepless.api.replies import finding_out, instant, reply
-from stepless.api.rooms.following import Rooms, person_of
 from stepless.api.routes.drafts.editing import SeqQuery
 from stepless.api.routes.drafts.schemas import (
     ConflictBody,
@@ -33,20 +33,19 @@ from stepless.api.routes.drafts.schemas import (
     TextBody,
     TextOut,
 )
-from stepless.editing.gestures import Gesture
+from stepless.drafts.log.entries import LogEntry
+from stepless.drafts.operations.diff import diff
+from stepless.drafts.operations.files import Saved, conflict_of, save
+from stepless.drafts.operations.history import HistoryEntry, history, restore
+from stepless.drafts.operations.merging import conflicts, settle, take_in_version
+from stepless.drafts.operations.publishing import DraftRefused, publish
+from stepless.drafts.operations.texts import is_json, operation_out, read_text, typed
+from stepless.drafts.operations.verbs import At, DraftVerbs, Files
+from stepless.drafts.rules.requests import Operation
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
 from stepless.model.encoding import encode
 from stepless.runtime.access.audit import AuditLog
-from stepless.runtime.drafts.items import Item
-from stepless.runtime.verbs.drafts import DraftVerbs, Files
-from stepless.runtime.verbs.drafts.comparing import diff
-from stepless.runtime.verbs.drafts.files import Saved, conflict_of, save
-from stepless.runtime.verbs.drafts.history import Entry, history, restore
-from stepless.runtime.verbs.drafts.incoming import conflicts, settle, take_in_version
-from stepless.runtime.verbs.drafts.publishing import DraftRefused, publish
-from stepless.runtime.verbs.drafts.texts import gesture_out, is_json, read_text, typed
-from stepless.runtime.verbs.drafts.verbs import At
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
 _ESCAPED: Final = 6  # bytes of JSON that one character of a text may take
@@ -73,7 +72,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         """Returns what an edit of the text means: a gesture over the draft after item `seq`, which the client sends as any other.
         After it, the text of the draft is exactly this one. 422: the text does not parse, with line and column."""
         body = await read_model(request, TextBody, MAX_DOCUMENT_BYTES * _ESCAPED)
-        return await run_in_threadpool(lambda: _gestures(*typed(drafts, workflow_id, body.seq, body.text)))
+        return await run_in_threadpool(lambda: _operations(*typed(drafts, workflow_id, body.seq, body.text)))
 
     @router.get(
         "/drafts/{workflow_id}/diff", summary="Compare a draft", response_model=DiffOut,
@@ -115,10 +114,10 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         if (body.version is None) == (body.seq is None):
             raise InvalidRequest("give either `version` or `seq`", place="version", mend="leave one of them out")
         made = partial(restore, drafts, workflow_id, version=body.version, seq=body.seq)
-        return await run_in_threadpool(lambda: _gestures(*made()))
+        return await run_in_threadpool(lambda: _operations(*made()))
 
 
-def add_settling(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
+def add_settling(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -> None:
     @router.post(
         "/drafts/{workflow_id}/conflicts", summary="Decide a conflict of a draft", response_model=GesturesOut,
         openapi_extra=documented_body(ConflictBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503),
@@ -129,19 +128,19 @@ def add_settling(router: APIRouter, drafts: DraftVerbs, rooms: Rooms) -> None:
         other gesture."""
         body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
         made = await run_in_threadpool(partial(settle, drafts, workflow_id, body.key, body.path, body.take))
-        rooms.rebased(workflow_id)
-        return _gestures(*made)
+        sessions.rebased(workflow_id)
+        return _operations(*made)
 
 
-async def took_in(drafts: DraftVerbs, rooms: Rooms, workflow_id: str) -> None:
+async def took_in(drafts: DraftVerbs, sessions: DraftSessions, workflow_id: str) -> None:
     """Brings a version that was published past the draft into it."""
     item = await run_in_threadpool(take_in_version, drafts, workflow_id)
     if item is not None:
-        await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
-    rooms.rebased(workflow_id)
+        await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
+    sessions.rebased(workflow_id)
 
 
-def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: AuditLog) -> None:
+def add_publishing(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/publish", summary="Publish a draft", response_model=PublishedDraftOut,
         openapi_extra=documented_body(PublishBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
@@ -153,20 +152,20 @@ def add_publishing(router: APIRouter, drafts: DraftVerbs, rooms: Rooms, log: Aud
         body = await read_model(request, PublishBody, MAX_INTENT_BYTES)
         facts = {"seq": body.seq, **({"message": body.message} if body.message else {})}
         await note(log, request, facts)
-        came: list[Item] = []
+        came: list[LogEntry] = []
         write = partial(_written, drafts, came) if drafts.files is not None else None
         try:
             made = await run_in_threadpool(
                 partial(publish, drafts, workflow_id, body.seq, body.message, person_of(request), write=write)
             )
         except VersionMoved:
-            await took_in(drafts, rooms, workflow_id)
+            await took_in(drafts, sessions, workflow_id)
             raise
         except DraftRefused as error:
             return refusal_of(error)
         finally:
             for item in came:
-                await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
+                await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
         warnings = [{**finding_out(finding), "key": key} for finding, key in made.warnings]
         return reply({"version": made.version.number, "hash": made.version.hash, "seq": made.seq, "warnings": warnings})
 
@@ -179,7 +178,7 @@ def refusal_of(error: DraftRefused) -> Response:
     return Response(encode(problem), 422, {"cache-control": "no-store"}, MEDIA_TYPE)
 
 
-def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms, log: AuditLog) -> None:
+def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, sessions: DraftSessions, log: AuditLog) -> None:
     @router.post(
         "/drafts/{workflow_id}/save", summary="Save a draft to its file", response_model=SavedDraftOut,
         openapi_extra=documented_body(SaveBody), responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 503), tags=_TAGS,
@@ -191,19 +190,19 @@ def add_saving(router: APIRouter, drafts: DraftVerbs, files: Files, rooms: Rooms
         body = await read_model(request, SaveBody, MAX_INTENT_BYTES)
         await note(log, request, {"seq": body.seq, **({"file": body.file} if body.file else {})})
 
-        def work() -> tuple[Saved | None, Item | None]:
+        def work() -> tuple[Saved | None, LogEntry | None]:
             return save(drafts, files, drafts.at(workflow_id, body.seq), body.file)
 
         saved, item = await run_in_threadpool(work)
         if item is not None:
-            await rooms.announce(drafts.drafting.head(workflow_id).draft, item)
-        rooms.rebased(workflow_id)
+            await sessions.announce(drafts.drafting.head(workflow_id).draft, item)
+        sessions.rebased(workflow_id)
         if saved is None:
             raise conflict_of(body.file or "the file")
         return reply(saved._asdict())
 
 
-def _written(drafts: DraftVerbs, came: list[Item], at: At) -> str:
+def _written(drafts: DraftVerbs, came: list[LogEntry], at: At) -> str:
     """Saves a draft before it is published; adds the item with which a changed file came in."""
     assert drafts.files is not None
     saved, item = save(drafts, drafts.files, at)
@@ -213,11 +212,11 @@ def _written(drafts: DraftVerbs, came: list[Item], at: At) -> str:
     return saved.file
 
 
-def _gestures(at: At, gestures: Sequence[Gesture]) -> Response:
-    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [gesture_out(gesture) for gesture in gestures]})
+def _operations(at: At, operations: Sequence[Operation]) -> Response:
+    return reply({"epoch": at.head.epoch, "seq": at.seq, "gestures": [operation_out(operation) for operation in operations]})
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: HistoryEntry) -> dict[str, Any]:
     made: dict[str, Any] = {
         "from": entry.first, "to": entry.last, "at": instant(entry.at_ms), "until": instant(entry.until_ms), "by": entry.by,
         "changes": list(entry.changes),

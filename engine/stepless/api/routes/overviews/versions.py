@@ -14,9 +14,9 @@ from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import VersionsDiffQuery, VersionsQuery
 from stepless.api.responses.general import DamageOut
 from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
+from stepless.drafts.operations.diff import diff_versions
+from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.drafts import DraftVerbs
-from stepless.runtime.verbs.drafts.comparing import diff_versions
 from stepless.runtime.verbs.overviews.versions import ListedVersion
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]

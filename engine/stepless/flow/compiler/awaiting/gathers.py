@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.turning import ITERATIONS, check_items, listed, turns, unsure_target
+from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, check_items, listed, turns, unsure_target
 from stepless.flow.compiler.frames import LoopFrame, TryFrame
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.unit import Unit

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
-from stepless.flow.compiler.beside import PartSource
-from stepless.flow.compiler.expressions.learning import learn
+from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
+from stepless.flow.compiler.facts.aliases import sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
-from stepless.flow.compiler.facts.sharing import sharing_of
 from stepless.flow.compiler.facts.types import promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin

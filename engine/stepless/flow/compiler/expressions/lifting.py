@@ -16,7 +16,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from stepless.flow.compiler.beside import LiftedExpression
+from stepless.flow.compiler.attachments import LiftedExpression
 from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
 from stepless.flow.compiler.facts.types import UNKNOWN, is_model, is_plain, members, solid
@@ -103,8 +103,8 @@ def function_name(workflow: str, id: str, source: str, module: object) -> str:
     that has taken its place."""
     digest = hashlib.sha256(f"{module}\n{source}".encode()).hexdigest()[:_DIGEST_CHARACTERS]
     prefix = workflow if workflow[:1].isalpha() else f"_{workflow}"
-    room = MAX_FUNCTION_NAME_CHARACTERS - len(id) - _DIGEST_CHARACTERS - 2
-    return f"{prefix[:room]}.{id}_{digest}"
+    space = MAX_FUNCTION_NAME_CHARACTERS - len(id) - _DIGEST_CHARACTERS - 2
+    return f"{prefix[:space]}.{id}_{digest}"
 
 
 class _Putting(ast.NodeTransformer):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.turning import ITERATIONS, Targets, check_items, turns
+from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, turns
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning

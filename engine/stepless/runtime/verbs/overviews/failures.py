@@ -1,6 +1,6 @@
 """Failures of many runs, grouped by what failed. A run that timed out has failed, too.
 
-The failure of a run that was run again is left out, as `runtime/verbs/repeating.py` says: nothing is done twice by running a
+The failure of a run that was run again is left out, as `runtime/verbs/repeated_runs.py` says: nothing is done twice by running a
 group again.
 """
 
@@ -16,7 +16,7 @@ from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
 from stepless.runtime.verbs.heads import read_heads
-from stepless.runtime.verbs.repeating import repeated_of
+from stepless.runtime.verbs.repeated_runs import repeated_of
 from stepless.runtime.verbs.searching import failed_node_of
 from stepless.runtime.world import World
 

@@ -15,7 +15,7 @@ from stepless.model.kind import Nature
 from stepless.model.prices import bill, usd
 from stepless.model.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
-from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.verbs.heads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
 from stepless.runtime.verbs.searching import duration_of, status_of
@@ -26,7 +26,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _BAD = (RunStatus.FAILED.value, RunStatus.TIMED_OUT.value)
-_JUDGED = (RunStatus.COMPLETED.value, *_BAD)
+_EVALUATED = (RunStatus.COMPLETED.value, *_BAD)
 
 
 class Health(NamedTuple):
@@ -103,8 +103,8 @@ def _measured(found: Heads, since_ms: int, until_ms: int) -> Health:
     if found.more and found.items:
         since_ms = found.items[-1].created_ms
     statuses = Counter(status_of(head, until_ms) for head in found.items)
-    judged = sum(statuses[status] for status in _JUDGED)
-    lasted = sorted(duration_of(head, until_ms) for head in found.items if head.status in _JUDGED)
+    evaluated = sum(statuses[status] for status in _EVALUATED)
+    lasted = sorted(duration_of(head, until_ms) for head in found.items if head.status in _EVALUATED)
     spent = [usd(bill(decode_tally(head.spent))) for head in found.items if head.spent]
     bars, failed_bars = [0] * ERROR_BARS, [0] * ERROR_BARS
     for head in found.items:
@@ -112,7 +112,7 @@ def _measured(found: Heads, since_ms: int, until_ms: int) -> Health:
         bars[bar] += 1
         failed_bars[bar] += head.status in _BAD
     return Health(
-        len(found.items), statuses, sum(statuses[status] for status in _BAD) / judged if judged else None,
+        len(found.items), statuses, sum(statuses[status] for status in _BAD) / evaluated if evaluated else None,
         percentile(lasted, 50), percentile(lasted, 95), round(sum(spent), 12) if spent else None,
         since_ms, until_ms, found.more, bars, failed_bars,
     )  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stepless.model.attached import attached_damage, decode_attached
 from stepless.model.damage import Damage
+from stepless.model.version_metadata import attached_damage, decode_attached
 from stepless.ports import PublishedVersion
-from stepless.runtime.nearest import unknown_workflow
+from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World
 
 

@@ -1,0 +1,114 @@
+"""Transforms two concurrent lists of writes, so that each means the same after the other (operational transformation).
+
+Texts stand in the order of the *original* places where they were typed; at one place the text that is committed first stands
+first. What both remove is removed once, and what either types is never removed. An order by the places after a removal looks
+right too, and loses characters: a text that was typed behind a removed word, and one that was typed into it, would change places.
+
+    first \\ second   put            del            set, unset                splice
+    put               second         both           both                      first
+    del               both           both           both                      first
+    set, unset        second         second         second, if its path       first, if a path
+                                                    leads to the first's      leads to the other
+    splice            second         second         second, if a path         both, moved
+                                                    leads to the other
+
+Each field says which of two writes of one entity is left; *second* is the one that is committed later. Only splices of one text
+need to meet in both orders: elsewhere the log has the one order that counts. Writes of different entities do not concern each
+other, and a rename concerns no write: it is expanded over the state that it meets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.values import Path
+
+
+def transform(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[Write], list[Write]]:
+    """`mine` after `theirs`, and `theirs` after `mine`. `first`: mine is committed first."""
+    made, others = transform_each(mine, theirs, first=first)
+    return [write for moved in made for write in moved], others
+
+
+def transform_each(
+    mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False
+) -> tuple[list[list[Write]], list[Write]]:
+    """As `transform`, with one list for each of mine, which is empty where the write means nothing any more. Costs the length of
+    both lists, and for each entity the product of the writes that both have of it."""
+    made = [[write] for write in mine]
+    others = [[write] for write in theirs]
+    places: dict[str, list[int]] = {}
+    for index, write in enumerate(theirs):
+        places.setdefault(write.key, []).append(index)
+    for index, write in enumerate(mine):
+        for place in places.get(write.key, ()):
+            made[index], others[place] = _lists(made[index], others[place], first)
+    return made, [write for moved in others for write in moved]
+
+
+def _lists(mine: list[Write], theirs: list[Write], first: bool) -> tuple[list[Write], list[Write]]:
+    if not mine or not theirs:
+        return mine, theirs
+    if len(mine) == 1 and len(theirs) == 1:
+        return _pair(mine[0], theirs[0], first)
+    if len(mine) > 1:
+        head, theirs = _lists(mine[:1], theirs, first)
+        tail, theirs = _lists(mine[1:], theirs, first)
+        return head + tail, theirs
+    mine, head = _lists(mine, theirs[:1], first)
+    mine, tail = _lists(mine, theirs[1:], first)
+    return mine, head + tail
+
+
+def _pair(mine: Write, theirs: Write, first: bool) -> tuple[list[Write], list[Write]]:
+    if isinstance(mine, Splice) and isinstance(theirs, Splice) and mine.path == theirs.path:
+        return _moved(mine, theirs, first), _moved(theirs, mine, not first)
+    if isinstance(mine, Rename) or isinstance(theirs, Rename):
+        return [mine], [theirs]
+    dropped = _dropped(mine, theirs) if first else _dropped(theirs, mine)
+    mine_goes = dropped == ("first" if first else "second")
+    return ([] if mine_goes else [mine]), ([] if dropped is not None and not mine_goes else [theirs])
+
+
+def _dropped(early: Effect, late: Effect) -> Literal["first", "second"] | None:
+    """Which of two writes of one entity means nothing beside the other."""
+    match early, late:
+        case (Put() | Delete(), Splice()):
+            return "second"  # its offsets mean nothing in the new text
+        case (Put(), Put()):
+            return "first"
+        case (Put() | Delete(), _):
+            return None
+        case (_, Put() | Delete()):
+            return "first"
+        case (Set() | Unset(), Splice()):
+            return "second" if overlap(early.path, late.path) else None
+        case (Splice(), Set() | Unset()):
+            return "first" if overlap(early.path, late.path) else None
+        case (Splice(), Splice()):
+            return None
+        case _:
+            return "first" if early.path[:len(late.path)] == late.path else None
+
+
+def overlap(left: Path, right: Path) -> bool:
+    """Whether one path is the other, or leads to it."""
+    short = min(len(left), len(right))
+    return left[:short] == right[:short]
+
+
+def _moved(mine: Splice, theirs: Splice, first: bool) -> list[Write]:
+    """`mine` as splices that mean the same after `theirs`."""
+    end = mine.start + mine.removed
+    right = max(mine.start, theirs.start + theirs.removed)
+    rest = max(0, end - right)  # what is left to remove behind theirs
+    behind = right - theirs.removed + len(theirs.text)  # where that begins now
+    if mine.start > theirs.start or (mine.start == theirs.start and not first):
+        return [mine._replace(start=behind, removed=rest)]
+    left = max(0, min(end, theirs.start) - mine.start)
+    before = mine._replace(removed=left)
+    if not rest:
+        return [before]
+    return [before, Splice(mine.key, mine.path, behind - left + len(mine.text), rest, "")]

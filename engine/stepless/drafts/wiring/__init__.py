@@ -1,0 +1,1 @@
+"""Chooses the adapters behind the sockets of the console."""

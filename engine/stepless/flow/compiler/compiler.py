@@ -1,0 +1,105 @@
+"""Compiles one function to a document, or refuses it with all of its faults at once. Nothing of the function is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.entries import Trigger, begin
+from stepless.flow.compiler.expressions.local_types import learn
+from stepless.flow.compiler.facts.aliases import sharing_of
+from stepless.flow.compiler.facts.names import names_of
+from stepless.flow.compiler.facts.scopes import settled
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
+from stepless.flow.compiler.statements.statement import Reading
+from stepless.flow.compiler.unit import RETURN, Unit
+from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_DEPTH, MAX_SOURCE_PARTS
+from stepless.model.json import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A document that was compiled, what the process has to evaluate for it, and warnings."""
+
+    document: dict[str, JSON]
+    lifted: Sequence[LiftedExpression]
+    warnings: Sequence[Remark]
+
+
+def compile_function(
+    origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
+    lift: str = "auto",
+) -> Written:
+    """The document of a function. `fields` are further fields of the document. `lift` is `auto`, `function` or `never`. Raises
+    `FlowRefused`."""
+    try:
+        return _compiled(origin, workflow, triggers, fields or {}, lift)
+    except RecursionError:
+        message = "its statements are nested deeper than a compiler can read"
+        raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
+
+
+def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
+    return Remark(origin.file, origin.line(node), "expression_too_large", message, "Split it over several statements")
+
+
+def _compiled(
+    origin: Origin, workflow: str, triggers: Sequence[Trigger], fields: Mapping[str, JSON], lift: str
+) -> Written:
+    reading = Reading()
+    unit = Unit(workflow, origin, reading.rules, lift)
+    named = settled(origin.tree)
+    if named.deep:
+        message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
+        raise FlowRefused([_too_large(origin, statement, message) for statement in named.deep])
+    body = named.body
+    unit.shown |= named.shown
+    try:
+        _check_parameters(unit)
+        names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
+        unit.names.update(names)
+        begin(unit, triggers, named)
+        learn(unit, names)
+        unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
+        unit.block(body)
+        unit.statement = body[-1]
+        if unit.frontier is not None:
+            unit.jump("return", {RETURN: None})
+    except Refusal as refusal:
+        unit.note(refusal)
+    if unit.findings:
+        raise FlowRefused(sorted(dict.fromkeys(unit.findings)))
+    return Written(_document(unit, fields), unit.lifted, sorted(unit.warnings))
+
+
+def _check_parameters(unit: Unit) -> None:
+    arguments = unit.origin.tree.args
+    for extra, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+        if extra is not None:
+            unit.refuse(extra, "parameters", f"`{stars}{extra.arg}` has no contract", "Name the parameters")
+
+
+def _document(unit: Unit, fields: Mapping[str, JSON]) -> dict[str, JSON]:
+    origin = unit.origin
+    document: dict[str, JSON] = {"id": unit.workflow}
+    description = ast.get_docstring(origin.tree)
+    if description:
+        document["description"] = description
+    if unit.variables:
+        document["variables"] = dict(unit.variables)
+    document |= {"max_steps": MAX_FLOW_STEPS, **fields, "nodes": unit.level}
+    made_by: dict[str, JSON] = {"language": "python", "file": origin.file, "function": origin.name, "source": origin.text}
+    if unit.sources:
+        made_by["parts"] = [_part(one) for one in [*unit.sources.values()][:MAX_SOURCE_PARTS]]
+    return {**document, "made_by": made_by}
+
+
+def _part(part: PartSource) -> dict[str, JSON]:
+    origin = part.origin
+    made: dict[str, JSON] = {
+        "file": origin.file, "function": origin.name, "first": origin.first + 1, "source": origin.text,
+    }
+    return {**made, "nodes": part.nodes} if part.nodes else made

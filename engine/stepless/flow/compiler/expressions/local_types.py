@@ -1,0 +1,56 @@
+"""Infers the types of a function's local names, which depend on one another: what `inference` says of all bindings, until it
+holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from stepless.flow.compiler.expressions.inference import UNSEEN, infer
+from stepless.flow.compiler.facts.names import Names
+from stepless.flow.compiler.facts.types import UNKNOWN, union
+from stepless.flow.compiler.unit import Unit
+
+_ROUNDS: Final = 6  # after which a type that still changes is not known
+
+
+class _Asked(dict[str, Any]):
+    """Types of names, which notes the names that it was asked for."""
+
+    def __init__(self, kinds: Mapping[str, Any]) -> None:
+        super().__init__(kinds)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+
+def learn(unit: Unit, names: Names) -> None:
+    """Finds the types of a function's local names from all of their bindings. A name is looked at again when a type changed that
+    its own depends on."""
+    fixed = set(unit.kinds)
+    kinds = unit.kinds = _Asked(unit.kinds)
+    for name in names.values:
+        kinds.setdefault(name, UNSEEN)
+    behind: dict[str, set[str]] = {name: {name} for name in fixed}  # the names whose types depend on a name's
+    stale = set(names.values)
+    for round in range(_ROUNDS + 1):
+        for name, values in names.values.items():
+            if name not in stale:
+                continue
+            stale.remove(name)
+            kinds.names = set()
+            given = [infer(unit, value) for value in values]
+            for one in kinds.names:
+                behind.setdefault(one, set()).add(name)
+            seen = [kind for kind in given if kind is not UNSEEN]
+            if name in fixed:
+                seen.append(kinds[name])
+            found = union(*seen) if seen else UNSEEN
+            if found != kinds[name]:
+                kinds[name] = UNKNOWN if round == _ROUNDS else found
+                stale |= behind.get(name, set())
+        if not stale:
+            break
+    unit.kinds = {name: UNKNOWN if kind is UNSEEN else kind for name, kind in kinds.items()}

@@ -1,0 +1,149 @@
+"""Finds which names may be aliases of one value, in whole or in part. In Python a change in place shows under each of them; in a
+document a value never changes. So a name is changed in place only while its value has no other name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from stepless.flow.compiler.facts.names import names_in
+from stepless.flow.compiler.trees import Visitor
+
+_FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
+IsFresh = Callable[[ast.expr], bool]
+
+
+class Sharing(Visitor):
+    """Relates the names of a function's body, whatever the order of its statements. `fresh` says of an expression that its value
+    has no other name, or cannot be changed."""
+
+    def __init__(self, fresh: IsFresh) -> None:
+        self._fresh = fresh
+        self._is: dict[str, set[str]] = {}  # the value of a name may be that of these
+        self._in: dict[str, set[str]] = {}  # the value of a name may be a part of that of these
+        self._holds: dict[str, set[str]] = {}  # the value of a name may contain that of these
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.generic_visit(node)
+        for target in node.targets:
+            self._assign(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.generic_visit(node)
+        if node.value is not None:
+            self._assign(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name):
+            self._relate(self._holds, node.target.id, self._contained(node.value))
+
+    def visit_For(self, node: ast.For) -> None:
+        self.generic_visit(node)
+        for name in names_in(node.target):
+            self._relate(self._in, name, self._contained(node.iter))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            for argument in node.args:
+                self._relate(self._holds, node.func.value.id, self._contained(argument))
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            for one, other in zip(target.elts, value.elts, strict=False):
+                self._assign(one, other)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for name in names_in(target):
+                self._relate(self._in, name, self._contained(value))
+        elif isinstance(target, ast.Name):
+            self._relate(self._is, target.id, self._same(value))
+            self._relate(self._in, target.id, self._contained(value) if self._is_part(value) else set())
+            self._relate(self._holds, target.id, self._contained(value))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            self._relate(self._holds, target.value.id, self._contained(value))
+
+    def _relate(self, kept: dict[str, set[str]], name: str, others: set[str]) -> None:
+        if self._counted({name}):
+            kept.setdefault(name, set()).update(others - {name})
+
+    def _same(self, value: ast.expr) -> set[str]:
+        """The names whose value an expression may put out itself."""
+        if isinstance(value, _FRESH) or self._fresh(value):
+            return set()
+        match value:
+            case ast.Name():
+                return self._counted({value.id})
+            case ast.IfExp():
+                return self._same(value.body) | self._same(value.orelse)
+            case ast.BoolOp():
+                return set[str]().union(*map(self._same, value.values))
+            case ast.Await():
+                return self._same(value.value)
+            case ast.Call():  # a helper or a part may return what it was given
+                return {name for part in _arguments(value) for name in self._contained(part)}
+        return set()
+
+    def _is_part(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Attribute():
+                return True
+            case ast.Subscript():
+                return not isinstance(value.slice, ast.Slice)
+            case ast.IfExp():
+                return self._is_part(value.body) or self._is_part(value.orelse)
+            case ast.BoolOp():
+                return any(map(self._is_part, value.values))
+        return isinstance(value, ast.Call | ast.Await)
+
+    def _contained(self, value: ast.expr) -> set[str]:
+        """The names whose value may be inside of what an expression puts out, or be it."""
+        if isinstance(value, _FRESH) or self._fresh(value):
+            return set()
+        if isinstance(value, ast.Subscript):
+            return self._contained(value.value)
+        names = [name for name in ast.walk(value) if isinstance(name, ast.Name)]
+        return self._counted({name.id for name in names if isinstance(name.ctx, ast.Load)})
+
+    def _counted(self, names: set[str]) -> set[str]:
+        return {name for name in names if not self._fresh(ast.Name(name, ast.Load()))}
+
+    def others(self, name: str) -> set[str]:
+        """The other names that could show a change of this name's value. A change of a list or an object shows under its other
+        names and in what contains it, not in its items."""
+        near: dict[str, set[str]] = {}
+        for kept in (self._is, self._in, self._holds):
+            for one, values in kept.items():
+                for other in values:
+                    near.setdefault(one, set()).add(other)
+                    near.setdefault(other, set()).add(one)
+        reached = {one for kept in (self._is, self._holds) for one, values in kept.items() if name in values}
+        reached |= self._is.get(name, set()) | self._in.get(name, set())
+        stack = list(reached)
+        while stack:
+            for other in near.get(stack.pop(), ()):
+                if other not in reached and other != name:
+                    reached.add(other)
+                    stack.append(other)
+        return reached - {name}
+
+
+def _arguments(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value
+
+
+def sharing_of(body: list[ast.stmt], fresh: IsFresh) -> Callable[[str], set[str]]:
+    """`Sharing.others` of a body, which is read when it is first asked: few functions change a value in place."""
+    made: list[Sharing] = []
+
+    def others(name: str) -> set[str]:
+        if not made:
+            made.append(Sharing(fresh))
+            for statement in body:
+                made[0].visit(statement)
+        return made[0].others(name)
+
+    return others

@@ -1,1 +1,0 @@
-"""Who is in the room of a draft: messages, rules, and the server for sockets that a gateway holds. Loads no web framework."""
