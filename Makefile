@@ -174,14 +174,14 @@ build/.checked: template.yaml tests/deploy/transform.py $(SAM)
 	@touch $@
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
-	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
+	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py
 
 cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml
 	$(BIN)/python -m pytest tests/deploy/test_cdk.py
 
-# FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
+# FUNCTIONS is passed on only when it is given: otherwise infrastructure/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …', TAGS=…)
-	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
+	@$(SAM_PYTHON) infrastructure/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
 	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py tests/deploy/test_deploy_releases.py
@@ -218,7 +218,7 @@ build-Functions: | $(UV)
 # The hash makes a changed parameter a change of the code: `sam deploy` then publishes a version that has the new value.
 build-%Function:
 	cp functions/$(shell echo $* | tr A-Z a-z)/*.py $(ARTIFACTS_DIR)/
-	@$(PYTHON) layers/deploy/fingerprint.py $(CONFIG) > $(ARTIFACTS_DIR)/parameters.sha256
+	@$(PYTHON) infrastructure/deploy/fingerprint.py $(CONFIG) > $(ARTIFACTS_DIR)/parameters.sha256
 	@$(COMPILE)
 
 # Tools with their own dependencies, each in its own environment.
@@ -226,7 +226,7 @@ $(SAM): uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=.tools/sam $(UV) sync --frozen --quiet --only-group sam --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
-# The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
+# The construct needs Node.js at run time; the tests of infrastructure/cdk are skipped without it.
 $(CDK)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(CDK) $(UV) sync --frozen --quiet --only-group cdk --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@

@@ -40,7 +40,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE", "template.yaml", "docs/description.py", "engine/stepless/__init__.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for name in ("functions", "layers/deploy", ".github/actions"):
+    for name in ("functions", "infrastructure/deploy", ".github/actions"):
         shutil.copytree(ROOT / name, folder / name)
     return folder
 

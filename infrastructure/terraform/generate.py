@@ -1,9 +1,10 @@
 """Writes the Terraform module, and the properties of the CDK construct, from template.yaml.
 
-    python generate.py [--check]
+    python generate.py [--check | --module FOLDER]
 
-`--check` writes nothing, and fails if a file is not what it would write. Run by the interpreter of `.tools/sam`, which has the
-transform of SAM: `make terraform`.
+The generated files of the Terraform module are not committed; those of the CDK construct are. `--check` writes nothing, and fails
+if a file that is present differs from what it would write. `--module` writes the whole module, and nothing else, into another
+folder. Run by the interpreter of `.tools/sam`, which has the transform of SAM: `make terraform`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import logging
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -238,18 +240,45 @@ def files() -> dict[Path, str]:
     }
 
 
+def stale(made: Mapping[Path, str]) -> list[Path]:
+    """The files whose content is not the generated one. A file of the Terraform module may be absent: it is not committed."""
+    return [path for path, content in made.items() if (path.exists() or CDK in path.parents) and _content(path) != content]
+
+
+def _content(path: Path) -> str | None:
+    return path.read_text("utf-8") if path.exists() else None
+
+
+def write_module(made: Mapping[Path, str], folder: Path) -> None:
+    """The generated files and those that are written by hand, so that the folder is a module by itself."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in made.items():
+        if path.parent == HERE:
+            (folder / path.name).write_text(content, "utf-8")
+    for path in HERE.glob("*.tf"):
+        if path not in made:
+            shutil.copy(path, folder)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--check", action="store_true")
+    which.add_argument("--module", type=Path)
+    given = parser.parse_args()
     logging.disable()  # the transform warns that its metrics go nowhere
-    stale = [path for path, content in files().items() if not path.exists() or path.read_text("utf-8") != content]
-    for path in stale:
-        if check:
+    made = files()
+    if given.module is not None:
+        write_module(made, given.module)
+    elif given.check:
+        found = stale(made)
+        for path in found:
             sys.stderr.write(f"{path.relative_to(ROOT)} does not belong to template.yaml: run `make terraform`\n")
-        else:
-            path.write_text(files()[path], "utf-8")
-    return 1 if check and stale else 0
+        return 1 if found else 0
+    else:
+        for path, content in made.items():
+            path.write_text(content, "utf-8")
+    return 0
 
 
 if __name__ == "__main__":
