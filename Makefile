@@ -107,10 +107,10 @@ check-pages: $(READY) $(CONSOLE) console ## look at every page of the console wi
 check-stores: $(READY) ## ask every store for what it promises, on every emulator
 	STEPLESS_STORES=every $(BIN)/pytest $(SPREAD) tests/contracts
 
-bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
+bench: $(READY) ## measure the engine against plain asyncio, and write docs/understand/measurements/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
 
-profile: $(READY) ## divide the time of a node and of a run by layer: docs/performance.md
+profile: $(READY) ## divide the time of a node and of a run by layer: docs/understand/measurements/performance.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.profile
 
 bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
@@ -134,7 +134,7 @@ clean: ## remove everything that can be rebuilt, including the environment
 	rm -rf $(VENV) .tools .aws-sam build dist console/build console/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
+# -- AWS: docs/run/operations.md ---------------------------------------------------------------------------------------
 
 STACK ?= stepless
 CONFIG ?= samconfig.toml

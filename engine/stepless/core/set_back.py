@@ -1,5 +1,5 @@
 """Timers after the clock was set back: what began at an instant that is now in the future, for a length of time, is due that long
-from now on (docs/durability.md#clocks). An instant that an author names stays as it is."""
+from now on (docs/understand/durability.md#clocks). An instant that an author names stays as it is."""
 
 from __future__ import annotations
 

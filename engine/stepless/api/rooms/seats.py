@@ -1,4 +1,4 @@
-"""The people in each draft of one process, each with a WebSocket: docs/drafts.md#the-room has the messages.
+"""The people in each draft of one process, each with a WebSocket: docs/understand/drafts.md#the-room has the messages.
 
 A socket only hurries what the log decides. What a person edits is committed as over HTTP, items are passed on to everyone in the
 room, and presence is stored nowhere.

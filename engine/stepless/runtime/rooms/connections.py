@@ -1,5 +1,5 @@
 """The room of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any process. Loads no
-web framework. docs/drafts.md#the-room has the messages; a process that keeps its sockets has `seat`.
+web framework. docs/understand/drafts.md#the-room has the messages; a process that keeps its sockets has `seat`.
 """
 
 from __future__ import annotations

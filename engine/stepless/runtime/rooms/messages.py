@@ -1,5 +1,5 @@
 """The messages of a room, as they are read and written: the same for the server on one machine and for the functions on AWS.
-docs/drafts.md#the-room has the table. Pure; loads no web framework."""
+docs/understand/drafts.md#the-room has the table. Pure; loads no web framework."""
 
 from __future__ import annotations
 

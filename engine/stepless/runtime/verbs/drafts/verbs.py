@@ -229,7 +229,7 @@ class DraftVerbs:
         try:
             intent = read_intent(message)
         except Malformed as error:
-            mend = "send it as the console does: docs/drafts.md has the form"
+            mend = "send it as the console does: docs/understand/drafts.md has the form"
             raise InvalidRequest(error.message, code="malformed_intent", place=error.place, mend=mend) from error
         asked = Intent(intent.client, intent.n, intent.tag, intent.base, intent.gestures, intent.first)
         return self._drafting.submit(draft, asked, by)
