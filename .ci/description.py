@@ -1,7 +1,7 @@
 """The package's long description: the README, with links that also work on a package index.
 
 A metadata hook of hatchling, see pyproject.toml. Links become absolute with `Source` of `[project.urls]`. Without
-such an entry, each becomes the name of the file.
+such an entry, each becomes the name of the file. A picture becomes a link: a package index shows none from a repository.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-RELATIVE: Final = re.compile(r"\[([^\]\[]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+RELATIVE: Final = re.compile(r"!?\[([^\]\[]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 BRANCH: Final = "main"
 
 

@@ -50,7 +50,7 @@ def test_no_link_of_the_description_is_relative(small: Path, tmp_path: Path) -> 
         text = metadata.get_payload()
         assert isinstance(text, str) and text.startswith("# Stepless")
         assert [link for link in LINK.findall(text) if not link.startswith("https://")] == []
-        assert "operations (`docs/run/operations.md`)" in text or "/docs/run/operations.md)" in text
+        assert "Operations (`docs/run/operations.md`)" in text or "/docs/run/operations.md)" in text
         assert metadata["Author"] == "The Stepless developers" and "workflow" in metadata["Keywords"].split(",")
 
 
