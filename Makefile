@@ -107,10 +107,10 @@ check-pages: $(READY) $(CONSOLE) console ## look at every page of the console wi
 check-stores: $(READY) ## ask every store for what it promises, on every emulator
 	STEPLESS_STORES=every $(BIN)/pytest $(SPREAD) tests/contracts
 
-bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
+bench: $(READY) ## measure the engine against plain asyncio, and write docs/understand/measurements/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
 
-profile: $(READY) ## divide the time of a node and of a run by layer: docs/performance.md
+profile: $(READY) ## divide the time of a node and of a run by layer: docs/understand/measurements/performance.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.profile
 
 bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
@@ -134,7 +134,7 @@ clean: ## remove everything that can be rebuilt, including the environment
 	rm -rf $(VENV) .tools .aws-sam build dist console/build console/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
+# -- AWS: docs/run/operations.md ---------------------------------------------------------------------------------------
 
 STACK ?= stepless
 CONFIG ?= samconfig.toml
@@ -174,14 +174,14 @@ build/.checked: template.yaml tests/deploy/transform.py $(SAM)
 	@touch $@
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
-	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) layers/terraform/generate.py
+	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py
 
 cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml
 	$(BIN)/python -m pytest tests/deploy/test_cdk.py
 
-# FUNCTIONS is passed on only when it is given: otherwise layers/deploy builds the folder recorded in samconfig.toml.
+# FUNCTIONS is passed on only when it is given: otherwise infrastructure/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …', TAGS=…)
-	@$(SAM_PYTHON) layers/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
+	@$(SAM_PYTHON) infrastructure/deploy $(STACK) --config $(CONFIG) --functions "$(if $(filter file,$(origin FUNCTIONS)),,$(FUNCTIONS))"
 
 deploy-local: $(READY) $(SAM) $(RUNTIME) ## deploy to an emulator on this machine, and test it over HTTP
 	$(BIN)/python -m pytest -s tests/deploy/test_deploy_local.py tests/deploy/test_deploy_releases.py
@@ -218,7 +218,7 @@ build-Functions: | $(UV)
 # The hash makes a changed parameter a change of the code: `sam deploy` then publishes a version that has the new value.
 build-%Function:
 	cp functions/$(shell echo $* | tr A-Z a-z)/*.py $(ARTIFACTS_DIR)/
-	@$(PYTHON) layers/deploy/fingerprint.py $(CONFIG) > $(ARTIFACTS_DIR)/parameters.sha256
+	@$(PYTHON) infrastructure/deploy/fingerprint.py $(CONFIG) > $(ARTIFACTS_DIR)/parameters.sha256
 	@$(COMPILE)
 
 # Tools with their own dependencies, each in its own environment.
@@ -226,7 +226,7 @@ $(SAM): uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=.tools/sam $(UV) sync --frozen --quiet --only-group sam --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
 
-# The construct needs Node.js at run time; the tests of layers/cdk are skipped without it.
+# The construct needs Node.js at run time; the tests of infrastructure/cdk are skipped without it.
 $(CDK)/.ready: uv.lock pyproject.toml | $(UV)
 	UV_PROJECT_ENVIRONMENT=$(CDK) $(UV) sync --frozen --quiet --only-group cdk --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@

@@ -1,4 +1,5 @@
-"""`make bench` and `make bench-peers`: every measurement in a process of its own, then docs/benchmarks.md.
+"""`make bench` and `make bench-peers`: every measurement in a process of its own, then
+docs/understand/measurements/benchmarks.md.
 
     python -m benchmarks                  our engine and the floors
     python -m benchmarks peers            the peers, and our engine once more beside them; --peers all also installs those that

@@ -1,4 +1,5 @@
-"""The first screen of docs/benchmarks.md: the comparisons, the main figures, and the targets that were missed."""
+"""The first screen of docs/understand/measurements/benchmarks.md: the comparisons, the main figures, and the targets that were
+missed."""
 
 from __future__ import annotations
 

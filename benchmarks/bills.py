@@ -1,4 +1,4 @@
-"""The bills of the workloads, as tables of docs/benchmarks.md."""
+"""The bills of the workloads, as tables of docs/understand/measurements/benchmarks.md."""
 
 from __future__ import annotations
 

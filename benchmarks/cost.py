@@ -1,7 +1,7 @@
 """What runs cost on AWS: requests counted at the clients of emulated services, priced, beside the prices of other services.
 
     python -m benchmarks.cost             prints one line of JSON each
-    python -m benchmarks cost             the bills for people, and docs/benchmarks.md again
+    python -m benchmarks cost             the bills for people, and docs/understand/measurements/benchmarks.md again
 
 Each invocation runs the code of its function, API or runner; the clock is moved instead of waiting for days. Write units come
 from an emulator that computes them as AWS documents them. Lambda's time is measured on this machine.

@@ -1,4 +1,5 @@
-"""What an hour of editing in the console costs on AWS, from counted units and list prices; a part of docs/cost.md."""
+"""What an hour of editing in the console costs on AWS, from counted units and list prices; a part of
+docs/understand/measurements/cost.md."""
 
 from __future__ import annotations
 
@@ -69,6 +70,6 @@ with 1 GB.
         yield f"| {people} | {usd(people):.2f} | {counts} |"
     yield f"""
 An edit takes {ITEM_WRITES} write units, its share of a checkpoint included, and a prompt of 500 characters takes 26: see
-[drafts](drafts.md#what-it-costs). A visit takes {VISIT_WRITES}. Cursors take none. An open page without edits costs a ping every
-four minutes, ${open_usd():.5f} an hour.
+[drafts](../drafts.md#what-it-costs). A visit takes {VISIT_WRITES}. Cursors take none. An open page without edits costs a ping
+every four minutes, ${open_usd():.5f} an hour.
 Without anyone who edits, the console costs its alarm and nothing else."""

@@ -1,4 +1,4 @@
-"""Where the time of a node (W1) and of a run (W6) goes, by layer, as Markdown. See docs/performance.md.
+"""Where the time of a node (W1) and of a run (W6) goes, by layer, as Markdown. See docs/understand/measurements/performance.md.
 
     python -m benchmarks.profile                    every case
     python -m benchmarks.profile "W1, memory" 20    one case, for 20 seconds

@@ -1,4 +1,4 @@
-"""Writes docs/benchmarks.md and its charts, from the stored measurements."""
+"""Writes docs/understand/measurements/benchmarks.md and its charts, from the stored measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.growth import CASES_THAT_GROW
 from benchmarks.sample import Sample, find, ratio
 from benchmarks.svg import number_text
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs/understand/measurements"
 WORKLOADS: Mapping[str, tuple[str, str]] = {
     "W1": ("W1, a chain of trivial effectful nodes", "µs per node"),
     "W2": ("W2, fan-out and join", "µs per node"),

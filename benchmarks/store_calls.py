@@ -1,4 +1,4 @@
-"""How long a call of the store holds the event loop: `python -m benchmarks.store_calls` (docs/decisions/0003).
+"""How long a call of the store holds the event loop: `python -m benchmarks.store_calls` (docs/understand/decisions/0003).
 
 The runner calls the store in the thread of its loop. Here every call that it makes there is timed, each method by itself, over
 SQLite in its two modes, with and without another process that writes to the same file, and over a table of DynamoDB whose

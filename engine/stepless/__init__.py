@@ -8,8 +8,8 @@
 
     result = run("hello.yaml", inputs={"name": "Ada"})
 
-`__all__` lists everything that is public here (docs/python.md). Each name is imported on first use, which keeps `import stepless`
-fast.
+`__all__` lists everything that is public here (docs/write/python.md). Each name is imported on first use, which keeps
+`import stepless` fast.
 """
 
 from __future__ import annotations

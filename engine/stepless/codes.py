@@ -1,4 +1,4 @@
-"""Lists every code that an error, a finding or a failed node can carry. `python -m stepless.codes` prints docs/errors.md.
+"""Lists every code that an error, a finding or a failed node can carry. `python -m stepless.codes` prints docs/run/errors.md.
 
 Codes are stable: programs may branch on them. A test checks that this table and the source agree.
 """
@@ -256,7 +256,9 @@ SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
         "Why a document is refused. All are reported at once, each with its path, node or edge, and mend. Some are warnings.",
         FINDINGS,
     ),
-    "Flows": ("Why the source of a flow is refused (docs/flows.md). All faults are reported at once, with file and line.", FLOWS),
+    "Flows": (
+        "Why the source of a flow is refused (docs/learn/flows.md). All faults are reported at once, with file and line.", FLOWS,
+    ),
     "Failed nodes": (_FAILED, NODES),
     "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
     "Engine and command line": ("Errors that an operator or a user of the command line sees.", ENGINE),
@@ -268,7 +270,7 @@ def all_codes() -> frozenset[str]:
 
 
 def render() -> str:
-    """The text of docs/errors.md."""
+    """The text of docs/run/errors.md."""
     lines = [_HEAD]
     for title, (intro, table) in SECTIONS.items():
         lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]

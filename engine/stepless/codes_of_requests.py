@@ -94,7 +94,9 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "issuer_unreachable": (
         "503: where people sign in to the console could not be read from the issuer", "Check JwtIssuer, or try again."
     ),
-    "malformed_intent": ("400: an edit of a draft does not have the form of one", "See the place, and docs/drafts.md."),
+    "malformed_intent": (
+        "400: an edit of a draft does not have the form of one", "See the place, and docs/understand/drafts.md.",
+    ),
     "not_inspectable": ("501: the store cannot be read as it is", "Ask the maker of its package."),
     "drafts_not_kept": ("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
     "file_changed": ("409: another program has changed the file of the draft", "Look at the draft, then save again."),

@@ -29,7 +29,7 @@
     ├── LimitExceeded             a limit of limits.py
     └── EngineBug                 a bug in Stepless; please report it
 
-Each error carries a stable `code` (listed in docs/errors.md), a `place` (where it is) and a `mend` (how to fix it).
+Each error carries a stable `code` (listed in docs/run/errors.md), a `place` (where it is) and a `mend` (how to fix it).
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Announced:
         return made
 
     def _invalid(self, message: str) -> ConfigError:
-        return ConfigError(message, code="invalid_plugin", place=self.place, mend="see docs/extending.md")
+        return ConfigError(message, code="invalid_plugin", place=self.place, mend="see docs/write/extending.md")
 
 
 @cache

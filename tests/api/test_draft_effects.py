@@ -1,5 +1,5 @@
 """Who may cause what by a test run: a person with `edit` and `run`, without `admin`, tries to cause effects that a run of the
-published version cannot. docs/decisions/0015-runs-of-drafts.md"""
+published version cannot. docs/understand/decisions/0015-runs-of-drafts.md"""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ async def erase_all(door: Any, runs: list[str]) -> None:
 
 
 REMAINS: list[str] = ["the program of a start"]
-"""What docs/security.md lists: the address and the program of requests whose entry in the audit log names no run."""
+"""What docs/run/security.md lists: the address and the program of requests whose entry in the audit log names no run."""
 
 
 async def test_nothing_that_was_planted_is_left_in_the_file(make_door: MakeDoor, tmp_path: Path) -> None:

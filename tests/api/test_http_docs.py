@@ -1,4 +1,4 @@
-"""Runs docs/http.md from its first example to its last."""
+"""Runs docs/run/http.md from its first example to its last."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Reader:
 
 
 async def test_every_example_of_the_page_does_what_it_says(door: Any, pytestconfig: pytest.Config) -> None:
-    blocks = BLOCK.findall((pytestconfig.rootpath / "docs" / "http.md").read_text("utf-8"))
+    blocks = BLOCK.findall((pytestconfig.rootpath / "docs/run/http.md").read_text("utf-8"))
     assert [kind for kind, _ in blocks] == ["http", "json"] * (len(blocks) // 2) and len(blocks) > 20
     reader = Reader(door)
     for (_, request), (_, answer) in zip(blocks[::2], blocks[1::2], strict=True):
@@ -70,7 +70,7 @@ async def test_every_example_of_the_page_does_what_it_says(door: Any, pytestconf
 
 
 async def test_the_page_names_every_route(door: Any, pytestconfig: pytest.Config) -> None:
-    page = (pytestconfig.rootpath / "docs" / "http.md").read_text("utf-8")
+    page = (pytestconfig.rootpath / "docs/run/http.md").read_text("utf-8")
     table = re.sub(r"\{\w+\}", "{}", page[page.index("| route |") : page.index("## Publish")])
     for path in door.app.openapi()["paths"]:
         shown = re.sub(r"\{\w+\}", "{}", path)

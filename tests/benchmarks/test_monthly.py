@@ -1,4 +1,5 @@
-"""docs/cost.md is what `benchmarks/monthly.py` computes, from counted requests and from what template.yaml deploys."""
+"""docs/understand/measurements/cost.md is what `benchmarks/monthly.py` computes, from counted requests and from what
+template.yaml deploys."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ TEMPLATE = (ROOT / "template.yaml").read_text("utf-8")
 
 
 def test_the_page_is_what_the_module_computes() -> None:
-    text = (ROOT / "docs" / "cost.md").read_text("utf-8")
-    assert text == "\n".join([*monthly.page(), ""]), "make it anew: .venv/bin/python -m benchmarks.monthly > docs/cost.md"
+    text = (ROOT / "docs/understand/measurements/cost.md").read_text("utf-8")
+    anew = ".venv/bin/python -m benchmarks.monthly > docs/understand/measurements/cost.md"
+    assert text == "\n".join([*monthly.page(), ""]), f"make it anew: {anew}"
 
 
 def test_an_idle_stack_is_the_one_that_is_deployed() -> None:

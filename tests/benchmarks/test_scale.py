@@ -17,8 +17,9 @@ WORK = Work()
 
 
 def test_the_page_is_what_the_model_computes() -> None:
-    text = (ROOT / "docs" / "scale.md").read_text("utf-8")
-    assert text == "\n".join([*scale.page(), ""]), "make it anew: .venv/bin/python -m benchmarks.scale > docs/scale.md"
+    text = (ROOT / "docs/understand/measurements/scale.md").read_text("utf-8")
+    anew = ".venv/bin/python -m benchmarks.scale > docs/understand/measurements/scale.md"
+    assert text == "\n".join([*scale.page(), ""]), f"make it anew: {anew}"
 
 
 def test_the_units_of_the_model_are_those_that_are_counted() -> None:

@@ -2,7 +2,7 @@
 
     python tests/browser/demo_refund.py [FOLDER OF PICTURES]
 
-`make console-demo` runs it, and writes the pictures of docs/console.md. `stepless dev` is a child process over a folder
+`make console-demo` runs it, and writes the pictures of docs/run/console.md. `stepless dev` is a child process over a folder
 that has the functions of the example and no workflow. Ada opens the address that it prints, Bo the one of Ada's invitation. The
 exit status is 0 only if they saved the document of examples/refund-approval, and a run of it ended after an approval.
 """

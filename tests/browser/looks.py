@@ -5,7 +5,7 @@
 
 One tab visits every page after the other, without loading the console again: the stylesheets of all pages it was at are there,
 as they are for a person. FOLDER gets SITE/SCENE-WIDTH-THEME.png, and SITE/faults.txt. `make console-looks` runs it. With --kept,
-FOLDER gets the few pictures that docs/console.md shows: `make console-pictures`.
+FOLDER gets the few pictures that docs/run/console.md shows: `make console-pictures`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIZES: Final = {1440: 900, 1280: 720, 1024: 768, 390: 844}
 WIDTHS: Final = (1440, 1024, 390)
 WIDE: Final = (1440, 1024)
 MAX_PICTURE_BYTES: Final = 150_000
-# of docs/console.md: what is shown, at which width
+# of docs/run/console.md: what is shown, at which width
 KEPT: Final = {
     "workflows": 1280, "workflow": 1280, "workflow-changes": 1280, "workflow-start": 1280, "workflow-schedules": 1280,
     "webhook-webhooks": 1280, "runs": 1280, "runs-bulk": 1280, "approvals": 390, "errors": 1280, "version-python": 1280,

@@ -123,10 +123,10 @@ def test_editors_find_the_schema_and_the_workflow_fits_it(project: Path) -> None
 
 
 def test_the_project_deploys_by_what_deploys_the_engine(project: Path) -> None:
-    names = [path.name for path in (ROOT / "layers/deploy").glob("*.py")]
+    names = [path.name for path in (ROOT / "infrastructure/deploy").glob("*.py")]
     assert len(names) == 5
     for name in names:
-        assert (project / "deploy" / name).read_bytes() == (ROOT / "layers/deploy" / name).read_bytes()
+        assert (project / "deploy" / name).read_bytes() == (ROOT / "infrastructure/deploy" / name).read_bytes()
     shown = subprocess.run(["make", "-n", "deploy"], cwd=project, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert ".sam/bin/python deploy workflows --config samconfig.toml --project . --functions workflows" in shown.stdout
     assert "--guided" not in (project / "README.md").read_text() + shown.stdout

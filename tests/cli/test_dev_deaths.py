@@ -1,4 +1,4 @@
-"""`stepless dev` as a real process that is killed, again and again (docs/durability.md#deaths-of-the-process)."""
+"""`stepless dev` as a real process that is killed, again and again (docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

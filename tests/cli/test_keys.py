@@ -105,7 +105,7 @@ def test_they_are_read_from_standard_input(tmp_path: Path) -> None:
 
 def test_signing_keys_behind_a_url_are_not_touched(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "rotate", "--signing", "--url", "http://127.0.0.1:9"]) == 2
-    assert "docs/operations.md" in capsys.readouterr().err
+    assert "docs/run/operations.md" in capsys.readouterr().err
 
 
 def test_a_hint_to_a_file_makes_its_run_due(file: str) -> None:

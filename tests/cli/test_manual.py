@@ -1,4 +1,4 @@
-"""Every command has a help text, is in docs/cli.md with valid examples, and can be completed by shells."""
+"""Every command has a help text, is in docs/run/cli.md with valid examples, and can be completed by shells."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _joined(words: list[str]) -> list[str]:
 
 
 def test_the_page_is_made_from_the_verbs() -> None:
-    assert (ROOT / "docs/cli.md").read_text() == render(), "python -m stepless.cli.command.manual > docs/cli.md"
+    assert (ROOT / "docs/run/cli.md").read_text() == render(), "python -m stepless.cli.command.manual > docs/run/cli.md"
 
 
 def test_a_verb_that_does_not_exist_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
-"""Golden cases of this project, in the format of the shared ones: rules of docs/semantics.md that the shared cases do not
-cover."""
+"""Golden cases of this project, in the format of the shared ones: rules of docs/understand/semantics.md that the shared cases do
+not cover."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ ACTUAL: dict[str, Any] = {
 
 
 def log_faults(simulation: Simulation) -> Iterator[str]:
-    """What holds for every log (docs/semantics.md#events)."""
+    """What holds for every log (docs/understand/semantics.md#events)."""
     types = [event["type"] for event in simulation.events]
     if [event["eventId"] for event in simulation.events] != list(range(1, len(types) + 1)):
         yield "the numbers have a gap"

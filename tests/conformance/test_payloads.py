@@ -26,7 +26,7 @@ FIELD = re.compile(r"`([A-Za-z_]+)`")
 
 def documented() -> dict[str, set[str]]:
     """By type of event the fields of its payload, those that many events have included."""
-    page = (ROOT / "docs" / "semantics.md").read_text()
+    page = (ROOT / "docs/understand/semantics.md").read_text()
     section = page.partition("### Payloads")[2].partition("\n## ")[0]
     common = section.partition("\n| type |")[0]
     fields: dict[str, set[str]] = {}
@@ -54,4 +54,4 @@ def test_no_event_has_a_field_that_is_not_in_its_row_of_the_page() -> None:
     known, missing = documented(), defaultdict(set)
     for event in (*simulated(), *stored()):
         missing[event["type"]] |= event["payload"].keys() - known.get(event["type"], set())
-    assert not {type: sorted(fields) for type, fields in missing.items() if fields}, "docs/semantics.md#payloads"
+    assert not {type: sorted(fields) for type, fields in missing.items() if fields}, "docs/understand/semantics.md#payloads"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "layers" / "cdk"))
+sys.path.insert(0, str(ROOT / "infrastructure" / "cdk"))
 
 import aws_cdk as cdk  # noqa: E402
 from aws_cdk import aws_iam, aws_s3, aws_sns  # noqa: E402

@@ -13,7 +13,7 @@ from stepless.limits import MAX_PAGE_ITEMS, MAX_SHARDS, SWEEP_PART_MS
 from stepless.runtime import metering
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNBOOK = (ROOT / "docs" / "operations.md").read_text("utf-8").partition("\n## Alarms")[2].partition("\n## ")[0]
+RUNBOOK = (ROOT / "docs/run/operations.md").read_text("utf-8").partition("\n## Alarms")[2].partition("\n## ")[0]
 SERVICES = {"AWS/SQS", "AWS/Lambda", "AWS/ApiGateway", "AWS/DynamoDB", "AWS/Scheduler"}
 
 
@@ -71,7 +71,7 @@ def test_refused_requests_are_counted_where_the_gateway_logs_them(template: dict
 
 
 def test_the_sizes_of_the_page_are_within_the_parameters(template: dict[str, Any]) -> None:
-    lines = (ROOT / "docs" / "scale.md").read_text("utf-8").splitlines()
+    lines = (ROOT / "docs/understand/measurements/scale.md").read_text("utf-8").splitlines()
     sized = [line for line in lines if re.match(r"\| `\w+` \| [\d,]+ \| [\d,]+ \| [\d,]+ \|", line)]
     rows = [re.findall(r"`(\w+)`|([\d,]+)", line) for line in sized]
     assert len(rows) == 7

@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
-DECLARED = (ROOT / "layers/cdk/stepless_cdk/parameters.py").read_text()
+DECLARED = (ROOT / "infrastructure/cdk/stepless_cdk/parameters.py").read_text()
 NAMES = re.findall(r'^    "(\w+)": "(\w+)",$', DECLARED, re.MULTILINE)
 CODE = (
     "ApiFunction", "RunnerFunction", "SweeperFunction", "DeadletterFunction", "TriggerFunction", "SandboxFunction",
@@ -52,7 +52,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def source() -> dict[str, Any]:
-    return dict(json.loads((ROOT / "layers/cdk/stepless_cdk/template.json").read_text()))
+    return dict(json.loads((ROOT / "infrastructure/cdk/stepless_cdk/template.json").read_text()))
 
 
 class Reading:
@@ -230,7 +230,7 @@ def test_parameters_that_contradict_each_other_are_refused(app: dict[str, Any]) 
 
 
 def test_the_properties_are_the_parameters_of_the_template(source: dict[str, Any]) -> None:
-    written = (ROOT / "layers/cdk/stepless_cdk/parameters.py").read_text()
+    written = (ROOT / "infrastructure/cdk/stepless_cdk/parameters.py").read_text()
     names = dict(NAMES)
     assert set(names.values()) == set(source["Parameters"])
     optional = {name for name in names if re.search(rf"^    {name}: NotRequired\[", written, re.MULTILINE)}

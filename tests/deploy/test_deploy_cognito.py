@@ -106,7 +106,7 @@ def called(cloud: Cloud, method: str, path: str, token: str, body: Any = None) -
 
 
 def made(cloud: Cloud, pool: str, client_id: str, email: str, *groups: str) -> Person:
-    """A user as docs/operations.md makes one."""
+    """A user as docs/run/operations.md makes one."""
     cognito = cloud.service("cognito-idp")
     attributes = [{"Name": "email", "Value": email}, {"Name": "email_verified", "Value": "true"}]
     cognito.admin_create_user(

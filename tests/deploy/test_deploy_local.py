@@ -34,7 +34,7 @@ from stepless.runtime.triggers.signatures import sign
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
-PAGE = (ROOT / "docs/operations.md").read_text()
+PAGE = (ROOT / "docs/run/operations.md").read_text()
 SECRET = "shared-with-the-shop"
 
 

@@ -35,7 +35,7 @@ from local_cloud import ROOT, Cloud, Machine
 
 pytestmark = [pytest.mark.long, pytest.mark.story]
 
-PAGE = (ROOT / "docs/operations.md").read_text()
+PAGE = (ROOT / "docs/run/operations.md").read_text()
 
 
 @pytest.fixture(scope="module")

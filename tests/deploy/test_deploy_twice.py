@@ -33,7 +33,7 @@ FIRST = {
     r"AlarmTopic \[none\]:": "",
     CONFIRM: "y",
 }
-PAGE = (ROOT / "docs/operations.md").read_text()
+PAGE = (ROOT / "docs/run/operations.md").read_text()
 ITEM = {"pk": {"S": "RUN#run_1"}, "sk": {"S": "HEAD"}}
 OLD, NEW = (f"sha256:{sha256(key).hexdigest()}" for key in (b"old", b"new"))
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from local_cloud import ROOT
 
-VALUES = runpy.run_path(str(ROOT / "layers/deploy/values.py"))
-FINGERPRINT = runpy.run_path(str(ROOT / "layers/deploy/fingerprint.py"))["fingerprint"]
+VALUES = runpy.run_path(str(ROOT / "infrastructure/deploy/values.py"))
+FINGERPRINT = runpy.run_path(str(ROOT / "infrastructure/deploy/fingerprint.py"))["fingerprint"]
 RECORDED = """
 [default.deploy.parameters]
 stack_name = "a"

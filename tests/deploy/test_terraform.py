@@ -18,7 +18,8 @@ import pytest
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "layers" / "terraform"
+GENERATOR = "infrastructure/terraform/generate.py"
+GENERATED = ("main.tf", "variables.tf", "outputs.tf")
 TERRAFORM = shutil.which("terraform")
 ABSENT = "terraform is not installed"
 ENVIRONMENT = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "CHECKPOINT_DISABLE": "1"}
@@ -47,10 +48,19 @@ def template(python: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def module() -> dict[str, Any]:
+def folder(python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The module as `make terraform` generates it, in a folder of its own."""
+    made = tmp_path_factory.mktemp("module")
+    done = run(python, GENERATOR, "--module", str(made))
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def module(folder: Path) -> dict[str, Any]:
     """Every file of the module, as python-hcl2 reads it: blocks by name."""
     found: dict[str, Any] = {"resource": {}, "variable": {}, "output": {}, "locals": {}}
-    for path in sorted(MODULE.glob("*.tf")):
+    for path in sorted(folder.glob("*.tf")):
         read = hcl2.loads(path.read_text("utf-8"))
         for block in read.get("resource", []):
             [(kind, named)] = block.items()
@@ -86,25 +96,49 @@ def texts(value: Any) -> str:
     return json.dumps(value, default=str).replace('\\"', '"')
 
 
-def test_the_module_belongs_to_the_template(python: str) -> None:
-    done = run(python, "layers/terraform/generate.py", "--check")
+def test_the_construct_belongs_to_the_template(python: str) -> None:
+    done = run(python, GENERATOR, "--check")
     assert done.returncode == 0, done.stderr
 
 
-def test_a_changed_template_is_noticed(python: str, tmp_path: Path) -> None:
-    for name in ("layers/terraform", "template.yaml"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / name, tmp_path / name)
-    changed = (tmp_path / "template.yaml").read_text().replace("MemorySize: 256", "MemorySize: 300", 1)
-    (tmp_path / "template.yaml").write_text(changed)
-    done = run(python, str(tmp_path / "layers/terraform/generate.py"), "--check")
-    assert (done.returncode, "main.tf does not belong to template.yaml" in done.stderr) == (1, True)
+def test_the_module_has_the_generated_files_and_those_written_by_hand(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} == {*GENERATED, "code.tf", "versions.tf"}
+
+
+def test_no_generated_file_of_the_module_is_committed() -> None:
+    done = run("git", "check-ignore", *(f"infrastructure/terraform/{name}" for name in (*GENERATED, "code.tf")))
+    assert done.stdout.split() == [f"infrastructure/terraform/{name}" for name in GENERATED], done.stderr
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """A copy of the project in which the template has changed since the files were generated."""
+    for name in ("infrastructure/terraform", "infrastructure/cdk"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    text = (ROOT / "template.yaml").read_text()
+    assert "MemorySize: 256" in text
+    (tmp_path / "template.yaml").write_text(text.replace("MemorySize: 256", "MemorySize: 300", 1))
+    return tmp_path
+
+
+def test_a_changed_template_is_noticed(python: str, changed: Path, folder: Path) -> None:
+    shutil.copy(folder / "main.tf", changed / "infrastructure/terraform")
+    done = run(python, str(changed / GENERATOR), "--check")
+    assert done.returncode == 1
+    for name in ("terraform/main.tf", "cdk/stepless_cdk/template.json"):
+        assert f"infrastructure/{name} does not belong to template.yaml" in done.stderr
+
+
+def test_the_generator_brings_every_file_up_to_date(python: str, changed: Path) -> None:
+    for arguments in ((), ("--check",)):
+        done = run(python, str(changed / GENERATOR), *arguments)
+        assert done.returncode == 0, done.stderr
+    assert all((changed / "infrastructure/terraform" / name).is_file() for name in GENERATED)
 
 
 @pytest.mark.skipif(TERRAFORM is None, reason=ABSENT)
-def test_terraform_reads_the_module_and_would_not_format_it_otherwise() -> None:
-    done = run(str(TERRAFORM), "fmt", "-check", "-diff", str(MODULE))
+def test_terraform_reads_the_module_and_would_not_format_it_otherwise(folder: Path) -> None:
+    done = run(str(TERRAFORM), "fmt", "-check", "-diff", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -139,7 +173,7 @@ def test_every_change_of_code_or_parameters_publishes_versions(template: dict[st
     versions = [body for (kind, _), body in module["resource"].items() if kind == "awscc_lambda_version"]
     assert len(versions) == 7 and all(each["description"] == "${local.release}" for each in versions)
     assert set(re.findall(r"var\.(\w+)", module["locals"]["given"])) == {snake(name) for name in template["Parameters"]}
-    written = (MODULE / "code.tf").read_text("utf-8")
+    written = (ROOT / "infrastructure/terraform/code.tf").read_text("utf-8")
     assert "jsonencode([local.given, local.contents])" in written and "=> code.output_sha256" in written
 
 
@@ -212,8 +246,8 @@ def test_every_output(template: dict[str, Any], module: dict[str, Any]) -> None:
     assert set(module["output"]) == {snake(name) for name in template["Outputs"]}
 
 
-def test_every_reference_is_to_something_that_exists(module: dict[str, Any]) -> None:
-    written = "\n".join(path.read_text("utf-8") for path in MODULE.glob("*.tf"))
+def test_every_reference_is_to_something_that_exists(folder: Path, module: dict[str, Any]) -> None:
+    written = "\n".join(path.read_text("utf-8") for path in folder.glob("*.tf"))
     for kind, name in re.findall(r"\b(awscc_\w+)\.(\w+)", written):
         assert (kind, name) in module["resource"]
     assert set(re.findall(r"\bvar\.(\w+)", written)) <= set(module["variable"])
@@ -224,19 +258,19 @@ def test_every_reference_is_to_something_that_exists(module: dict[str, Any]) -> 
 
 
 @pytest.fixture(scope="module")
-def logic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logic(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A module with the variables, the conditions and the rules only."""
-    folder = tmp_path_factory.mktemp("logic")
-    main = (MODULE / "main.tf").read_text("utf-8")
+    only = tmp_path_factory.mktemp("logic")
+    main = (folder / "main.tf").read_text("utf-8")
     end = main.index("\n}\n", main.index('resource "terraform_data" "rules"')) + 3
     stack = 'variable "stack_name" {\n  type    = string\n  default = "stepless"\n}\n'
     conditions = "local.with_default_timeout, local.with_events, local.with_jwt, local.with_pool"
     shown = f'output "conditions" {{\n  value = {{ a = [{conditions}] }}\n}}\n'
-    (folder / "main.tf").write_text(main[:end] + stack + shown)
-    shutil.copy(MODULE / "variables.tf", folder)
-    done = run(str(TERRAFORM), "init", "-no-color", folder=folder)
+    (only / "main.tf").write_text(main[:end] + stack + shown)
+    shutil.copy(folder / "variables.tf", only)
+    done = run(str(TERRAFORM), "init", "-no-color", folder=only)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+    return only
 
 
 def planned(logic: Path, **given: Any) -> subprocess.CompletedProcess[str]:

@@ -7,6 +7,7 @@ in snake case, a property without a declared form is a text of JSON.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -18,12 +19,13 @@ import pytest
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "layers" / "terraform"
+ENVIRONMENT = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1"}
+GENERATOR = "infrastructure/terraform/generate.py"
 OWN = {"count", "create_before_destroy", "prevent_destroy"}  # arguments of Terraform's, in any resource
 
 
 def run(*command: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -36,16 +38,24 @@ def python() -> str:
 
 
 @pytest.fixture(scope="module")
-def blocks() -> dict[tuple[str, str], str]:
+def folder(python: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The module as `make terraform` generates it, in a folder of its own."""
+    made = tmp_path_factory.mktemp("module")
+    run(python, GENERATOR, "--module", str(made))
+    return made
+
+
+@pytest.fixture(scope="module")
+def blocks(folder: Path) -> dict[tuple[str, str], str]:
     """The text of every resource of awscc: by its type and its name."""
-    written = (MODULE / "main.tf").read_text("utf-8")
+    written = (folder / "main.tf").read_text("utf-8")
     found = re.findall(r'^resource "(awscc_\w+)" "(\w+)" \{\n(.*?)^\}$', written, re.MULTILINE | re.DOTALL)
     return {(kind, name): body for kind, name, body in found}
 
 
 @pytest.fixture(scope="module")
 def resources() -> list[dict[str, Any]]:
-    template = json.loads((ROOT / "layers/cdk/stepless_cdk/template.json").read_text("utf-8"))  # what the module is made of
+    template = json.loads((ROOT / "infrastructure/cdk/stepless_cdk/template.json").read_text("utf-8"))  # the same resources
     return list(template["Resources"].values())
 
 
@@ -198,9 +208,9 @@ def test_every_argument_is_an_attribute(schemas: dict[str, Any], blocks: dict[tu
     assert found > 400
 
 
-def test_every_attribute_that_is_read_exists(schemas: dict[str, Any]) -> None:
+def test_every_attribute_that_is_read_exists(folder: Path, schemas: dict[str, Any]) -> None:
     top = {resource_type(kind): {attribute(name) for name in schema["properties"]} for kind, schema in schemas.items()}
-    written = "\n".join(path.read_text("utf-8") for path in MODULE.glob("*.tf"))
+    written = "\n".join(path.read_text("utf-8") for path in folder.glob("*.tf"))
     read = set(re.findall(r"\b(awscc_\w+)\.\w+(?:\[\*\])?\.(\w+)", written))
     # `Id` of a resource type is named after the type: `id` is Terraform's own
     renamed = {("awscc_secretsmanager_secret", "secret_id")}

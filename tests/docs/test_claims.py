@@ -1,5 +1,5 @@
 """Claims of pages about the source: the files that they name exist, the numbers are those of the limits, and the roles of the
-template grant what the table of docs/security.md says."""
+template grant what the table of docs/run/security.md says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from stepless.runtime.wiring.local import local
 from stepless.testing import WorkflowTest
 
 SECURITY, ARCHITECTURE, FAQ, REFERENCE = (
-    ROOT / "docs" / name for name in ("security.md", "architecture.md", "faq.md", "reference.md")
+    ROOT / "docs" / name for name in ("run/security.md", "understand/architecture.md", "learn/faq.md", "write/reference.md")
 )
 ENGINE = ROOT / "engine" / "stepless"
 DAY_MS = 24 * 3_600_000
@@ -76,8 +76,8 @@ def test_a_number_of_a_page_is_that_of_the_source(words: str, bound: bool) -> No
 
 
 def test_what_ten_steps_cost_is_what_was_counted() -> None:
-    """docs/benchmarks.md has the bill of a million runs; README.md rounds it."""
-    lines = (ROOT / "docs" / "benchmarks.md").read_text("utf-8").splitlines()
+    """docs/understand/measurements/benchmarks.md has the bill of a million runs; README.md rounds it."""
+    lines = (ROOT / "docs/understand/measurements/benchmarks.md").read_text("utf-8").splitlines()
     row = next(line for line in lines if line.startswith("| ten nodes"))
     counted = [float(cell) for cell in re.findall(r"([\d.]+)(?:\*\*| \()", row)]
     readme = (ROOT / "README.md").read_text("utf-8")
@@ -195,7 +195,7 @@ def test_an_exception_has_the_cause_that_the_reference_says(raised: Exception, c
     assert (failed.value.cause, failed.value.code) == (cause, code)
 
 
-@pytest.mark.parametrize("page", ["reference.md", "recipes/agent-with-a-human.md"])
+@pytest.mark.parametrize("page", ["write/reference.md", "learn/recipes/agent-with-a-human.md"])
 def test_the_address_of_a_server_of_models_has_its_version(page: str) -> None:
     said = (ROOT / "docs" / page).read_text()
     assert f"`{PUBLIC}" in said and "`/chat/completions`" in said

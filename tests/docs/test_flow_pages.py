@@ -1,4 +1,4 @@
-"""docs/flows-compiled.md has an example of every code that the compiler of flows has."""
+"""docs/write/flows-compiled.md has an example of every code that the compiler of flows has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pages import ROOT, blocks
 
 from stepless.codes_of_flows import TEXTS
 
-PAGE = ROOT / "docs" / "flows-compiled.md"
+PAGE = ROOT / "docs/write/flows-compiled.md"
 OF_A_WHOLE_SOURCE = {"flow_refused"}  # the error that has the refusals
 
 

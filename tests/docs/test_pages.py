@@ -13,13 +13,13 @@ from reader import Reader
 pytestmark = pytest.mark.long
 
 OWN_TEST: Mapping[str, str] = {  # pages that are run, or made, by a test of their own
-    "docs/benchmarks.md": "tests/benchmarks",
-    "docs/cli.md": "tests/cli/test_manual.py",
-    "docs/cost.md": "tests/benchmarks/test_monthly.py",
-    "docs/errors.md": "tests/house/test_codes.py",
-    "docs/http.md": "tests/api/test_http_docs.py",
-    "docs/scale.md": "tests/benchmarks/test_scale.py",
-    "docs/testing.md": "tests/unit/testing/test_documentation.py",
+    "docs/understand/measurements/benchmarks.md": "tests/benchmarks",
+    "docs/run/cli.md": "tests/cli/test_manual.py",
+    "docs/understand/measurements/cost.md": "tests/benchmarks/test_monthly.py",
+    "docs/run/errors.md": "tests/house/test_codes.py",
+    "docs/run/http.md": "tests/api/test_http_docs.py",
+    "docs/understand/measurements/scale.md": "tests/benchmarks/test_scale.py",
+    "docs/write/testing.md": "tests/unit/testing/test_documentation.py",
 }
 READ = [page for page in pages() if name_of(page) not in OWN_TEST and page.parent.name != "recipes"]
 

@@ -1,4 +1,4 @@
-"""docs/python.md lists all public names and no others; code that uses them passes a strict type checker."""
+"""docs/write/python.md lists all public names and no others; code that uses them passes a strict type checker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import stepless
 import stepless.errors
 import stepless.testing
 
-PAGE = ROOT / "docs" / "python.md"
+PAGE = ROOT / "docs/write/python.md"
 ERRORS = {name for name, value in vars(stepless.errors).items() if getattr(value, "__module__", "") == "stepless.errors"}
 PUBLIC = {"stepless": set(stepless.__all__), "stepless.testing": set(stepless.testing.__all__), "stepless.errors": ERRORS}
 USER = '''

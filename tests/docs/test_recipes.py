@@ -10,7 +10,7 @@ from reader import Reader
 
 pytestmark = pytest.mark.long
 
-RECIPES = [page for page in sorted((ROOT / "docs" / "recipes").glob("*.md")) if page.name != "README.md"]
+RECIPES = [page for page in sorted((ROOT / "docs/learn/recipes").glob("*.md")) if page.name != "README.md"]
 
 
 @pytest.mark.parametrize("page", RECIPES, ids=name_of)

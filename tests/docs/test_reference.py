@@ -1,4 +1,4 @@
-"""docs/reference.md agrees with the models, and describes everything in them."""
+"""docs/write/reference.md agrees with the models, and describes everything in them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from stepless.nodes import KINDS
 from stepless.nodes.container import ContainerParams
 from stepless.nodes.loop import LoopParams
 
-PAGE = (ROOT / "docs" / "reference.md").read_text("utf-8")
+PAGE = (ROOT / "docs/write/reference.md").read_text("utf-8")
 MODELS = [model for model in vars(validation).values() if isinstance(model, type) and issubclass(model, validation.DocumentPart)]
 
 
 @pytest.fixture(scope="module")
 def made() -> str:
-    command = [sys.executable, "-X", "utf8", "docs/reference.py"]
+    command = [sys.executable, "-X", "utf8", "tests/tools/documentation/reference_page.py"]
     environment = {"PYTHONPATH": str(ROOT / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, encoding="utf-8", timeout=120)
     return ended.stdout
 
 
 def test_the_page_is_what_the_models_say(made: str) -> None:
-    assert made == PAGE, "make it anew: .venv/bin/python docs/reference.py > docs/reference.md"
+    assert made == PAGE, "make it anew: .venv/bin/python tests/tools/documentation/reference_page.py > docs/write/reference.md"
 
 
 @pytest.mark.parametrize("model", [*MODELS, *(kind.params for kind in KINDS.values())], ids=lambda model: model.__name__)

@@ -1,5 +1,5 @@
 """The property of test runs, tried with random drafts over random workflows: what a test run calls and is not refused, the person
-could also cause by starting the published version (docs/decisions/0015-runs-of-drafts.md).
+could also cause by starting the published version (docs/understand/decisions/0015-runs-of-drafts.md).
 
 `python tests/drafts/effects_sweep.py 20000`. A draft is found again by its seed."""
 

@@ -1,5 +1,5 @@
 """What a test run may call without `admin`, a start of the published version could cause as well: random drafts over random
-workflows, run in memory. docs/decisions/0015-runs-of-drafts.md"""
+workflows, run in memory. docs/understand/decisions/0015-runs-of-drafts.md"""
 
 from __future__ import annotations
 

@@ -34,6 +34,6 @@ def test_every_citation_leads_to_a_page_of_this_repository() -> None:
 
 
 def test_what_is_wrong_is_found() -> None:
-    assert faults_of("see docs/semantics.md#joins") == []
-    assert faults_of("see docs/semantics" + ".md#no-such-heading") and faults_of("see docs/no-such-page" + ".md")
+    assert faults_of("see docs/understand/semantics.md#joins") == []
+    assert faults_of("see docs/understand/semantics" + ".md#no-such-heading") and faults_of("see docs/no-such-page" + ".md")
     assert faults_of("pauses (" + "2.8)") and not faults_of("[(3, 3), (2.5, 1)]")

@@ -52,7 +52,7 @@ def test_every_code_of_the_table_is_in_the_source() -> None:
 
 
 def test_the_page_of_errors_is_the_table() -> None:
-    assert (ROOT / "docs" / "errors.md").read_text() == codes.render()
+    assert (ROOT / "docs/run/errors.md").read_text() == codes.render()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pages import ROOT
 from stepless.core.decide import decide
 from stepless.core.fold import fold
 
-RECORDS = ROOT / "docs" / "decisions"
+RECORDS = ROOT / "docs/understand/decisions"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NAME = re.compile(r"[\w.@/-]*[\w]")
 

@@ -1,4 +1,4 @@
-"""The words of docs/glossary.md bind the code: a word that the glossary has replaced is no name in it.
+"""The words of docs/understand/glossary.md bind the code: a word that the glossary has replaced is no name in it.
 
 A name is read word by word: `read_intent` has `read` and `intent`. Only definitions and uses in code count; wire names in texts
 stay what they are, since clients and stored records have them.

@@ -37,10 +37,10 @@ def built(project: Path, folder: Path) -> tuple[Message, Message]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As much of the project as its metadata need."""
     folder = tmp_path_factory.mktemp("project")
-    for name in ("pyproject.toml", "README.md", "LICENSE", "template.yaml", "docs/description.py", "engine/stepless/__init__.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "template.yaml", ".ci/description.py", "engine/stepless/__init__.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    for name in ("functions", "layers/deploy", ".github/actions"):
+    for name in ("functions", "infrastructure/deploy", ".github/actions"):
         shutil.copytree(ROOT / name, folder / name)
     return folder
 
@@ -50,7 +50,7 @@ def test_no_link_of_the_description_is_relative(small: Path, tmp_path: Path) -> 
         text = metadata.get_payload()
         assert isinstance(text, str) and text.startswith("# Stepless")
         assert [link for link in LINK.findall(text) if not link.startswith("https://")] == []
-        assert "operations (`docs/operations.md`)" in text or "/docs/operations.md)" in text
+        assert "Operations (`docs/run/operations.md`)" in text or "/docs/run/operations.md)" in text
         assert metadata["Author"] == "The Stepless developers" and "workflow" in metadata["Keywords"].split(",")
 
 
@@ -62,6 +62,6 @@ def test_with_an_address_of_the_source_links_lead_there(small: Path, tmp_path: P
     (project / "pyproject.toml").write_text(f'{settings}\n[project.urls]\nSource = "{SOURCE}"\n', "utf-8")
     for metadata in built(project, tmp_path / "dist"):
         links = LINK.findall(metadata.get_payload())
-        assert f"{SOURCE}/blob/main/docs/benchmarks.md#what-it-costs" in links
+        assert f"{SOURCE}/blob/main/docs/understand/measurements/benchmarks.md#what-it-costs" in links
         assert all(link.startswith("https://") for link in links)
         assert metadata["Project-URL"] == f"Source, {SOURCE}"

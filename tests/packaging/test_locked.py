@@ -85,7 +85,7 @@ def test_every_dependency_has_a_wheel(python: tuple[int, ...], architecture: str
 
 @pytest.mark.parametrize("python", PYTHONS, ids=lambda python: ".".join(map(str, python)))
 def test_no_compiled_dependency_is_optional(python: tuple[int, ...]) -> None:
-    """A new one needs a line above and in docs/decisions/0004-dependencies.md, and wheels for every place."""
+    """A new one needs a line above and in docs/understand/decisions/0004-dependencies.md, and wheels for every place."""
     for extras in ((), PROJECT["optional-dependencies"]):
         assert {name for name, package in installed(python, "x86_64", *extras).items() if is_compiled(package)} == ALWAYS
 

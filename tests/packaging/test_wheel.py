@@ -53,7 +53,7 @@ def test_the_wheel_holds_the_package_and_all_that_it_reads(wheel: Path) -> None:
     there = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
     deployed = [ROOT / "template.yaml", *(ROOT / "functions").glob("*/app.py"), ROOT / ".github/actions/publish/action.yml"]
     project = {f"stepless/cli/project/{path.relative_to(ROOT).as_posix()}" for path in deployed}  # for `stepless init`
-    project |= {f"stepless/cli/project/deploy/{path.stem}.txt" for path in (ROOT / "layers/deploy").glob("*.py")}
+    project |= {f"stepless/cli/project/deploy/{path.stem}.txt" for path in (ROOT / "infrastructure/deploy").glob("*.py")}
     assert held == {name for name in there if "__pycache__" not in name} | project
     assert "stepless/py.typed" in held and "stepless/api/view/page.html" in held
 

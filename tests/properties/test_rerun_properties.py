@@ -1,4 +1,4 @@
-"""A rerun from what failed takes over every outcome that stays, and runs only the rest (docs/semantics.md#reruns)."""
+"""A rerun from what failed takes over every outcome that stays, and runs only the rest (docs/understand/semantics.md#reruns)."""
 
 from __future__ import annotations
 

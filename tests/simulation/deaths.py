@@ -1,4 +1,5 @@
-"""Deaths of processes by what they execute: poisonous nodes, and deaths at random (docs/durability.md#deaths-of-the-process).
+"""Deaths of processes by what they execute: poisonous nodes, and deaths at random
+(docs/understand/durability.md#deaths-of-the-process).
 
 A poisonous node kills its process at each of its attempts. The world knows which attempts each process was executing when it
 died; the engine has to find out.

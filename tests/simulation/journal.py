@@ -1,6 +1,6 @@
 """A record of what really happened, separate from the store: every batch that took effect or was acknowledged, every attempt that
-ran, every answer that was acknowledged. The invariants of the specification (docs/durability.md#what-must-hold) are checked
-against it."""
+ran, every answer that was acknowledged. The invariants of the specification (docs/understand/durability.md#what-must-hold) are
+checked against it."""
 
 from __future__ import annotations
 

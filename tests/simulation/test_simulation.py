@@ -1,6 +1,6 @@
 """The whole engine in a seeded world: with any fault, every invariant of the specification
-(docs/durability.md#what-must-hold) holds. A seed that fails prints its faults in order, its logs, and how to replay it: `make
-simulate SEEDS=1 FROM=<seed>`."""
+(docs/understand/durability.md#what-must-hold) holds. A seed that fails prints its faults in order, its logs, and how to replay
+it: `make simulate SEEDS=1 FROM=<seed>`."""
 
 from __future__ import annotations
 

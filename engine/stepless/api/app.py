@@ -83,7 +83,7 @@ def create_app(
     draft_files: Files | None = None,
     site: Site | None = LOCAL,
 ) -> FastAPI:
-    """The HTTP API (docs/http.md) of a service.
+    """The HTTP API (docs/run/http.md) of a service.
 
     `api_keys` are the accepted keys, in plain text or as `auth.hashed`. An empty collection refuses every request; None accepts
     every request (a laptop). Keys created by POST /keys are accepted too. With `gateway`, the callers' roles are what it says,

@@ -1,4 +1,4 @@
-"""Builds workflows in Python: the builder produces the document (docs/python.md)."""
+"""Builds workflows in Python: the builder produces the document (docs/write/python.md)."""
 
 from stepless.builder.kind_methods import Container
 from stepless.builder.ref import Ref

@@ -19,8 +19,8 @@ def content_hash(document: Mapping[str, JSON]) -> str:
     """SHA-256, in hexadecimal, of the document's JSON without spaces.
 
     Layout, comments and the language (YAML or JSON) do not affect it. The order of keys does, because it is significant: for
-    nodes and edges (docs/semantics.md#edge-order), for cases, and for an object that a loop iterates over. Where the document was
-    compiled from (`made_by`, and `at` of nodes) does not affect it. `json_findings` must be empty.
+    nodes and edges (docs/understand/semantics.md#edge-order), for cases, and for an object that a loop iterates over. Where the
+    document was compiled from (`made_by`, and `at` of nodes) does not affect it. `json_findings` must be empty.
     """
     own = _without_origin(document)
     return sha256(dumps(own, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()).hexdigest()

@@ -171,8 +171,8 @@ class ParsedBody:
 
     @property
     def edges(self) -> tuple[ParsedEdge, ...]:
-        """Every edge in edge order (docs/semantics.md#edge-order): the `after` entries in node order, then `edges`. Only checks
-        need them, so they are made at their first use."""
+        """Every edge in edge order (docs/understand/semantics.md#edge-order): the `after` entries in node order, then `edges`.
+        Only checks need them, so they are made at their first use."""
         if self._edges is None:
             self._edges = tuple(_edges_of(self))
         return self._edges

@@ -1,4 +1,5 @@
-"""Finds the effects of a test run that a run of the published version might not cause (docs/decisions/0015-runs-of-drafts.md).
+"""Finds the effects of a test run that a run of the published version might not cause
+(docs/understand/decisions/0015-runs-of-drafts.md).
 
 The property. A person without the role `admin` may start a test run only if it causes no effect that the same person could not
 cause by starting the published version. An effect is one call of an effectful node: its kind, its resolved parameters, and the

@@ -1,5 +1,5 @@
 """Says what a node of a document may read, valid or not: the nodes before it, the turns around it, its inputs, variables and
-settings (docs/semantics.md#references). For editors, which complete references and show their values."""
+settings (docs/understand/semantics.md#references). For editors, which complete references and show their values."""
 
 from __future__ import annotations
 

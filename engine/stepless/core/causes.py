@@ -1,6 +1,6 @@
-"""Finds the root causes of a failure (docs/semantics.md#how-a-run-ends, docs/semantics.md#inputs). A *root cause* is a failure
-that does not result from another one. It propagates through the nodes that were skipped or failed because of it, and out of
-containers and child runs, to the join and the run that report it.
+"""Finds the root causes of a failure (docs/understand/semantics.md#how-a-run-ends, docs/understand/semantics.md#inputs). A *root
+cause* is a failure that does not result from another one. It propagates through the nodes that were skipped or failed because of
+it, and out of containers and child runs, to the join and the run that report it.
 
 Causes are computed when a decision needs them, from the settled instances; a skipped node stores none. Each scope caches computed
 causes, so that every node upstream is examined once.

@@ -1,5 +1,5 @@
 """Folds what happens to containers: their turns begin, an attempt ends in a back-off, they hand on variables
-(docs/semantics.md#containers)."""
+(docs/understand/semantics.md#containers)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Runs loops and parallels turn by turn (docs/semantics.md#containers). The body runs once per turn, each time in its own scope,
-and the leaf rule decides each turn's result. A loop runs one turn at a time, a parallel up to `window` turns at once."""
+"""Runs loops and parallels turn by turn (docs/understand/semantics.md#containers). The body runs once per turn, each time in its
+own scope, and the leaf rule decides each turn's result. A loop runs one turn at a time, a parallel up to `window` turns at
+once."""
 
 from __future__ import annotations
 

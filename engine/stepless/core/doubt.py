@@ -1,4 +1,5 @@
-"""Instances in doubt: which instances a death of the process is evidence against (docs/durability.md#deaths-of-the-process).
+"""Instances in doubt: which instances a death of the process is evidence against
+(docs/understand/durability.md#deaths-of-the-process).
 
 A death interrupts every attempt that was in progress, and does not tell which of them caused it. The window of a run is the set
 of its instances that a death interrupted and that have not settled since. From the second death of a window on, its instances are

@@ -1,5 +1,5 @@
 """Ends instances early, and ends the run: losers, cancel, deadline, guards, halt, final status
-(docs/semantics.md#how-a-run-ends, docs/semantics.md#cancel).
+(docs/understand/semantics.md#how-a-run-ends, docs/understand/semantics.md#cancel).
 
 The log records a request to end before the first instance is ended. After a crash in between, the process that loads the run next
 ends the remaining instances.

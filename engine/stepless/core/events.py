@@ -50,7 +50,7 @@ class Event:
 
     `sequence` starts at 1 and rises by one without a gap; `at_ms` is the instant of the decision; `instance` is the node
     instance that the event is about, or "" for the run; `parent` is the sequence number of the event that caused it, 0 for none.
-    `data` is the payload without the values of these fields; docs/semantics.md#events lists its keys.
+    `data` is the payload without the values of these fields; docs/understand/semantics.md#events lists its keys.
     """
 
     sequence: int

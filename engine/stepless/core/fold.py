@@ -2,7 +2,8 @@
 
 A decision folds each event as soon as it creates it, and loading a run folds the same events from the log. Both therefore reach
 the same state, and a snapshot is only a cache of it. Folding decides nothing. The effect of a settled instance on its targets
-(docs/semantics.md#branches) and of a settled turn on its container (docs/semantics.md#containers) is deterministic.
+(docs/understand/semantics.md#branches) and of a settled turn on its container (docs/understand/semantics.md#containers) is
+deterministic.
 
 Folding takes constant time per event, plus the out-degree of the instance that settled.
 """

@@ -1,5 +1,5 @@
-"""Merges the inputs of a node: the values that its taken edges carry, by param, in edge order (docs/semantics.md#inputs,
-docs/semantics.md#edge-order)."""
+"""Merges the inputs of a node: the values that its taken edges carry, by param, in edge order
+(docs/understand/semantics.md#inputs, docs/understand/semantics.md#edge-order)."""
 
 from __future__ import annotations
 

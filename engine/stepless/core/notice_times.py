@@ -1,4 +1,5 @@
-"""Decides when notices of a pause are due (docs/semantics.md#pauses): the first notice, retries of failed ones, and reminders.
+"""Decides when notices of a pause are due (docs/understand/semantics.md#pauses): the first notice, retries of failed ones, and
+reminders.
 
 A pause never depends on its notices: it is in the log before the first one is sent, and it can be answered even if they all fail.
 The log also records the notices. It determines when the next one is due, so that a crash never repeats a notice logged as sent.

@@ -1,4 +1,4 @@
-"""Computes what a rerun takes over from the log of the former run (docs/semantics.md#reruns).
+"""Computes what a rerun takes over from the log of the former run (docs/understand/semantics.md#reruns).
 
 `Former` folds the former log and records how each instance settled. `Former.outcomes` then keeps the outcomes that stay, in the
 order in which the instances settled:

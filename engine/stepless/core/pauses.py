@@ -1,5 +1,5 @@
-"""Ends pauses (docs/semantics.md#pauses): by answers, deadlines, timers and child runs. Any number of instances wait at once, and
-each resumes independently.
+"""Ends pauses (docs/understand/semantics.md#pauses): by answers, deadlines, timers and child runs. Any number of instances wait
+at once, and each resumes independently.
 
 In a held run, attempts in progress finish, and answers, deadlines, timers and the ends of child runs are accepted as usual.
 Everything that would start is queued until the run is released.

@@ -1,5 +1,5 @@
 """Resolves references while a node is decided: the core's implementation of `model.scope.Scope` and `model.kind.Work`
-(docs/semantics.md#references)."""
+(docs/understand/semantics.md#references)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Continues a run whose attempts were interrupted, and ends attempts in order when their process stops
-(docs/durability.md#deaths-of-the-process)."""
+(docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the instance or the node at which a rerun begins (docs/semantics.md#reruns)."""
+"""Reads the instance or the node at which a rerun begins (docs/understand/semantics.md#reruns)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Timers after the clock was set back: nothing that lasts for a length of time may be due later than that length from now
-(docs/durability.md#clocks). An instant that an author names stays as it is."""
+(docs/understand/durability.md#clocks). An instant that an author names stays as it is."""
 
 from __future__ import annotations
 

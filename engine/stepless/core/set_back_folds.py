@@ -1,5 +1,6 @@
 """Deadlines, time limits and reserved instants after the clock was set back: one that lies further ahead than its whole length
-begins again (docs/durability.md#clocks). Part of folding: the event `run.status.changed` with the reason CLOCK_SET_BACK."""
+begins again (docs/understand/durability.md#clocks). Part of folding: the event `run.status.changed` with the reason
+CLOCK_SET_BACK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends an attempt: by completion, another attempt or failure (docs/semantics.md#attempts)."""
+"""Ends an attempt: by completion, another attempt or failure (docs/understand/semantics.md#attempts)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Starts a node (docs/semantics.md#attempts): records the start, merges inputs, checks the input contract, renders parameters,
-then decides the node or dispatches an attempt."""
+"""Starts a node (docs/understand/semantics.md#attempts): records the start, merges inputs, checks the input contract, renders
+parameters, then decides the node or dispatches an attempt."""
 
 from __future__ import annotations
 

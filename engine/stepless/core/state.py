@@ -349,14 +349,14 @@ def _is_past(owner: Instance, index: int) -> bool:
 
 
 def is_bad_leaf(instance: Instance) -> bool:
-    """Whether a leaf failed unhandled, or was skipped after a failure upstream (docs/semantics.md#how-a-run-ends)."""
+    """Whether a leaf failed unhandled, or was skipped after a failure upstream (docs/understand/semantics.md#how-a-run-ends)."""
     if not instance.node.is_leaf:
         return False
     return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")
 
 
 def is_in_doubt(state: State, instance: Instance) -> bool:
-    """Whether attempts of this instance must be exclusive (docs/durability.md#deaths-of-the-process)."""
+    """Whether attempts of this instance must be exclusive (docs/understand/durability.md#deaths-of-the-process)."""
     return state.deaths > 1 and instance.id in state.recoveries
 
 

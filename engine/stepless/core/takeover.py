@@ -1,4 +1,4 @@
-"""Applies the outcomes that a rerun takes over from the former run (docs/semantics.md#reruns).
+"""Applies the outcomes that a rerun takes over from the former run (docs/understand/semantics.md#reruns).
 
 They are applied in the order in which they settled there, each when nothing else is left to decide. Joins, variables and losers
 therefore meet the same order of arrivals as in the former run. An outcome inside a turn that has not begun by then is applied

@@ -1,5 +1,5 @@
-"""Computes a container's items, and the results and variables of its turns (docs/semantics.md#containers). `fold` uses it, so it
-is deterministic."""
+"""Computes a container's items, and the results and variables of its turns (docs/understand/semantics.md#containers). `fold` uses
+it, so it is deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Propagates run variables along taken edges, copy-on-write, and merges them at joins (docs/semantics.md#variables).
+"""Propagates run variables along taken edges, copy-on-write, and merges them at joins (docs/understand/semantics.md#variables).
 
 Every instance sees the variables of its taken branches. Each value records its writer. Where branches meet, the value whose
 writer is an ancestor of the other value's writer is older and is dropped. The remaining values were written concurrently: equal

@@ -1,5 +1,5 @@
 """The window of a run: what deaths of its processes interrupted and has not settled since. Part of folding
-(docs/durability.md#deaths-of-the-process)."""
+(docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

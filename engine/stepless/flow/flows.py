@@ -29,7 +29,7 @@ Lift: TypeAlias = Literal["auto", "function", "never"]
 
 
 class FlowOptions(TypedDict, total=False):
-    """The options of a workflow: the fields of its document (docs/reference.md#the-workflow)."""
+    """The options of a workflow: the fields of its document (docs/write/reference.md#the-workflow)."""
 
     name: str
     env: Sequence[str]

@@ -100,7 +100,7 @@ async def approval(
     approvers: str | Sequence[str] | None = None, notify: str | None = None, reminders: Sequence[str] | None = None,
 ) -> Answer:
     """Asks a person. The answer has `decision`, `approved`, `by`, `at`, and the fields of the question. After the `timeout` its
-    decision is `timeout`. The parameters are those of the kind `approval` (docs/reference.md#approval)."""
+    decision is `timeout`. The parameters are those of the kind `approval` (docs/write/reference.md#approval)."""
     fake = _fake("approval")
     answer = True if fake is None else fake(message)
     if isinstance(answer, bool):

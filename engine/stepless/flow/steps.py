@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 class StepOptions(TypedDict, total=False):
-    """The options of a step: an `id`, and the fields of every node (docs/reference.md#nodes)."""
+    """The options of a step: an `id`, and the fields of every node (docs/write/reference.md#nodes)."""
 
     id: str
     label: str

@@ -19,7 +19,7 @@ def webhook(
 ) -> Trigger:
     """An HTTP request to `/hooks` and `path` starts a run; its body holds the arguments, and must satisfy their contract. With
     `whole`, the argument is the request itself: body, headers, query and path. The other parameters are those of the kind
-    `webhook` (docs/reference.md#webhook)."""
+    `webhook` (docs/write/reference.md#webhook)."""
     params = _given(path=path, method=list(method) if method is not None and not isinstance(method, str) else method, auth=auth,
                     response=response)
     return Trigger("webhook", params) if whole else Trigger("webhook", params, key="body", schema="schema")

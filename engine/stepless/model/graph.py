@@ -49,8 +49,8 @@ class Condition(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """`order` is the edge's place in edge order (docs/semantics.md#edge-order) within its body. `handle` None never occurs:
-    `source` is the default."""
+    """`order` is the edge's place in edge order (docs/understand/semantics.md#edge-order) within its body. `handle` None never
+    occurs: `source` is the default."""
 
     order: int
     source: int

@@ -1,5 +1,5 @@
 """Removes what records beside a run say of it: the idempotency key of its start, its place among the test runs of a draft, and
-the people in the audit log who answered it. What stays is listed in docs/security.md#erased-runs."""
+the people in the audit log who answered it. What stays is listed in docs/run/security.md#erased-runs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Project:
     def command(self, built: bool) -> list[str]:
         """`make deploy`, or what it calls, with a $MAKE that only prints how it is called: what was built stays."""
         if built:
-            return [".tools/sam/bin/python", "layers/deploy", self.stack, "--config", str(self.config)]
+            return [".tools/sam/bin/python", "infrastructure/deploy", self.stack, "--config", str(self.config)]
         return ["make", "deploy", f"STACK={self.stack}", f"CONFIG={self.config}"]
 
     def variables(self, built: bool) -> dict[str, str]:

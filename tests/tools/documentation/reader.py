@@ -24,7 +24,7 @@ from stepless.compile import check_document, parse
 from stepless.model.findings import Severity
 from stepless.nodes import KINDS
 
-OF_A_DEPLOYMENT = ("docs/operations.md",)
+OF_A_DEPLOYMENT = ("docs/run/operations.md",)
 CHANGES_THE_MACHINE = ("make", "aws", "sam", "pip")  # or needs an account: only its form is checked
 MAX_PICTURE_COLUMNS = 105
 LOOKING = ("stepless runs show", "stepless runs list")  # at what a server is about to do: looked at again, up to

@@ -1,4 +1,5 @@
-"""The join rule against a direct transcription of the specification (docs/semantics.md#joins), for every small case."""
+"""The join rule against a direct transcription of the specification (docs/understand/semantics.md#joins), for every small
+case."""
 
 from __future__ import annotations
 

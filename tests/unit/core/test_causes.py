@@ -1,5 +1,5 @@
 """Root causes: what a failure passes on that results from another one, and which failure a run reports
-(docs/semantics.md#how-a-run-ends, docs/semantics.md#inputs)."""
+(docs/understand/semantics.md#how-a-run-ends, docs/understand/semantics.md#inputs)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`retry` and `timeout_ms` of loops, parallels and callers of child runs (docs/semantics.md#containers)."""
+"""`retry` and `timeout_ms` of loops, parallels and callers of child runs (docs/understand/semantics.md#containers)."""
 
 from __future__ import annotations
 

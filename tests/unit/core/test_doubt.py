@@ -1,4 +1,5 @@
-"""Deaths of the process: against which instances they count, and which go on (docs/durability.md#deaths-of-the-process)."""
+"""Deaths of the process: against which instances they count, and which go on
+(docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How things end before their time: losers of a join, and a run whose first failure cancels the rest (docs/semantics.md#joins,
-docs/semantics.md#how-a-run-ends)."""
+"""How things end before their time: losers of a join, and a run whose first failure cancels the rest
+(docs/understand/semantics.md#joins, docs/understand/semantics.md#how-a-run-ends)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A run that an operator holds as a whole: nodes in progress end, and those that follow wait (docs/semantics.md#pauses)."""
+"""A run that an operator holds as a whole: nodes in progress end, and those that follow wait
+(docs/understand/semantics.md#pauses)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timers after the clock was set back (docs/durability.md#clocks)."""
+"""Timers after the clock was set back (docs/understand/durability.md#clocks)."""
 
 from __future__ import annotations
 

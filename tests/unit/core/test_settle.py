@@ -1,4 +1,4 @@
-"""How long a back-off lasts (docs/semantics.md#attempts)."""
+"""How long a back-off lasts (docs/understand/semantics.md#attempts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances by their ids (docs/semantics.md#instances)."""
+"""Instances by their ids (docs/understand/semantics.md#instances)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Commits that share a transaction: each is durable before it is answered, and each gets its own result
-(docs/durability.md#append)."""
+(docs/understand/durability.md#append)."""
 
 from __future__ import annotations
 

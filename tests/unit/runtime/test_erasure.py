@@ -1,4 +1,4 @@
-"""Runs that a person erases, over a real store, queue and runner (docs/durability.md#removal)."""
+"""Runs that a person erases, over a real store, queue and runner (docs/understand/durability.md#removal)."""
 
 from __future__ import annotations
 

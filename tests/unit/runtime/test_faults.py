@@ -1,5 +1,5 @@
 """The loop under faults: a process dies, or the store is out of reach, at every call that a run makes
-(docs/durability.md#what-must-hold)."""
+(docs/understand/durability.md#what-must-hold)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs whose time is over, over a real store, queue and runner (docs/durability.md#removal)."""
+"""Runs whose time is over, over a real store, queue and runner (docs/understand/durability.md#removal)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a process finds that wrote while the clock was days ahead, after the clock was set back (docs/durability.md#clocks)."""
+"""What a process finds that wrote while the clock was days ahead, after the clock was set back
+(docs/understand/durability.md#clocks)."""
 
 from __future__ import annotations
 

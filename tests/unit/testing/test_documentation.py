@@ -1,4 +1,4 @@
-"""docs/testing.md is correct: its workflow and tests are run as printed, by a pytest that found the plug-in by itself."""
+"""docs/write/testing.md is correct: its workflow and tests are run as printed, by a pytest that found the plug-in by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "testing.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/write/testing.md"
 BLOCK = re.compile(r"^```(\w+)\n(?:# (\S+\.\w+)\n)?(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,5 @@
-"""Keeps who is in each draft session of one process, each with a WebSocket. docs/drafts.md#draft-sessions has the messages.
+"""Keeps who is in each draft session of one process, each with a WebSocket. docs/understand/drafts.md#draft-sessions has the
+messages.
 
 A socket only hurries what the log decides. What a person edits is committed as over HTTP, entries are passed on to everyone in
 the session, and presence is stored nowhere.

@@ -1,6 +1,6 @@
 """`GET /runs/{id}/events`: a run's log from any point on, as pages of JSON or as server-sent events.
 
-The cursor has the same rules for both (docs/http.md). The query `afterEventId` overrides the header `Last-Event-ID`. A cursor
+The cursor has the same rules for both (docs/run/http.md). The query `afterEventId` overrides the header `Last-Event-ID`. A cursor
 that is not a number from 0 on is refused. A cursor at or past the end of the log waits for new events. A stream that reconnects
 after the terminal event gets 204, which ends an EventSource; a page says `ended`.
 """

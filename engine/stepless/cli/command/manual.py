@@ -1,4 +1,4 @@
-"""Generates docs/cli.md from the verbs: `python -m stepless.cli.command.manual` prints it."""
+"""Generates docs/run/cli.md from the verbs: `python -m stepless.cli.command.manual` prints it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Verbs that work on stored runs (`publish`, `start`, `workflows`, `runs`, `keys`)
 | option | uses | access |
 |---|---|---|
 | `--url URL`, or `STEPLESS_URL` | a server: a deployed one, or `stepless dev` | an API key: `--key`, better `STEPLESS_API_KEY` |
-| `--db FILE`, by default `.stepless/dev.db` | a file of `stepless dev`, or [a URL](extending.md#stores) | write permission |
+| `--db FILE`, by default `.stepless/dev.db` | a database file, or [a URL](../write/extending.md#stores) | write permission |
 
 A file needs no server. A change that needs a runner (`start`, `runs resume`, `runs cancel`, `runs rerun`) is stored in the file.
 A `stepless dev` that serves the file applies it within a second. If no process serves the file, the command says so. `--go` runs

@@ -86,7 +86,7 @@ def _rotate_signing(arguments: argparse.Namespace) -> int:
         return 0
     with opened(arguments) as gateway:
         if not gateway.file:
-            mend = "`keys rotate --signing -` prints the new value of the secret: docs/operations.md"
+            mend = "`keys rotate --signing -` prints the new value of the secret: docs/run/operations.md"
             raise InvalidRequest("a deployment stores its signing keys in a secret", code="usage", place=gateway.where, mend=mend)
         built = attached(gateway.file)
         try:

@@ -93,7 +93,7 @@ def _shared() -> Iterator[tuple[str, bytes]]:
     for path in (top / "template.yaml", top / _ACTION, *sorted((top / "functions").glob("*/*.py"))):
         yield path.relative_to(top).as_posix(), _read(path)
     for name in _DEPLOY:  # a package has them as texts: pytest takes the modules of its plug-ins' packages for plug-ins
-        path = top / "deploy" / f"{name}.txt" if top == _KEPT else top / "layers" / "deploy" / f"{name}.py"
+        path = top / "deploy" / f"{name}.txt" if top == _KEPT else top / "infrastructure" / "deploy" / f"{name}.py"
         yield f"deploy/{name}.py", _read(path)
 
 

@@ -165,7 +165,7 @@ def _given(node: ParsedNode) -> Collection[str]:
 
 def unwired_exits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """Warns, for nodes that wait, of an answer without a following node and of a deadline that can only fail the node
-    (docs/semantics.md#pauses)."""
+    (docs/understand/semantics.md#pauses)."""
     waiting = [node for node in body.order if node.kind is not None and node.kind.nature is Nature.PAUSE and node.exits]
     if not waiting or body.incomplete:
         return

@@ -1,4 +1,4 @@
-"""Checks what a node may read (docs/semantics.md#references), for each reference.
+"""Checks what a node may read (docs/understand/semantics.md#references), for each reference.
 
 A name is resolved from the inside out: a node upstream in the same body, a node upstream of the enclosing container in the body
 around it, and so on. It may also name an enclosing container, to read its current turn. Ids cannot shadow each other in this

@@ -1,5 +1,5 @@
-"""Finds the fork and the branch that an instance is in, for the trace (docs/semantics.md#trace). Both depend only on the graph,
-not on the order in which instances settled."""
+"""Finds the fork and the branch that an instance is in, for the trace (docs/understand/semantics.md#trace). Both depend only on
+the graph, not on the order in which instances settled."""
 
 from __future__ import annotations
 

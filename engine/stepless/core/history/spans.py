@@ -1,4 +1,4 @@
-"""Derives finished spans and measurements from the events of a run (docs/observability.md).
+"""Derives finished spans and measurements from the events of a run (docs/run/observability.md).
 
 A span is given once, when the event that ends it is added. What is still open lives here, or is read from the state of a run that
 was loaded, so the spans do not depend on where one invocation ended and the next began.

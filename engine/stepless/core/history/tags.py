@@ -1,5 +1,6 @@
-"""Derives tags from events: one row per transition of an instance, with a fixed set of facts (docs/semantics.md#events). Tags are
-for counting: how often a node was retried, how long it took, what it cost. (The words that a run is found by are its *keywords*.)
+"""Derives tags from events: one row per transition of an instance, with a fixed set of facts
+(docs/understand/semantics.md#events). Tags are for counting: how often a node was retried, how long it took, what it cost. (The
+words that a run is found by are its *keywords*.)
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Builds from the log what readers see: envelopes of events (docs/semantics.md#events), one record per instance
-(docs/semantics.md#trace), and tags.
+"""Builds from the log what readers see: envelopes of events (docs/understand/semantics.md#events), one record per instance
+(docs/understand/semantics.md#trace), and tags.
 
 All of it is computed from the log and never stored, so that it always agrees with the log.
 """
@@ -72,7 +72,7 @@ _RUN_STATUS_OF = {
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
-    """An event in the format of the API (docs/semantics.md#events)."""
+    """An event in the format of the API (docs/understand/semantics.md#events)."""
     payload: dict[str, Any] = dict(event.data)
     wave = 0
     if event.instance:

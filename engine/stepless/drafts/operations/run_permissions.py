@@ -1,5 +1,5 @@
 """Refuses a test run whose effects the caller could not cause by starting the published version
-(docs/decisions/0015-runs-of-drafts.md; the rule is in `compile.published_effects`)."""
+(docs/understand/decisions/0015-runs-of-drafts.md; the rule is in `compile.published_effects`)."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ class DraftVerbs:
         try:
             request = read_request(message)
         except Malformed as error:
-            mend = "send it as the console does: docs/drafts.md has the form"
+            mend = "send it as the console does: docs/understand/drafts.md has the form"
             raise InvalidRequest(error.message, code="malformed_intent", place=error.place, mend=mend) from error
         return self._drafting.commit(draft, request, by)
 

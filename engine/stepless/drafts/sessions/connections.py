@@ -1,5 +1,6 @@
 """Serves the session of a draft behind a gateway that holds the sockets: each message is an invocation of its own, in any
-process. Loads no web framework. docs/drafts.md#draft-sessions has the messages; a process that keeps its sockets has `seat`."""
+process. Loads no web framework. docs/understand/drafts.md#draft-sessions has the messages; a process that keeps its sockets has
+`seat`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Reads and writes the messages of a draft session: the same for the server on one machine and for the functions on AWS.
-docs/drafts.md#draft-sessions has the table. Pure; loads no web framework."""
+docs/understand/drafts.md#draft-sessions has the table. Pure; loads no web framework."""
 
 from __future__ import annotations
 

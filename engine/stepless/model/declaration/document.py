@@ -6,10 +6,10 @@
 Everything else about a field follows from its declaration:
 
 * Reading: a part is a view (`model.written`) over the JSON that the author wrote. `retry` and `join` are settings that the
-  compiled graph contains unchanged: the named tuples in `model.policies`, declared in the same way.
+  compiled graph contains unchanged: the named tuples in `policies`, declared in the same way.
 * Validation: `model.validation` builds the pydantic models and the JSON Schema. It finds a type by its name in
   `model.field_types`, or in `model.validation` itself where the form in a document differs from the form in code.
-* Documentation: the text below a field is its description in the JSON Schema and in docs/reference.md.
+* Documentation: the text below a field is its description in the JSON Schema and in docs/write/reference.md.
 
 `compile` checks rules over several values (edges, references, exits).
 """

@@ -4,7 +4,7 @@
     \"""The delay before the second try.\"""
 
 The source is read on demand, so that importing the models stays fast. The JSON Schema for editors, the answer of `GET /kinds` and
-docs/reference.md are generated from it.
+docs/write/reference.md are generated from it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Defines the types of a document's fields: limits, patterns, and forms that are normalized. No value is coerced: `"3"` is not a
 number, and `yes` is not a boolean.
 
-`model.document` and `model.policies` use these types for their fields. Only the type checker imports them there, so that a run
+`document` and `policies` use these types for their fields. Only the type checker imports them there, so that a run
 does not need pydantic. `model.validation` resolves the names at run time.
 """
 

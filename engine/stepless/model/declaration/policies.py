@@ -1,4 +1,4 @@
-"""Declares the settings of a document that a compiled graph contains unchanged. `model.document` declares the rest, and describes
+"""Declares the settings of a document that a compiled graph contains unchanged. `document` declares the rest, and describes
 how these declarations are used.
 """
 

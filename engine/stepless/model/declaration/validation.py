@@ -1,5 +1,5 @@
-"""Builds the pydantic models that validate a document and give its JSON Schema, from the declarations in `model.document` and
-`model.policies`. They validate one value at a time; `compile` checks rules over several values.
+"""Builds the pydantic models that validate a document and give its JSON Schema, from the declarations in `document` and
+`policies`. They validate one value at a time; `compile` checks rules over several values.
 """
 
 from __future__ import annotations

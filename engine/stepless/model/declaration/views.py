@@ -1,7 +1,7 @@
 """Defines read-only typed views of a document. They copy nothing and validate nothing.
 
 Views read a graph of a hundred thousand nodes without a second copy of its document. A run compiles a version that was validated
-when it was published, so it does not need pydantic. `model.document` declares the views.
+when it was published, so it does not need pydantic. `document` declares the views.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NO_FIELDS: Final[Mapping[str, _Field]] = {}
 
 
 class View:
-    """A part of a document. A subclass declares its fields as annotations, with their defaults: see `model.document`."""
+    """A part of a document. A subclass declares its fields as annotations, with their defaults: see `document`."""
 
     __slots__ = ("raw",)
     fields = _NO_FIELDS  # by attribute

@@ -126,7 +126,8 @@ _LIMITING: Final = frozenset({403, 503})  # with Retry-After, these say that the
 
 
 def cause_of(status: int, *, asks_to_wait: bool) -> str:
-    """The cause of the failure with this status (docs/reference.md#http). `asks_to_wait`: the answer has a `Retry-After`."""
+    """The cause of the failure with this status (docs/write/reference.md#http). `asks_to_wait`: the answer has a
+    `Retry-After`."""
     if asks_to_wait and status in _LIMITING:
         return "rate_limit"
     return _CAUSES.get(status, "provider_error" if status >= 500 else "http_error")

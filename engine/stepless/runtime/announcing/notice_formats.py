@@ -15,7 +15,7 @@ _TEAMS_HOSTS: Final = (".webhook.office.com", ".logic.azure.com", ".logic.azure.
 
 
 class FailureNotice(NamedTuple):
-    """`subject` is one line. `facts` are names and values, in order; `detail` is the run's last event (docs/events.md)."""
+    """`subject` is one line. `facts` are names and values, in order; `detail` is the run's last event (docs/run/events.md)."""
 
     subject: str
     message: str

@@ -1,4 +1,5 @@
-"""Child runs: the code of the `workflow` kind, and the signals between a child and its parent (docs/semantics.md#pauses).
+"""Child runs: the code of the `workflow` kind, and the signals between a child and its parent
+(docs/understand/semantics.md#pauses).
 
 The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. An attempt
 after the end of a child run calls another one, whose id is also derived from the number of the attempt. The child sends its

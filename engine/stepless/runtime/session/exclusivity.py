@@ -1,5 +1,5 @@
 """Exclusive attempts in a process: while one is in progress, the process executes no other attempt of any run
-(docs/durability.md#deaths-of-the-process).
+(docs/understand/durability.md#deaths-of-the-process).
 
 A session requests exclusivity when its run has an instance in doubt to start. From then on new attempts of all runs are held
 back. Once those in progress have ended and their code has returned, the session is granted exclusivity for one attempt. After it,

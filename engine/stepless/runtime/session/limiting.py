@@ -1,5 +1,5 @@
 """Acquires and gives back the permits of one session: slots of concurrency limits, and instants of rates
-(docs/decisions/0011-limits-per-key.md). Only sessions of graphs with such limits have a limiter.
+(docs/understand/decisions/0011-limits-per-key.md). Only sessions of graphs with such limits have a limiter.
 
 A permit is taken before the commit of the start that uses it, and slots are given back after the commit of the end. A process
 that dies in between leaves slots under a lease that ends, and instants that lapse.

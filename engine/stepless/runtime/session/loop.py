@@ -1,5 +1,5 @@
 """The loop that executes a run: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
-(docs/durability.md#the-runner). `runner.py` takes the lease before.
+(docs/understand/durability.md#the-runner). `runner.py` takes the lease before.
 
 The loop relies on these rules:
 

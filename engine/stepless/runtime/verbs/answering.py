@@ -1,5 +1,5 @@
-"""Resume and cancel: puts the signals of callers, each of which takes effect once (docs/semantics.md#pauses,
-docs/semantics.md#cancel, docs/security.md#what-is-signed)."""
+"""Resume and cancel: puts the signals of callers, each of which takes effect once (docs/understand/semantics.md#pauses,
+docs/understand/semantics.md#cancel, docs/run/security.md#what-is-signed)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Serves the messages of one invocation of the runner function. Code of attempts that does not return ends with the process
-(docs/decisions/0018-lingering-code.md)."""
+(docs/understand/decisions/0018-lingering-code.md)."""
 
 from __future__ import annotations
 

@@ -65,5 +65,5 @@ def _announced(scheme: str, url: str) -> StorePlace:
     place: StorePlace | None = stores[scheme].make(url, ("hold", "open"))
     if place is None:
         message = "its callable returned None for this URL"
-        raise ConfigError(message, code="invalid_plugin", place=stores[scheme].place, mend="see docs/extending.md")
+        raise ConfigError(message, code="invalid_plugin", place=stores[scheme].place, mend="see docs/write/extending.md")
     return place

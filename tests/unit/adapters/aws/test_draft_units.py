@@ -1,4 +1,4 @@
-"""What drafts cost, as DynamoDB bills them. The figures of docs/drafts.md are counted here."""
+"""What drafts cost, as DynamoDB bills them. The figures of docs/understand/drafts.md are counted here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stepless.model.json import JSON
 from stepless.ports import Draft
 
 WF = Draft("refund", 1)
-PAGE = (Path(__file__).parents[4] / "docs" / "drafts.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs/understand/drafts.md").read_text()
 PROMPT = "You are a careful clerk. " * 20  # 500 characters
 
 

@@ -1,4 +1,4 @@
-"""How many requests the list of workflows takes on DynamoDB. The figures of docs/http.md are counted here."""
+"""How many requests the list of workflows takes on DynamoDB. The figures of docs/run/http.md are counted here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import local
 from stepless.runtime.world import World
 
-PAGE = (Path(__file__).parents[4] / "docs" / "http.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs/run/http.md").read_text()
 DAY_MS = 24 * 3_600_000
 BEGIN = {"begin": {"type": "manual"}}
 NIGHT = {"night": {"type": "schedule", "with": {"cron": "15 2 * * *"}}}

@@ -1,4 +1,4 @@
-"""The log as people read it (docs/semantics.md#events, docs/semantics.md#trace)."""
+"""The log as people read it (docs/understand/semantics.md#events, docs/understand/semantics.md#trace)."""
 
 from __future__ import annotations
 

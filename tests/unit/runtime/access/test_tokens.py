@@ -1,4 +1,4 @@
-"""Signed resume tokens (docs/security.md#what-is-signed)."""
+"""Signed resume tokens (docs/run/security.md#what-is-signed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deadlines of attempts: the engine's own, whatever the node's code makes of them (docs/semantics.md#attempts)."""
+"""Deadlines of attempts: the engine's own, whatever the node's code makes of them (docs/understand/semantics.md#attempts)."""
 
 from __future__ import annotations
 

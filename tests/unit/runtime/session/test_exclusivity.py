@@ -1,4 +1,4 @@
-"""Exclusive attempts in a process with several runs (docs/durability.md#deaths-of-the-process)."""
+"""Exclusive attempts in a process with several runs (docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

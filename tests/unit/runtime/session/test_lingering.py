@@ -1,5 +1,5 @@
 """Code that goes on after the end of its attempt, in real threads: what begins only when it has returned
-(docs/semantics.md#code-that-outlives-its-attempt)."""
+(docs/understand/semantics.md#code-that-outlives-its-attempt)."""
 
 from __future__ import annotations
 

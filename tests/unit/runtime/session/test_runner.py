@@ -1,5 +1,5 @@
-"""The loop: what holds whichever process dies, races or runs out of time (docs/durability.md#append,
-docs/durability.md#the-runner, docs/durability.md#what-must-hold)."""
+"""The loop: what holds whichever process dies, races or runs out of time (docs/understand/durability.md#append,
+docs/understand/durability.md#the-runner, docs/understand/durability.md#what-must-hold)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pause and unpause, from the verb to the log, over a real store, queue and timers (docs/semantics.md#pauses)."""
+"""Pause and unpause, from the verb to the log, over a real store, queue and timers (docs/understand/semantics.md#pauses)."""
 
 from __future__ import annotations
 

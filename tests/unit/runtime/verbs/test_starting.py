@@ -1,4 +1,5 @@
-"""Starting a run once, for any number of requests (docs/semantics.md#idempotent-starts, docs/durability.md#starting-a-run)."""
+"""Starting a run once, for any number of requests (docs/understand/semantics.md#idempotent-starts,
+docs/understand/durability.md#starting-a-run)."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
 _SHOWN: Final = ("version", "hash", "file")  # of a base
 _REQUEST: Final = {
-    "type": "object", "description": "docs/drafts.md has the form",
+    "type": "object", "description": "docs/understand/drafts.md has the form",
     "required": ["epoch", "client", "n", "tag", "base", "gestures"],
     "properties": {
         "epoch": {"type": "integer"}, "client": {"type": "string"}, "n": {"type": "integer"}, "tag": {"type": "string"},
@@ -222,7 +222,8 @@ def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
     )  # fmt: skip
     async def edit_draft(workflow_id: str, request: Request) -> Response:
         """Commits the gestures of one client, in order, each whole or not at all: `{epoch, client, n, tag, base, gestures}`. The
-        same `client`, `n` and `tag` again return the same item. The form of a gesture is described in docs/drafts.md."""
+        same `client`, `n` and `tag` again return the same item. The form of a gesture is described in
+        docs/understand/drafts.md."""
         data = await read_body(request, MAX_INTENT_BYTES)
         if not is_json(kind := media_type(request)):
             raise unsupported(kind, "application/json")
