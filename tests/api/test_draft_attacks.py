@@ -16,7 +16,7 @@ from stepless.editing.wholeness import faults
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES
 from stepless.runtime.rooms.bounds import Bounds
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.check, pytest.mark.anyio]
 
 WORLDS = at_most(8, 24)
 

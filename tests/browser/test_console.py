@@ -7,6 +7,8 @@ from draft_site import DraftSite, Person
 from example_drafts import REFUND, many
 from windows import Windows, block, canvas, connect, drag, pick, saved, until
 
+pytestmark = pytest.mark.quick
+
 POINTS = """path => Array.from({ length: 101 }, (_, place) => {
     const point = path.getPointAtLength(path.getTotalLength() * place / 100).matrixTransform(path.getScreenCTM());
     return [point.x, point.y];
@@ -133,6 +135,7 @@ def test_tab_walks_the_canvas_and_leaves_it(windows: Windows, draft_site: DraftS
     assert not page.evaluate("document.activeElement.matches('.flow')")
 
 
+@pytest.mark.check
 def test_two_thousand_nodes_mount_what_is_in_view(windows: Windows, draft_site: DraftSite, ada: Person, workflow: str) -> None:
     draft_site.open(workflow, many(workflow, 2_000))
     page = windows.open(ada, ada.page(workflow), ".far")

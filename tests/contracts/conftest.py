@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -79,10 +78,15 @@ TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → t
     },
     "test_a_page_has_a_largest_and_a_smallest_size": {"sqlite-full": "sqlite", "moto": "dynoxide", "ministack": "dynoxide"},
 }  # fmt: skip
-# moto takes longer than both others, and its transactions are not reliable: `make check-stores` asks it, too
-EVERY = os.environ.get("STEPLESS_STORES") == "every"
-AWS_STORES = ("dynoxide", "ministack", *(["moto"] if EVERY else []))
-AWS_BLOBS = ("ministack", *(["moto"] if EVERY else []))
+# `make test` asks memory, SQLite and the table of tests/tools/aws/dynamo_table.py; `make check` also what starts a server, or
+# writes to the disk at every commit.
+AWS_STORES = ("dynoxide", "ministack", "moto")
+AWS_BLOBS = ("ministack", "moto")
+IN_CHECK = {"sqlite-full", *AWS_STORES}
+
+
+def tiered(*names: str) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.check) if name.removeprefix("s3-") in IN_CHECK else name for name in names]
 
 
 # -- AWS -------------------------------------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ def aws_ministack() -> Iterator[Service]:
 # -- what is tested ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=[*STORES, *AWS_STORES])
+@pytest.fixture(params=tiered(*STORES, *AWS_STORES))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     name = request.param
     if shown_by := TOO_MANY_ITEMS.get(request.node.originalname, {}).get(name):
@@ -117,7 +121,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         made.close()
 
 
-@pytest.fixture(params=[*DRAFTS, *AWS_STORES])
+@pytest.fixture(params=tiered(*DRAFTS, *AWS_STORES))
 def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
     match request.param:
         case "memory":
@@ -132,7 +136,7 @@ def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
             yield dynamo_drafts(request.getfixturevalue(f"aws_{name}"))
 
 
-@pytest.fixture(params=["memory", "dynamo-table", *AWS_STORES])
+@pytest.fixture(params=tiered("memory", "dynamo-table", *AWS_STORES))
 def rooms(request: pytest.FixtureRequest) -> Rooms:
     match request.param:
         case "memory":
@@ -143,7 +147,7 @@ def rooms(request: pytest.FixtureRequest) -> Rooms:
             return dynamo_rooms(request.getfixturevalue(f"aws_{name}"))
 
 
-@pytest.fixture(params=[*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)])
+@pytest.fixture(params=tiered(*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)))
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
     name = request.param
     made: Any = BLOBS[name](tmp_path) if name in BLOBS else s3(request.getfixturevalue(f"aws_{name.removeprefix('s3-')}"))

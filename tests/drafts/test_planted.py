@@ -22,6 +22,8 @@ from stepless.editing.values import Object
 from stepless.editing.wholeness import faults
 from stepless.model.json import JSON
 
+pytestmark = pytest.mark.nightly
+
 SEEDS = 300
 
 
