@@ -62,10 +62,12 @@ docs: $(SITE)/.ready ## build the documentation as a site into build/site
 bench: $(READY) ## measure the engine against plain asyncio, and write docs/benchmarks.md
 	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
 
-release: | $(UV) ## build the source distribution and the wheel into dist
+release: | $(UV) ## build the source distribution, the wheel and the bill of materials into dist
 	@rm -rf dist
 	@$(UV) build --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" --out-dir dist
-	@ls dist/*.whl dist/*.tar.gz
+	@$(UV) export --quiet --frozen --no-dev --extra aws --extra local --format cyclonedx1.5 \
+		> "$$(ls dist/*.tar.gz | sed 's/tar\.gz$$/cdx.json/')"
+	@ls dist/*
 
 # -- AWS: docs/operations.md -------------------------------------------------------------------------------------------
 
