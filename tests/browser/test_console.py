@@ -157,11 +157,11 @@ def test_a_draft_is_opened_from_the_list_and_a_new_one_is_made(
     page.wait_for_selector(".react-flow__node")
     page.go_back()
     page.get_by_role("button", name="New workflow").click()
-    page.locator("#new-id").fill("fresh")
-    page.get_by_role("button", name="Open a draft").last.click()
+    page.locator("#new-id").fill("opened-from-the-list")
+    page.locator("dialog[open]").get_by_role("button", name="Open a draft").click()
     page.wait_for_selector(".empty")
-    assert page.url.endswith("/console/drafts/fresh")
-    assert draft_site.document("fresh") == {"id": "fresh", "nodes": {}}
+    assert page.url.endswith("/console/drafts/opened-from-the-list")
+    assert draft_site.document("opened-from-the-list") == {"id": "opened-from-the-list", "nodes": {}}
 
 
 def test_the_printed_address_signs_a_tab_in_once(windows: Windows, draft_site: DraftSite) -> None:
