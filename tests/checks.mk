@@ -2,18 +2,22 @@
 # them. Included by the Makefile, which has the targets that people type, and the settings.
 
 CHECKS := $(lastword $(MAKEFILE_LIST))
-.PHONY: help-all bench-evaluation bench-peers build cdk check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
+.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
 
 help-all: help ## list the targets of the Makefile, and then these
 	@printf '\n'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(CHECKS)
 
-# -- every night ----------------------------------------------------------------------------------------------------
+# -- every night: .github/workflows/nightly.yml ------------------------------------------------------------------------
 
-check-nightly: check-planted check-pages check-sweeps golden-drafts simulate simulate-drafts simulate-sessions compare-flows ## do what takes too long for `make check`: planted bugs, every page with every rule, whole searches
+check-nightly: check-planted check-mutants check-pages check-sweeps golden-drafts simulate simulate-drafts simulate-sessions compare-flows ## do what takes too long for `make check`: planted bugs, mutants, every page with every rule, whole searches
 
 check-planted: $(READY) $(CONSOLE) ## plant known bugs in the engine, and require that the searches find each of them
 	$(BIN)/pytest $(SPREAD) -m nightly
+
+MUTANTS ?= 60
+check-mutants: $(READY) ## change the engine in random places, one at a time, and require that tests notice 85 % (MUTANTS=n, FROM=n)
+	@$(BIN)/python tests/tools/mutation $(MUTANTS) --from $(FROM) --floor 85 --workers $(WORKERS)
 
 # -- one part of `make check`, or more of it than it does ---------------------------------------------------------------
 
