@@ -22,7 +22,7 @@ from source_mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[3]
 LEFT_OUT = ("engine/stepless/cli/project/", "engine/stepless/limits.py", "engine/stepless/codes")  # data, not decisions
-PATIENCE_S = 1_200  # a mutant that never ends is noticed
+NEAR_S, WHOLE_S = 240, 1_200  # after which a mutant is taken to make a test hang, which is noticed, too
 QUICK = ["-m", "not check and not nightly"]
 NOTICED = {1, 2, 3}  # a failed test, or a suite that could not even start
 ALL_PASSED, NO_TESTS = 0, 5
@@ -67,11 +67,11 @@ def near(folder: Path, path: Path) -> list[str]:
     return [str(one) for one in tests if "house" not in one.parts]
 
 
-def noticed(folder: Path, arguments: list[str]) -> bool:
+def noticed(folder: Path, patience_s: float, arguments: list[str]) -> bool:
     python = str(ROOT / ".venv/bin/python")
     command = [python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *QUICK, "--ignore=tests/house", *arguments]
     try:
-        status = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE_S, check=False).returncode
+        status = subprocess.run(command, cwd=folder, capture_output=True, timeout=patience_s, check=False).returncode
     except subprocess.TimeoutExpired:
         return True
     if status not in NOTICED | {ALL_PASSED, NO_TESTS}:
@@ -90,7 +90,7 @@ def main() -> int:
     survivors: list[str] = []
     with tempfile.TemporaryDirectory() as made:
         folder = copied(Path(made))
-        if noticed(folder, ["-n", "0", "tests/unit/core"]):
+        if noticed(folder, WHOLE_S, ["-n", "0", "tests/unit/core"]):
             raise SystemExit("tests fail without a mutant")
         for seed in range(given.first, given.first + given.mutants):
             path, mutant = chosen(seed)
@@ -98,7 +98,8 @@ def main() -> int:
             place.write_text(mutant.source)
             began = time.monotonic()
             closest = near(folder, path)
-            found = (bool(closest) and noticed(folder, ["-n", "0", *closest])) or noticed(folder, spread)
+            found = bool(closest) and noticed(folder, NEAR_S, ["-n", "0", *closest])
+            found = found or noticed(folder, WHOLE_S, spread)
             place.write_text(path.read_text())
             what = f"{path.relative_to(ROOT)}:{mutant.line}: {mutant.before} -> {mutant.after}"
             sys.stdout.write(f"{'noticed ' if found else 'SURVIVED'} {seed} {what} ({time.monotonic() - began:.0f} s)\n")
