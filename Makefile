@@ -1,5 +1,5 @@
-# `make` without a target lists the targets. Needs Python 3.11 or later with pip. Everything else comes from the package
-# registries that pip and uv are configured for on this machine.
+# `make` without a target lists the targets that people type; `make help-all` those of tests/checks.mk, too. Needs Python 3.11 or later
+# with pip. Everything else comes from the package registries that pip and uv are configured for on this machine.
 
 PYTHON ?= python3
 WORKERS ?= 3
@@ -18,10 +18,10 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: packages cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts sweep-test-runs golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: help setup demo test check lint dev console docs deploy deploy-local bench release
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' Makefile
 
 setup: $(READY) $(CONSOLE) ## install the locked dependencies into .venv and console/node_modules
 
@@ -30,21 +30,15 @@ demo: $(READY) ## run the refund example, from the webhook to the approval
 
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# The tiers of the suite: tests/tools/machine/tiers.py. `make check-nightly` runs the third one.
+QUICK = -m "not check and not nightly"
+WHOLE = -m "not nightly"
 
-console-demo: $(READY) $(CONSOLE) console ## build the refund example in the console with two browsers; writes docs/images/console
-	@PYTHONPATH=engine $(BIN)/python tests/browser/demo_refund.py
+test: $(READY) $(CONSOLE) ## run the quick tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
+	$(BIN)/pytest $(SPREAD) $(QUICK)
 
-console-looks: $(READY) $(CONSOLE) console ## take pictures of every page of the console into build/looks, over an empty, a usual and a huge server
-	@PYTHONPATH=engine $(BIN)/python tests/browser/looks.py build/looks
-
-console-pictures: $(READY) $(CONSOLE) console ## take the pictures of the pages of the console; writes docs/images/pages
-	@PYTHONPATH=engine $(BIN)/python tests/browser/looks.py docs/images/pages --kept
-
-test: $(READY) $(CONSOLE) ## run the tests in random order, on three processes (WORKERS=n): they wait for servers much of the time
-	$(BIN)/pytest $(SPREAD)
-
-test-pythons: $(READY) ## run the tests on every installed Python from 3.11 on
-	@$(BIN)/python tests/tools/machine/interpreters.py $(UV) $(SPREAD)
+check: $(READY) $(CONSOLE) ## run all tests, those of `make test` included: every browser page, store, package and deployment
+	$(BIN)/pytest $(SPREAD) $(WHOLE)
 
 lint: $(READY) $(CONSOLE) ## check style, types and import directions
 	$(BIN)/ruff check
@@ -52,87 +46,28 @@ lint: $(READY) $(CONSOLE) ## check style, types and import directions
 	$(BIN)/lint-imports --no-logo --no-cache
 	cd console && tools/with-node npm run --silent lint
 
-# The folders of tests/tools, as PYTHONPATH has them: tests import these helpers by name, as pyproject.toml lets them.
-EMPTY :=
-TEST_TOOLS := $(subst $(EMPTY) $(EMPTY),:,$(patsubst %/,%,$(wildcard tests/tools/[a-z]*/)))
-
-SEEDS ?= 1000
-FROM ?= 0
-GROUND ?=
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1); a failing seed prints how to replay it
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases)
-
-simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2
-
-simulate-texts: $(READY) ## run seeds of people who edit the text of a draft (SEEDS=n, FROM=n); a failing seed is printed
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/typed.py $(SEEDS) --from $(FROM)
-
-PAIRS ?= 200000
-properties-drafts: $(READY) ## cross lists of splices (PAIRS=n), and undo sessions of one person beside another (SEEDS=n, FROM=n)
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/properties.py $(PAIRS) $(SEEDS) --from $(FROM)
-
-DRAFTS ?= 20000
-sweep-test-runs: $(READY) ## look for a test run that causes what a start of the published version cannot (DRAFTS=n, FROM=n)
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/effects_sweep.py $(DRAFTS) --from $(FROM)
-
-compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1); a failing seed is printed, and replays
-	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide)
+EXAMPLE ?= examples/refund-approval
+dev: export REFUND_WEBHOOK_SECRET ?= a-secret-of-this-machine
+dev: $(READY) ## serve the refund example with the console, and publish what you save (EXAMPLE=folder)
+	@$(BIN)/stepless dev $(EXAMPLE)
 
 console: $(CONSOLE) ## build the console into engine/stepless/api/console, which is committed
 	cd console && tools/with-node npm run --silent build
-
-LOGS ?= 1000
-golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)
-	cd console && tools/with-node npm run --silent emit
-	@PYTHONPATH=engine:tests/drafts $(BIN)/python tests/drafts/golden.py $(LOGS) --from $(FROM) --pairs $$((25 * $(LOGS))) \
-		| console/tools/with-node node --enable-source-maps console/build/tests/editing/golden.js
-
-simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions over a network with faults (SEEDS=n, FROM=n)
-	cd console && tools/with-node npm run --silent emit && SEEDS=$(SEEDS) FROM=$(FROM) \
-		tools/with-node node --enable-source-maps --test --test-reporter=spec --test-name-pattern="sessions agree|write at random" \
-		build/tests/editing/simulation.test.js build/tests/panes/writing.test.js
-
-KILLS ?= 200
-simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
-	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
-
-SWEEPS := tests/simulation tests/drafts tests/flow tests/api/test_draft_attacks.py tests/unit/adapters/aws/dynamo tests/damage
-check-sweeps: $(READY) ## do the whole of the long searches of which `make test` does a part
-	STEPLESS_SWEEPS=whole $(BIN)/pytest $(SPREAD) $(SWEEPS)
-
-check-pages: $(READY) $(CONSOLE) console ## look at every page of the console with every rule of axe, in both themes and narrow
-	STEPLESS_PAGES=whole $(BIN)/pytest tests/browser/test_every_page.py
-
-check-stores: $(READY) ## ask every store for what it promises, on every emulator
-	STEPLESS_STORES=every $(BIN)/pytest $(SPREAD) tests/contracts
-
-bench: $(READY) ## measure the engine against plain asyncio, and write docs/understand/measurements/benchmarks.md
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
-
-profile: $(READY) ## divide the time of a node and of a run by layer: docs/understand/measurements/performance.md
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.profile
-
-bench-evaluation: $(READY) ## search for the slowest expression, and compare it with the limit
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks.evaluation
-
-bench-peers: $(READY) ## measure other engines too, each in its own environment; PEERS=all adds those with large servers
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks peers $(if $(PEERS),--peers "$(PEERS)")
-
-measure-console: $(READY) ## measure the console with two browsers, and write build/console-figures.md
-	@PYTHONPATH=engine:.:$(TEST_TOOLS) $(BIN)/python -m benchmarks.console
-
-cost: $(READY) ## compute what runs cost on AWS, and on other services
-	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks cost
 
 SITE := .tools/docs
 docs: $(SITE)/.ready ## build the documentation as a site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict --config-file .mkdocs.yml
 	@echo "build/site/index.html"
 
-clean: ## remove everything that can be rebuilt, including the environment
-	rm -rf $(VENV) .tools .aws-sam build dist console/build console/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find engine tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+bench: $(READY) ## measure the engine against plain asyncio, and write docs/understand/measurements/benchmarks.md
+	@PYTHONPATH=engine:. $(BIN)/python -m benchmarks
+
+release: | $(UV) ## build the source distribution, the wheel and the bill of materials into dist
+	@rm -rf dist
+	@$(UV) build --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" --out-dir dist
+	@$(UV) export --quiet --frozen --no-dev --extra aws --extra local --format cyclonedx1.5 \
+		> "$$(ls dist/*.tar.gz | sed 's/tar\.gz$$/cdx.json/')"
+	@ls dist/*
 
 # -- AWS: docs/run/operations.md ---------------------------------------------------------------------------------------
 
@@ -150,34 +85,6 @@ SAM_PYTHON := .tools/sam/bin/python
 RUNTIME := .tools/runtime/bin/python
 CDK := .tools/cdk
 export SAM_CLI_TELEMETRY := 0
-
-PACKAGES ?= engine/stepless/cli/project/packages.txt
-packages: | $(UV) ## write the packages that `stepless init` projects install, with their hashes, after a change of uv.lock
-	@$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-annotate --no-header > $(PACKAGES)
-
-build: $(READY) $(SAM) ## build the functions and layers for AWS into .aws-sam/build
-	@mkdir -p build
-	COMPILER="$(COMPILER)" $(SAM) build > build/build.log 2>&1 || (cat build/build.log; exit 1)
-
-size: build $(RUNTIME) ## show the size and the import time of the functions
-	LAMBDA_PYTHON=$$($(RUNTIME) -c 'import sys; print("%d.%d" % sys.version_info[:2])') LAMBDA_PLATFORM=$$(uname -m)-manylinux_2_28 \
-		$(SAM) build --build-dir build/local > build/local.log 2>&1
-	@$(BIN)/python -m benchmarks.artifacts .aws-sam/build build/local $(RUNTIME)
-
-check: build/.checked ## check template.yaml before and after the transform, unless it is as it was at the last check
-
-build/.checked: template.yaml tests/deploy/transform.py $(SAM)
-	.tools/sam/bin/cfn-lint --template template.yaml --regions us-east-1
-	@mkdir -p build
-	AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) tests/deploy/transform.py template.yaml Deployment=Canary10Percent5Minutes > build/transformed.$$$$ && mv build/transformed.$$$$ build/transformed.json
-	.tools/sam/bin/cfn-lint --template build/transformed.json --regions us-east-1 --ignore-checks W2001 W7001
-	@touch $@
-
-terraform: $(SAM) ## write the Terraform module from template.yaml
-	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py
-
-cdk: $(READY) ## synthesise the CDK construct, and compare it with template.yaml
-	$(BIN)/python -m pytest tests/deploy/test_cdk.py
 
 # FUNCTIONS is passed on only when it is given: otherwise infrastructure/deploy builds the folder recorded in samconfig.toml.
 deploy: $(READY) $(SAM) ## build and deploy to the AWS account of your credentials (STACK=name, FUNCTIONS=folder, SET='Name=value …', TAGS=…)
@@ -269,3 +176,5 @@ $(UV):
 $(READY): uv.lock pyproject.toml | $(UV)
 	$(UV) sync --frozen --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
 	@touch $@
+
+include tests/checks.mk

@@ -1,4 +1,4 @@
-"""Settings for every test: the order, the garbage collector, the search of Hypothesis, and that SQLite connections are closed."""
+"""Settings for every test: the tier, the order, the garbage collector, Hypothesis, and that SQLite connections are closed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,26 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tiers import TIERS, tier_of
 
 # A busy machine must not make a test fail, and an example that failed once must fail again on every machine.
 settings.register_profile("stepless", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("stepless")
+
+
+# -- the tier -----------------------------------------------------------------------------------------------------------
+
+HERE = Path(__file__).parent
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks a test that says no tier with that of its folder, so that `-m` can choose by it."""
+    marked = {marker.name for marker in item.iter_markers()}
+    if marked.isdisjoint(TIERS) and HERE in item.path.parents:
+        try:
+            item.add_marker(tier_of(item.path.relative_to(HERE).parts[0], marked))
+        except LookupError as error:
+            raise pytest.UsageError(*error.args) from error
 
 
 # -- the order --------------------------------------------------------------------------------------------------------

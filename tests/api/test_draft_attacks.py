@@ -16,7 +16,7 @@ from stepless.drafts.rules.state import Entities
 from stepless.drafts.sessions.bounds import Bounds
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.check, pytest.mark.anyio]
 
 WORLDS = at_most(8, 24)
 

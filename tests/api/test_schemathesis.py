@@ -29,6 +29,8 @@ from stepless.api.app import create_app
 from stepless.limits import MAX_LONG_POLL_MS
 from stepless.runtime.wiring.local import Local, local
 
+pytestmark = pytest.mark.check
+
 KEY = "the-key-of-the-fuzzer"
 SETTINGS = settings(
     max_examples=12, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck),

@@ -144,6 +144,49 @@ async def test_a_watch_that_missed_an_event_reads_the_log(door: Any) -> None:
     assert (responded.response, responded.status) == (None, "cancelled")
 
 
+async def test_a_watch_that_missed_the_response_finds_it_in_the_log_at_once(door: Any) -> None:
+    """The event that ends the run does not hide the one before it, and the reader does not wait for its time to be over."""
+    await door.publish(QUICK)
+    await door.stranger.post("/hooks/quick", json={"pieces": 2})
+    run_id = (await door.ask.get("/runs")).json()["runs"][0]["id"]
+    last = (await door.run(run_id))["sequence"]
+    responded = waiting.Responded()
+    with waiting.Watch(door.local.service, run_id, responded) as watch:
+        door.local.world.news.publish(run_id, [event(1)])
+        door.local.world.news.publish(run_id, [event(last, EventType.RUN_COMPLETED)])
+        async with asyncio.timeout(PATIENCE_S):
+            assert await watch.is_over(run_id, 6 * PATIENCE_S)
+    assert responded.response is not None and responded.response["body"] == {"got": 2}
+    assert responded.status == "completed"
+
+
+async def test_a_run_at_rest_waits_for_longer_than_its_caller() -> None:
+    rest = waiting.Rest(until_ms=1_000)
+    assert not rest([status("running"), waits("a", 999), status("paused")])
+    assert rest([waits("b", 1_000)])
+
+
+async def test_a_run_that_an_operator_holds_is_not_at_rest_until_it_is_released() -> None:
+    rest = waiting.Rest(until_ms=1_000)
+    assert not rest([status("running"), waits("question"), status("paused", held={"by": "ann"})])
+    assert not rest([status("paused")])  # another reason to pause says nothing of the hold
+    assert rest([status("paused", held=None)])
+
+
+async def test_a_run_that_is_held_and_ends_is_over() -> None:
+    rest = waiting.Rest(until_ms=1_000)
+    assert not rest([status("paused", held={"by": "ann"})])
+    assert rest([waiting.Seen(EventType.RUN_CANCELLED, "", {})])
+
+
+def status(name: str, **data: Any) -> waiting.Seen:
+    return waiting.Seen(EventType.RUN_STATUS_CHANGED, "", {"status": name, **data})
+
+
+def waits(instance: str, until_ms: int | None = None) -> waiting.Seen:
+    return waiting.Seen(EventType.NODE_WAITING, instance, {} if until_ms is None else {"resume_at": until_ms})
+
+
 async def test_a_watch_whose_time_is_over_reads_the_log_once(door: Any) -> None:
     run_id, _ = await door.question()
     await door.ask.post(f"/runs/{run_id}/cancel", json={})

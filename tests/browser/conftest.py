@@ -15,6 +15,7 @@ from windows import WITH_TOKEN, Windows
 
 HERE = Path(__file__).parent
 LIMIT_MS = 30_000
+SITE_LIFE_S = 3_600  # of the server that all tests of a process share
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,10 +65,11 @@ def browser() -> Any:
     return STARTED.browser()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def draft_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DraftSite]:
-    """A server for all tests of a file: each test opens drafts of its own."""
-    made = DraftSite(tmp_path_factory.mktemp("site"))
+    """A server for all tests of a process: each test opens drafts of its own, told apart by their ids. A test that kills the
+    server starts it again."""
+    made = DraftSite(tmp_path_factory.mktemp("site"), life_s=SITE_LIFE_S)
     yield made
     made.close()
 

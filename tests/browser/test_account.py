@@ -7,6 +7,8 @@ from axe import violations
 from draft_site import DraftSite, Person
 from windows import Windows
 
+pytestmark = pytest.mark.quick
+
 SIGNED_OUT = "text=Sign in to Stepless"
 
 

@@ -7,6 +7,8 @@ from draft_site import DraftSite, Person
 from example_drafts import REFUND, many
 from windows import Windows, block, canvas, connect, drag, pick, saved, until
 
+pytestmark = pytest.mark.quick
+
 POINTS = """path => Array.from({ length: 101 }, (_, place) => {
     const point = path.getPointAtLength(path.getTotalLength() * place / 100).matrixTransform(path.getScreenCTM());
     return [point.x, point.y];
@@ -133,6 +135,7 @@ def test_tab_walks_the_canvas_and_leaves_it(windows: Windows, draft_site: DraftS
     assert not page.evaluate("document.activeElement.matches('.flow')")
 
 
+@pytest.mark.check
 def test_two_thousand_nodes_mount_what_is_in_view(windows: Windows, draft_site: DraftSite, ada: Person, workflow: str) -> None:
     draft_site.open(workflow, many(workflow, 2_000))
     page = windows.open(ada, ada.page(workflow), ".far")
@@ -154,11 +157,11 @@ def test_a_draft_is_opened_from_the_list_and_a_new_one_is_made(
     page.wait_for_selector(".react-flow__node")
     page.go_back()
     page.get_by_role("button", name="New workflow").click()
-    page.locator("#new-id").fill("fresh")
-    page.get_by_role("button", name="Open a draft").last.click()
+    page.locator("#new-id").fill("opened-from-the-list")
+    page.locator("dialog[open]").get_by_role("button", name="Open a draft").click()
     page.wait_for_selector(".empty")
-    assert page.url.endswith("/console/drafts/fresh")
-    assert draft_site.document("fresh") == {"id": "fresh", "nodes": {}}
+    assert page.url.endswith("/console/drafts/opened-from-the-list")
+    assert draft_site.document("opened-from-the-list") == {"id": "opened-from-the-list", "nodes": {}}
 
 
 def test_the_printed_address_signs_a_tab_in_once(windows: Windows, draft_site: DraftSite) -> None:

@@ -9,6 +9,8 @@ from axe import violations
 from draft_site import DraftSite, Person
 from windows import AS_FORM, Windows, canvas, choose, field, pick, saved, until
 
+pytestmark = pytest.mark.quick
+
 INPUTS = {"id": "o-12", "lines": [{"sku": "a-1", "price": 40}, {"sku": "b-2", "price": 80}]}
 NODES: dict[str, Any] = {
     "order": {"type": "manual"},

@@ -9,6 +9,8 @@ from axe import violations
 from draft_site import DraftSite, Person
 from windows import Windows, block, canvas, choose, saved, until_blocks, until_wires
 
+pytestmark = pytest.mark.quick
+
 NODES = {
     "a": {"type": "manual"},
     "b": {"type": "http", "after": "a", "with": {"url": "https://example.com"}},

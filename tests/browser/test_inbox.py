@@ -13,6 +13,8 @@ from draft_site import KEY, DraftSite
 
 from stepless.limits import MAX_LISTED_APPROVALS
 
+pytestmark = pytest.mark.quick
+
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 ASK = {
     "id": "refund",

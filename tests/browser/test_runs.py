@@ -11,6 +11,8 @@ from draft_site import KEY, DraftSite
 from many_runs import REFUND, fill, turns
 from windows import Windows
 
+pytestmark = pytest.mark.quick
+
 TURNS = 300
 HEADS = 3_000
 

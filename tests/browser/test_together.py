@@ -25,6 +25,8 @@ from windows import (
     wires,
 )
 
+pytestmark = pytest.mark.quick
+
 NAMES = ["ask", "each", "order", "pay", "score", "tick"]
 FIVE_MINUTES_AHEAD = """
 const now = Date.now.bind(Date);

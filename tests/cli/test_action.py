@@ -17,6 +17,8 @@ from processes import PATIENCE_S, ROOT
 
 from stepless.cli import main
 
+pytestmark = pytest.mark.check
+
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
 

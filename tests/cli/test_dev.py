@@ -15,6 +15,8 @@ import pytest
 from stepless.cli import main
 from stepless.cli.dev.server import listen
 
+pytestmark = pytest.mark.check
+
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
 

@@ -15,6 +15,8 @@ from odd_edits import Odd
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+pytestmark = pytest.mark.check
+
 PATIENCE_S = 30
 
 

@@ -8,6 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.check
+
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
 Spawn = Callable[..., Any]

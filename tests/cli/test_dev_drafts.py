@@ -14,6 +14,8 @@ from draft_client import op, renames
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+pytestmark = pytest.mark.check
+
 PATIENCE_S = 20
 EACH = 40  # edits of each of two people
 

@@ -19,7 +19,7 @@ from stepless.adapters.system import SystemClock
 from stepless.nodes.webhook import Signed
 from stepless.runtime.triggers.signatures import verify
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 
 
 class Receiver:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from flow_files import BROKEN, PAY_LINE, REFUND, of
+
+pytestmark = pytest.mark.check
 
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]

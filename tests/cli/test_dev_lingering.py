@@ -5,6 +5,10 @@ from __future__ import annotations
 import signal
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.check
+
 FUNCTIONS = '''
 import asyncio, os, threading
 from stepless import function

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from dev_drafts import TEXT, Draft
+
+pytestmark = pytest.mark.check
 
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]

@@ -12,6 +12,8 @@ import pytest
 
 from stepless.cli import main
 
+pytestmark = pytest.mark.check
+
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
 

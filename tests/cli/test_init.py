@@ -15,6 +15,8 @@ from processes import PATIENCE_S, ROOT
 
 from stepless.cli import main
 
+pytestmark = pytest.mark.check
+
 ORDER = '{"order_id": "A-1", "amount": 400}'
 
 

@@ -21,6 +21,8 @@ from processes import PATIENCE_S, ROOT
 
 from stepless.cli import main
 
+pytestmark = pytest.mark.check
+
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]m")
 

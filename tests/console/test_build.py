@@ -9,7 +9,7 @@ import pytest
 from built_console import BUILT, at_any_time, at_once, compressed, files, shell
 from node import with_node
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 
 KIB = 1024
 MOST = {"shell": 120 * KIB, "run view": 195 * KIB, "first edit": 230 * KIB, "whole": 360 * KIB, "on disk": 2048 * KIB}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -79,10 +78,17 @@ TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → t
     },
     "test_a_page_has_a_largest_and_a_smallest_size": {"sqlite-full": "sqlite", "moto": "dynoxide", "ministack": "dynoxide"},
 }  # fmt: skip
-# moto takes longer than both others, and its transactions are not reliable: `make check-stores` asks it, too
-EVERY = os.environ.get("STEPLESS_STORES") == "every"
-AWS_STORES = ("dynoxide", "ministack", *(["moto"] if EVERY else []))
-AWS_BLOBS = ("ministack", *(["moto"] if EVERY else []))
+# `make test` asks memory, SQLite and the table of tests/tools/aws/dynamo_table.py; `make check` also what starts a server, or
+# writes to the disk at every commit. moto takes longer than the others, and its transactions are not reliable: `make check-nightly`
+# asks it, too.
+AWS_STORES = ("dynoxide", "ministack", "moto")
+AWS_BLOBS = ("ministack", "moto")
+TIERS = {"sqlite-full": pytest.mark.check, "dynoxide": pytest.mark.check, "ministack": pytest.mark.check, "moto": pytest.mark.nightly}
+
+
+def tiered(*names: str) -> list[Any]:
+    tiers = [(name, TIERS.get(name.removeprefix("s3-"))) for name in names]
+    return [pytest.param(name, marks=tier) if tier is not None else name for name, tier in tiers]
 
 
 # -- AWS -------------------------------------------------------------------------------------------------------------
@@ -106,7 +112,7 @@ def aws_ministack() -> Iterator[Service]:
 # -- what is tested ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=[*STORES, *AWS_STORES])
+@pytest.fixture(params=tiered(*STORES, *AWS_STORES))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     name = request.param
     if shown_by := TOO_MANY_ITEMS.get(request.node.originalname, {}).get(name):
@@ -117,7 +123,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         made.close()
 
 
-@pytest.fixture(params=[*DRAFTS, *AWS_STORES])
+@pytest.fixture(params=tiered(*DRAFTS, *AWS_STORES))
 def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
     match request.param:
         case "memory":
@@ -132,7 +138,7 @@ def drafts(request: pytest.FixtureRequest, path: Path) -> Iterator[Drafts]:
             yield dynamo_drafts(request.getfixturevalue(f"aws_{name}"))
 
 
-@pytest.fixture(params=["memory", "dynamo-table", *AWS_STORES])
+@pytest.fixture(params=tiered("memory", "dynamo-table", *AWS_STORES))
 def registry(request: pytest.FixtureRequest) -> DraftConnections:
     match request.param:
         case "memory":
@@ -143,7 +149,7 @@ def registry(request: pytest.FixtureRequest) -> DraftConnections:
             return dynamo_rooms(request.getfixturevalue(f"aws_{name}"))
 
 
-@pytest.fixture(params=[*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)])
+@pytest.fixture(params=tiered(*BLOBS, *(f"s3-{name}" for name in AWS_BLOBS)))
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
     name = request.param
     made: Any = BLOBS[name](tmp_path) if name in BLOBS else s3(request.getfixturevalue(f"aws_{name.removeprefix('s3-')}"))

@@ -25,7 +25,7 @@ from stepless.runtime.inbox import answer_signal
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.wiring.local import Local, assemble
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 
 ITEM_BYTES = 400 * 1_024  # DynamoDB's limit
 MEGABYTE = "x" * 1_000_000

@@ -1,6 +1,6 @@
 """One damaged cell of a SQLite file: the server starts, everything else works, and `stepless doctor` names the place.
 
-Every column of every table is damaged in every way that `damaged_cells` has, one at a time. `make test` does a part of them.
+Every column of every table is damaged in every way that `damaged_cells` has, one at a time. `make check` does a part of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everything_stored import Filled
 from sweeps import WHOLE
 
 PARTS = 12
-EVERY = 60  # of the cells, in `make test`
+EVERY = 60  # of the cells, in `make check`
 SAME = frozenset({"other", "truncated", "empty", "object", "list", "other-fields", "null-json", "text-json", "number", "null"})
 """Harms that may make a value which could be right: no check can tell those."""
 

@@ -1,6 +1,7 @@
-"""Prints the CloudFormation form of a SAM template, in the interpreter that has aws-sam-translator (`make check`).
+"""Prints the CloudFormation form of a SAM template, in the interpreter that has aws-sam-translator (`make check-template`).
 
-Parameters may follow as Name=value. `make check` asks for a gradual deployment, which has all resources of any other and more.
+Parameters may follow as Name=value. `make check-template` asks for a gradual deployment, which has all resources
+of any other and more.
 """
 
 from __future__ import annotations

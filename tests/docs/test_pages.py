@@ -10,7 +10,7 @@ import pytest
 from pages import ROOT, anchors, blocks, links, name_of, pages
 from reader import Reader
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 
 OWN_TEST: Mapping[str, str] = {  # pages that are run, or made, by a test of their own
     "docs/understand/measurements/benchmarks.md": "tests/benchmarks",

@@ -8,7 +8,7 @@ import pytest
 from pages import ROOT, blocks, name_of
 from reader import Reader
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 
 RECIPES = [page for page in sorted((ROOT / "docs/learn/recipes").glob("*.md")) if page.name != "README.md"]
 

@@ -22,6 +22,8 @@ from stepless.drafts.rules.state import Entities
 from stepless.drafts.rules.values import Object
 from stepless.model.json import JSON
 
+pytestmark = pytest.mark.nightly
+
 SEEDS = 300
 
 

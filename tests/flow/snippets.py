@@ -69,6 +69,10 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("x = await order.id", "unknown_await"),
     ("3 + 4", "no_effect"),
     ("while True:\n    await half(2)\nreturn 1", "ok+unreachable"),
+    (("while True:\n    n = await score(1.0)\n    if order.vip:\n        y = 1\n        break\n"
+     "    if n:\n        break\nreturn y"), "unbound"),
+    (("while True:\n    n = await score(1.0)\n    if order.vip:\n        y = 1\n        break\n"
+     "    if n:\n        y = 2\n        break\nreturn y"), "ok"),
     ("return 1\nawait half(2)", "ok+unreachable"),
     ("x = await raw()\ny = f'{x}'", "ok+text_of_unknown"),
     ("x = f'{order.vip}'", "ok"),

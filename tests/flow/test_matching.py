@@ -96,6 +96,27 @@ def test_a_new_step_before_others_of_its_name_gets_a_number_of_its_own() -> None
     assert contents(former["nodes"]).items() <= {k: v for k, v in contents(document["nodes"]).items() if k != "note_4"}.items()
 
 
+def test_a_new_node_does_not_take_the_id_of_a_former_node_that_is_gone() -> None:
+    """Whoever compares two versions by ids would take it for the former one."""
+    former, edited = (flow_of(SWAPPED.format(*steps), "swapped").document() for steps in (
+        ("    await say('old')", ""), ("", "    await say('other')"),
+    ))  # fmt: skip
+    gone = [id for id in contents(former["nodes"]) if id.startswith("say")]
+    mine = [id for id in contents(edited["nodes"]) if id.startswith("say")]
+    assert gone == mine == ["say"], "without matching, both have the same id"
+    nodes = contents(matched(edited, former)["nodes"])
+    assert [id for id in nodes if id.startswith("say")] == ["say_2"]
+    assert "inc" in nodes
+
+
+SWAPPED = """\
+async def program(n: int):
+{}
+    n = await inc(n)
+{}
+    return n
+"""
+
 SEARCH = """\
 @part
 async def best(xs: list[int]) -> list[int]:

@@ -7,7 +7,7 @@ from comparing import Program, compare, flow_of
 from directed import sources
 from flow_mutants import MUTANTS, TRIED_FIRST, planted
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.nightly, pytest.mark.long]
 SOURCES = sources()
 
 

@@ -13,7 +13,7 @@ from sweeps import at_most
 
 from stepless.flow import FlowRefused
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.check, pytest.mark.long]
 BATCH = 10
 SEEDS = at_most(3 * BATCH, 100)
 REFUSED = {"shared_mutation", "unbound"}  # of values that Python changes under two names, and names that a path has not assigned

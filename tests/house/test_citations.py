@@ -13,7 +13,7 @@ SECTION = re.compile(r"[\w`*)] \([1-9]\.\d{1,2}(?:, [1-9]\.\d{1,2})*\)")
 
 
 def sources() -> list[Path]:
-    command = ["git", "ls-files", "*.py", "*.ts", "*.tsx", "*.yaml", "Makefile"]
+    command = ["git", "ls-files", "*.py", "*.ts", "*.tsx", "*.yaml", "Makefile", "*.mk"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [ROOT / name for name in listed.split() if not name.startswith("tests/conformance/shared/")]
     return [file for file in files if file.is_file()]

@@ -6,7 +6,7 @@ import pytest
 from episode import Episode, Failed
 from mutants import MUTANTS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.nightly, pytest.mark.long]
 
 SEEDS = 300
 TRIED_FIRST = {  # seeds that find a bug whose search takes seconds

@@ -12,7 +12,7 @@ from mutants_schedules import SCHEDULE_MUTANTS
 from scheduled import ScheduleEpisode
 from weathers import calm, deadly, frozen, slow, storm
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.quick, pytest.mark.long]
 WEATHERS = (calm, draw_weather, deadly, frozen, slow, storm)
 # Seeds that found a fault of the engine, each with its cause.
 FOUND = {

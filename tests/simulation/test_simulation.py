@@ -22,7 +22,7 @@ from workflows import SHAPES
 
 from stepless.core.events import RUN_ENDS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.quick, pytest.mark.long]
 
 FAULTS = (
     "refused: append", "answer lost: append", "crash before: append", "crash after: append", "frozen before: append",
@@ -84,6 +84,7 @@ def test_the_code_of_one_instance_runs_once_at_a_time_although_it_goes_on_after_
     assert "goes on for" in story and "ends itself" in story
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("weather", CLOUD_WEATHERS, ids=lambda weather: weather.__name__)
 def test_every_invariant_holds_on_the_adapters_of_aws_in_the_weathers_of_planted_bugs(weather: object) -> None:
     for number in range(2):
@@ -123,6 +124,7 @@ def test_of_a_run_that_is_erased_or_expires_the_stores_that_last_keep_everything
         Episode(number, replace(GROUNDS[ground], erases=True)).go()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("ground", "seeds"), [("memory", 60), ("cloud", 12), ("file", 12)])
 @pytest.mark.parametrize("weather", [poisoned, plagued], ids=lambda weather: weather.__name__)
 def test_of_instances_that_kill_their_process_all_are_found_and_no_other_is_blamed(
@@ -191,6 +193,7 @@ def test_chance_deals_every_fault() -> None:
     assert not_dealt(FAULTS, worlds, seeds=60) == set()
 
 
+@pytest.mark.check
 def test_chance_deals_every_fault_of_the_cloud() -> None:
     worlds = [
         *(Parts(OnCloud, weather=weather) for weather in (storm, deadly, dead_letters, frozen, repeated)),

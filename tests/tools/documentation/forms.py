@@ -79,7 +79,7 @@ def _parts(command: str) -> Iterator[list[str]]:
 
 
 def _make(words: list[str]) -> Iterator[str]:
-    makefile = (ROOT / "Makefile").read_text()
+    makefile = "".join((ROOT / name).read_text() for name in ("Makefile", "tests/checks.mk"))
     for word in words:
         name, is_setting, _ = word.partition("=")
         if is_setting and f"$({name})" not in makefile and f"{name} ?=" not in makefile:

@@ -12,6 +12,7 @@ import pytest
 from stepless.errors import DocumentRefused
 from stepless.limits import EXPORT_RETRY_MS
 from stepless.model.work import NodeFailure
+from stepless.nodes.function import function
 
 WHY = {"why": "the bank said no", "card": "4111"}
 
@@ -128,6 +129,25 @@ def test_a_rerun_that_fails_in_the_same_way_is_not_notified_again(place: Callabl
     assert len(world.outside.posts) == 1
     other = world.start(failing("${HOOK}"), WHY)  # another run is another failure
     assert [body["run"] for body in world.outside.bodies()] == [run_id, other]
+
+
+def test_a_rerun_that_fails_at_the_same_node_with_another_code_is_notified(place: Callable[..., Any]) -> None:
+    world = place()
+    codes = ("expired", "no_funds", "no_funds")
+    raised = [NodeFailure("provider_error", code, f"the card has {code}", retryable=False) for code in codes]
+
+    @function("announcing.refuses")
+    def refuses() -> None:
+        raise raised.pop(0)
+
+    work = {"type": "function", "with": {"call": "announcing.refuses"}}
+    run_id = world.start({"id": "cards", "env": ["HOOK"], "on_failure_notify": "${HOOK}", "nodes": {"pay": work}})
+    again = world.built.service.rerun(run_id).run_id
+    world.drive(again)
+    third = world.built.service.rerun(again).run_id
+    world.drive(third)
+    assert raised == [] and world.head(third).status == "failed"
+    assert [body["run"] for body in world.outside.bodies()] == [run_id, again]  # the third fails as the second did
 
 
 def test_a_target_that_cannot_work_is_reported_and_not_tried_for_ever(
