@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: packages cdk console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts sweep-test-runs golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
+.PHONY: packages cdk contract console console-demo console-looks console-pictures terraform help setup demo test test-pythons lint simulate simulate-drafts compare-flows simulate-texts properties-drafts sweep-test-runs golden-drafts simulate-sessions simulate-kills check-sweeps check-pages check-stores bench profile bench-evaluation bench-peers measure-console cost docs clean build size check deploy deploy-local
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -81,6 +81,10 @@ compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, F
 
 console: $(CONSOLE) ## build the console into engine/stepless/api/console, which is committed
 	cd console && tools/with-node npm run --silent build
+
+contract: $(READY) ## write what is generated from the API: contract/openapi.json, and the types of the console
+	@PYTHONPATH=engine $(BIN)/python contract/openapi.py
+	@$(BIN)/python contract/typescript.py
 
 LOGS ?= 1000
 golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)
