@@ -14,7 +14,7 @@ INTERFACE = re.compile(r"^(?:export )?interface (\w+)[^{\n]*\{\n(.*?)^\}", re.DO
 FIELD = re.compile(r"^  readonly (\w+)\??:", re.MULTILINE)
 LEAST = 4  # a shape with fewer fields, like a point, is like many
 
-# What a reader makes of an answer whose numbers and order of keys must not change: it is read into other types than JSON.parse has.
+# These are read from JSON whose numbers and order of keys must be kept, into other types than those of JSON.parse.
 READ = {
     ("Conflict", "ConflictOut"), ("Difference", "DiffOut"), ("Entry", "EntryOut"), ("Fault", "EvaluationFaultOut"),
     ("Finding", "DraftFindingOut"), ("LineChange", "TextLineOut"), ("Root", "RootOut"),

@@ -36,36 +36,36 @@ export interface FireScheduleBody {
 
 /** The query of `GET /runs`. */
 export interface ListRunsQuery {
-  readonly limit?: number;
-  readonly cursor?: string | null;
   readonly workflow?: string | null;
   readonly status?: string | null;
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null;
   readonly since?: string | null;
   readonly until?: string | null;
-  readonly keyword?: readonly string[];
-  readonly tag?: readonly string[];
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
   readonly max_duration_ms?: number | null;
+  readonly limit?: number;
+  readonly cursor?: string | null;
+  readonly keyword?: readonly string[];
+  readonly tag?: readonly string[];
 }
 
 /** The query of `GET /runs/count`. */
 export interface CountRunsQuery {
-  readonly limit?: number;
-  readonly cursor?: string | null;
   readonly workflow?: string | null;
   readonly status?: string | null;
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null;
   readonly since?: string | null;
   readonly until?: string | null;
-  readonly keyword?: readonly string[];
-  readonly tag?: readonly string[];
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
   readonly max_duration_ms?: number | null;
+  readonly limit?: number;
+  readonly cursor?: string | null;
+  readonly keyword?: readonly string[];
+  readonly tag?: readonly string[];
 }
 
 /** The body of `POST /runs/{run_id}/cancel`. */
@@ -110,7 +110,7 @@ export interface RerunRunBody {
 /** The body of `POST /runs/bulk`. */
 export interface ChangeRunsBody {
   readonly action: "cancel" | "hold" | "release" | "rerun" | "pause" | "unpause";
-  readonly filter: { readonly keywords?: readonly string[]; readonly tags?: readonly string[]; readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null };
+  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
   readonly limit?: number;
   readonly cursor?: string | null;
   readonly dry_run?: boolean;

@@ -247,6 +247,7 @@ outputs. Needs the roles edit and run.
   stepless runs list
   stepless runs list --workflow refund --waiting answer
   stepless runs list --keyword customer:c-17 --since 2026-01-31T12:00:00Z
+  stepless runs list --error provider_error --min-duration 10s
   stepless runs list --status failed --all --json
 """, _runs_list),
     Verb("runs show", "stepless.cli.verbs.runs:show", "show a run: its timeline, what it waits for, its outcome", """\

@@ -13,7 +13,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import VersionsDiffQuery, VersionsQuery
 from stepless.api.responses.general import DamageOut
-from stepless.api.routes.drafts.schemas import TextLineOut, NodeChangeOut
+from stepless.api.routes.drafts.schemas import NodeChangeOut, TextLineOut
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.drafts import DraftVerbs
 from stepless.runtime.verbs.drafts.comparing import diff_versions
