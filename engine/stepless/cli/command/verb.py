@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from stepless.core.state import RunStatus
 from stepless.errors import DamagedLog, NewerLog
 from stepless.limits import DEFAULT_TARGET_TIMEOUT_S, MAX_DURATION_FILTER_MS
 from stepless.model.durations import parse_duration_ms
+
+LISTED: Final = 20  # the default of --limit
 
 
 @dataclass(frozen=True, slots=True)
