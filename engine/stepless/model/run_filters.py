@@ -1,7 +1,8 @@
 """Declares the filters of a listing of runs, one row each: how its value is written, and what it means.
 
-The command line makes its options from this table. The readers that declare a filter in a form of their own are the query and the
-bulk filter of the API, the search, and the list of the console: tests/contract/test_run_filters.py compares them with it.
+The command line makes its options from this table. tests/contract/test_run_filters.py compares it with the readers that declare a
+filter in a form of their own: the query and the bulk filter of the API, and the search. The list of the console is checked by the
+TypeScript compiler, against the query of the API.
 """
 
 from __future__ import annotations
