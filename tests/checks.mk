@@ -2,7 +2,7 @@
 # them. Included by the Makefile, which has the targets that people type, and the settings.
 
 CHECKS := $(lastword $(MAKEFILE_LIST))
-.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
+.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures contract cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
 
 help-all: help ## list the targets of the Makefile, and then these
 	@printf '\n'
@@ -124,6 +124,10 @@ console-pictures: $(READY) $(CONSOLE) console ## take the pictures of the pages 
 PACKAGES ?= engine/stepless/cli/project/packages.txt
 packages: | $(UV) ## write the packages that `stepless init` projects install, with their hashes, after a change of uv.lock
 	@$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-annotate --no-header > $(PACKAGES)
+
+contract: $(READY) ## write what is generated from the API: contract/openapi.json, and the types of the console
+	@PYTHONPATH=engine $(BIN)/python contract/openapi.py
+	@$(BIN)/python contract/typescript.py
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py

@@ -83,12 +83,17 @@ TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → t
 # asks it, too.
 AWS_STORES = ("dynoxide", "ministack", "moto")
 AWS_BLOBS = ("ministack", "moto")
-TIERS = {"sqlite-full": pytest.mark.check, "dynoxide": pytest.mark.check, "ministack": pytest.mark.check, "moto": pytest.mark.nightly}
+IN_CHECK = ("sqlite-full", "dynoxide", "ministack")
 
 
 def tiered(*names: str) -> list[Any]:
-    tiers = [(name, TIERS.get(name.removeprefix("s3-"))) for name in names]
-    return [pytest.param(name, marks=tier) if tier is not None else name for name, tier in tiers]
+    return [pytest.param(name, marks=_tier(name.removeprefix("s3-"))) for name in names]
+
+
+def _tier(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    if name == "moto":
+        return (pytest.mark.nightly,)
+    return (pytest.mark.check,) if name in IN_CHECK else ()
 
 
 # -- AWS -------------------------------------------------------------------------------------------------------------

@@ -5,23 +5,11 @@ import { shortId } from "../ui/words/formats.ts";
 import { When } from "../ui/words/times.tsx";
 import type { Value } from "../inspector/values.ts";
 import { explained, Refusal, requestWritten } from "../wire/api.ts";
+import type { ApprovalOut } from "../wire/contract.ts";
 import { jsonOf, writtenOf } from "../wire/exact.ts";
 import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "./fields.ts";
 
-export interface Approval {
-  readonly run_id: string;
-  readonly workflow: string;
-  readonly version: number | null;
-  readonly pause: string;
-  readonly node: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly exits: readonly string[];
-  readonly approvers: readonly string[];
-  readonly since: string;
-  readonly deadline: string | null;
-  readonly resume: string | null;
-}
+export type Approval = Omit<ApprovalOut, "run">;
 
 interface Fault {
   readonly whole: readonly string[];

@@ -7,18 +7,11 @@ import { counted } from "../ui/words/formats.ts";
 import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { requestPlain } from "../wire/api.ts";
+import type { DecisionsOut } from "../wire/contract.ts";
 import { setTally } from "../wire/tallies.ts";
 import { Answer } from "./answer.tsx";
 import { AGAIN_MS, readOne, usePolled } from "./polling.ts";
 import { keyOf, merged, pathAfter, type Open } from "./questions.ts";
-
-interface Made {
-  readonly decisions: readonly {
-    readonly run_id: string; readonly workflow: string | null; readonly pause: string; readonly decision: string | null; readonly by: string | null;
-    readonly comment: string | null; readonly at: string;
-  }[];
-  readonly cursor: string | null;
-}
 
 const EXAMPLE = `manager:
   type: approval
@@ -85,15 +78,15 @@ function Questions(): ReactElement {
 }
 
 function Decisions(): ReactElement {
-  const { found, at, error, again } = usePolled<Made>("/approvals/decisions");
-  const [older, setOlder] = useState<Made | null>(null);
+  const { found, at, error, again } = usePolled<DecisionsOut>("/approvals/decisions");
+  const [older, setOlder] = useState<DecisionsOut | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="The decisions are not shown." error={error} again={again} />;
   const { cursor } = older ?? found;
   const known = new Map([...found.decisions, ...older?.decisions ?? []].map((one) => [`${one.run_id} ${one.pause} ${one.at}`, one]));
   const more = (): void => {
     requestPlain("GET", `/approvals/decisions?cursor=${encodeURIComponent(cursor ?? "")}`).then((answer) => {
-      const page = answer as Made;
+      const page = answer as DecisionsOut;
       setOlder({ decisions: [...known.values(), ...page.decisions], cursor: page.cursor });
       setFault(null);
     }, setFault);

@@ -11,28 +11,13 @@ import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { serverNow, useAhead } from "../wire/clock.ts";
 import { COUNTED_MS, countErrorsOf, readTally } from "../wire/tallies.ts";
-import { barsOf, filterOf, GROUP, saidOf, SPANS, spanOf, toggled, type Listed, type Span } from "./groups.ts";
+import { barsOf, filterOf, GROUP, saidOf, SPANS, spanOf, toggled, type Span } from "./groups.ts";
 import { usePolled } from "./polling.ts";
+import type { ErrorGroupOut, ErrorsOut } from "../wire/contract.ts";
 
-interface Group {
-  readonly fingerprint: string;
-  readonly workflow: string;
-  readonly status: string; // failed or timed_out
-  readonly node: string | null;
-  readonly code: string;
-  readonly message: string;
-  readonly example: string;
-  readonly count: number;
-  readonly runs: readonly string[];
-  readonly versions: readonly number[];
-  readonly first_at: string;
-  readonly last_at: string;
-  readonly bars: readonly number[];
-}
+type Group = ErrorGroupOut;
 
-interface Found extends Listed {
-  readonly errors: readonly Group[];
-}
+type Found = ErrorsOut;
 
 const MINUTE_MS = 60_000;
 const SHOWN_RUNS = 20;

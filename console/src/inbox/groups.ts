@@ -1,18 +1,13 @@
 /** Spans of time that failures are listed for, and the bars of their counts. */
 
 import { counted } from "../ui/words/formats.ts";
+import type { ErrorsOut } from "../wire/contract.ts";
 import { COUNTED_MS } from "../wire/tallies.ts";
 
 /** The part of the address that names an open group by its fingerprint; there may be several. */
 export const GROUP = "group";
 
-export interface Listed {
-  readonly errors: readonly unknown[];
-  readonly group_count: number;
-  readonly count: number;
-  readonly at_least: boolean;
-  readonly unsure: boolean;
-}
+export type Listed = Pick<ErrorsOut, "group_count" | "count" | "at_least" | "unsure"> & { readonly errors: readonly unknown[] };
 
 export const SPANS = { "24h": 86_400_000, "7d": COUNTED_MS, "30d": 2_592_000_000 } as const;
 

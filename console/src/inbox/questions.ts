@@ -1,13 +1,10 @@
 /** Pages of open questions, as one list. */
+import type { ApprovalsOut } from "../wire/contract.ts";
 import type { Approval } from "./answer.tsx";
 
-export interface Open {
+/** `cursor` continues the list. */
+export interface Open extends Omit<ApprovalsOut, "approvals" | "left_out"> {
   readonly approvals: readonly Approval[];
-  readonly count: number;
-  readonly at_least: boolean;
-  readonly cursor: string | null; // continues the list
-  readonly deciding_as: string | null;
-  readonly unreadable: readonly string[];
   readonly pages: number; // that were asked for
 }
 

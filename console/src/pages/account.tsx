@@ -16,7 +16,7 @@ interface Issuer {
   readonly ends: boolean;
 }
 
-const MEANINGS: readonly (readonly [role: string, meaning: string])[] = [
+const MEANINGS: readonly (readonly [role: Caller["roles"][number], meaning: string])[] = [
   ["read", "see workflows, runs and drafts"], ["run", "start, cancel, hold and rerun runs"], ["edit", "change drafts"],
   ["approve", "answer the questions of runs"], ["admin", "publish, and manage keys"],
 ];

@@ -3,18 +3,11 @@ import { useEffect, useState, type ReactElement } from "react";
 import { Bones, Fault } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { requestPlain } from "../wire/api.ts";
+import type { OneSessionOut, SessionsOut } from "../wire/contract.ts";
 
-interface Session {
-  readonly id: string;
-  readonly person: string;
-  readonly guest: boolean;
-  readonly own: boolean;
-  readonly began_at: string;
-}
+type Session = OneSessionOut;
 
-interface Listed {
-  readonly sessions: readonly Session[];
-}
+type Listed = SessionsOut;
 
 const PATH = "/console/sessions";
 

@@ -3,6 +3,7 @@ import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { heard } from "./clock.ts";
 import { sentence } from "../ui/words/sentences.ts";
+import type { CallerOut } from "./contract.ts";
 
 const TOKEN = "stepless.token";
 
@@ -58,11 +59,7 @@ export function dropToken(): void {
 }
 
 /** Who this tab is for the server. `ends_at` is null for a key. */
-export interface Caller {
-  readonly caller: string;
-  readonly roles: readonly string[];
-  readonly ends_at: string | null;
-}
+export type Caller = CallerOut;
 
 let asked: Promise<Caller> | null = null;
 

@@ -1,35 +1,11 @@
 /** The health of workflows as the server counts it, and what the list makes of it: search, order, words. */
+import type { ListedDraftOut, StatsOut, WorkflowStatsOut } from "../wire/contract.ts";
 
-export interface Health {
-  readonly workflow: string;
-  readonly since: string;
-  readonly until: string;
-  readonly runs: number;
-  readonly at_least: boolean;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly failure_rate: number | null;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
-  readonly usd: number | null;
-  readonly bars: readonly number[];
-  readonly failed_bars: readonly number[];
-  readonly next_at: string | null;
-}
+export type Health = StatsOut;
 
-export interface Listed extends Health {
-  readonly name: string;
-  readonly version: number;
-  readonly published_at: string;
-  readonly starts: readonly string[];
-  readonly schedules: number;
-  readonly paused_schedules: number;
-}
+export type Listed = WorkflowStatsOut;
 
-export interface DraftHead {
-  readonly workflow: string;
-  readonly created_by: string;
-  readonly created_at: string;
-}
+export type DraftHead = ListedDraftOut;
 
 export const WINDOWS = { "24h": "24 hours", "7d": "7 days", "30d": "30 days" } as const;
 

@@ -10,6 +10,7 @@ import { nameOf } from "../ui/words/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
+import type { DocumentOut } from "../wire/contract.ts";
 import { plainOf } from "../wire/plain.ts";
 import { entriesOf, hooksOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";
@@ -20,13 +21,7 @@ import { Start } from "./start.tsx";
 import { Versions } from "./versions.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
-export interface Published {
-  readonly id: string;
-  readonly name: string;
-  readonly version: number;
-  readonly published_at: string;
-  readonly document: unknown;
-}
+export type Published = Pick<DocumentOut, "id" | "name" | "version" | "published_at" | "document">;
 
 interface Found {
   readonly published: Published | null; // null: there is only a draft

@@ -11,17 +11,9 @@ import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
 import { serverNow } from "../wire/clock.ts";
+import type { ScheduleOut } from "../wire/contract.ts";
 
-interface Schedule {
-  readonly node: string;
-  readonly cron: string | null;
-  readonly rate: string | null;
-  readonly timezone: string;
-  readonly catch_up: string | null;
-  readonly upcoming: readonly string[];
-  readonly last: { readonly at: string; readonly run_id: string | null; readonly code: string | null } | null;
-  readonly paused: { readonly at: string; readonly by: string | null; readonly reason: string | null; readonly ending: boolean } | null;
-}
+type Schedule = ScheduleOut;
 
 const AGAIN_MS = 20_000;
 const CATCH_UP: Readonly<Record<string, string>> = {

@@ -12,18 +12,10 @@ import { explained, requestPlain } from "../wire/api.ts";
 import { versionsDifference, type Difference } from "../wire/served.ts";
 import type { DraftHead } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";
+import type { VersionsOut } from "../wire/contract.ts";
 
-interface Version {
-  readonly version: number;
-  readonly published_at: string;
-  readonly by: string | null;
-  readonly message: string | null;
-}
 
-interface Page {
-  readonly versions: readonly Version[];
-  readonly next_before: number | null;
-}
+type Page = VersionsOut;
 
 const MAX_CHOICES = 200;
 

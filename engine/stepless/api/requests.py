@@ -107,9 +107,8 @@ class RerunBody(Body):
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
 
 
-class BulkFilter(WithKeywords):
-    """A run must match all given fields; at least one field besides `until` must be given. `tags` is the former name of
-    `keywords`; the other fields are those of `GET /runs`."""
+class RunFilters(BaseModel):
+    """The filters of RUN_FILTERS but the keywords, which a body and a query name differently."""
 
     workflow: str | None = None
     status: str | None = None
@@ -120,6 +119,11 @@ class BulkFilter(WithKeywords):
     error: ErrorCode | None = None
     min_duration_ms: Milliseconds | None = None
     max_duration_ms: Milliseconds | None = None
+
+
+class BulkFilter(WithKeywords, RunFilters):
+    """A run must match all given fields; at least one field besides `until` must be given. `tags` is the former name of
+    `keywords`; the other fields are those of `GET /runs`."""
 
 
 class BulkBody(Body):
@@ -183,7 +187,7 @@ class ListQuery(Query):
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
 
 
-class RunsQuery(ListQuery):
+class RunsQuery(ListQuery, RunFilters):
     """`waiting` is what the runs wait for. `since` and `until` are instants, in ISO 8601 or milliseconds since 1970: only runs
     created at or after the one, and before the other, are listed. A run must have all given `keyword`s; `tag` is the former name.
     Each word of `search` must occur in an id, a keyword, the failure or an open question of the run; `error` is the code of its
@@ -191,17 +195,8 @@ class RunsQuery(ListQuery):
     runs at a time: it may return fewer runs than `limit` and still have a cursor. A run that started less than ten seconds ago is
     found under `created`, although it is shown as `running`."""
 
-    workflow: str | None = None
-    status: str | None = None
-    waiting: Waiting | None = None
-    since: str | None = None
-    until: str | None = None
     keyword: Keywords = Field(default_factory=list)
     tag: FormerKeywords = Field(default_factory=list)
-    search: SearchText | None = None
-    error: ErrorCode | None = None
-    min_duration_ms: Milliseconds | None = None
-    max_duration_ms: Milliseconds | None = None
 
     @property
     def words(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 
 class EventType(StrEnum):
@@ -39,8 +39,58 @@ class EventType(StrEnum):
     CONTRACT_VIOLATED = "contract.violated"
 
 
-RUN_ENDS = frozenset({EventType.RUN_COMPLETED, EventType.RUN_FAILED, EventType.RUN_CANCELLED, EventType.RUN_TIMED_OUT})
-NODE_FAILURES = frozenset({EventType.NODE_FAILED, EventType.NODE_TIMED_OUT, EventType.NODE_BLOCKED, EventType.NODE_INVALIDATED})
+class Row(NamedTuple):
+    """What readers of a log make of a type. `code` stands for it in a stored log. `status` is that of the instance after it, or
+    of the run where the event is the run's own; empty where it does not follow from the type. `metric` counts it, `reported`
+    types are lines of the operator's log, `announced` ones are sent to exporters."""
+
+    code: str
+    status: str = ""
+    metric: str = ""
+    reported: bool = False
+    announced: bool = False
+
+
+# One row for each type. tests/contract/test_event_types.py names the readers that need more than a row, and what they leave out.
+ROWS: Final[Mapping[EventType, Row]] = {
+    EventType.RUN_STARTED: Row("R", "running", "RunsStarted", announced=True),
+    EventType.RUN_STATUS_CHANGED: Row("S"),
+    EventType.RUN_COMPLETED: Row("C", "completed", "RunsCompleted", reported=True, announced=True),
+    EventType.RUN_FAILED: Row("F", "failed", "RunsFailed", reported=True, announced=True),
+    EventType.RUN_CANCELLED: Row("X", "cancelled", "RunsCancelled", reported=True, announced=True),
+    EventType.RUN_TIMED_OUT: Row("T", "timed_out", "RunsTimedOut", reported=True, announced=True),
+    EventType.RUN_RECOVERED: Row("V", "", "RunsRecovered", reported=True),
+    EventType.RUN_CONTINUED: Row("N", reported=True),
+    EventType.HEARTBEAT: Row("H"),
+    EventType.NODE_QUEUED: Row("q", "queued"),
+    EventType.NODE_STARTED: Row("s", "running"),
+    EventType.NODE_WAITING: Row("w", "waiting", announced=True),
+    EventType.NODE_RESUMED: Row("a", "running"),
+    EventType.NODE_DELTA: Row("d"),
+    EventType.NODE_LOG: Row("g"),
+    EventType.NODE_RETRIED: Row("r", "waiting", reported=True),
+    EventType.NODE_COMPLETED: Row("c", "completed"),
+    EventType.NODE_FAILED: Row("f", "failed", reported=True),
+    EventType.NODE_CANCELLED: Row("x", "cancelled"),
+    EventType.NODE_SKIPPED: Row("k", "skipped"),
+    EventType.NODE_TIMED_OUT: Row("t", "failed", reported=True),
+    EventType.NODE_BLOCKED: Row("b", "failed", reported=True),
+    EventType.NODE_INVALIDATED: Row("i", "failed", reported=True),
+    EventType.LOOP_STARTED: Row("l"),
+    EventType.LOOP_NEXT: Row("n"),
+    EventType.LOOP_COMPLETED: Row("e"),
+    EventType.MODERATION_FLAGGED: Row("m"),
+    EventType.CONTRACT_VIOLATED: Row("v"),
+}
+
+
+def statuses_of(subject: str) -> Mapping[EventType, str]:
+    """The statuses that follow from types of `run` or of `node`."""
+    return {type: row.status for type, row in ROWS.items() if row.status and type.startswith(f"{subject}.")}
+
+
+RUN_ENDS = frozenset(type for type, status in statuses_of("run").items() if status != "running")
+NODE_FAILURES = frozenset(type for type, status in statuses_of("node").items() if status == "failed")
 NODE_ENDS = NODE_FAILURES | {EventType.NODE_COMPLETED, EventType.NODE_CANCELLED, EventType.NODE_SKIPPED}
 
 

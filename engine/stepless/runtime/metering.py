@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
-from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.core.events import ROWS, Event, EventType
 from stepless.model.tally import Tally
 from stepless.ports import Meter, RunHead
 
@@ -22,15 +22,8 @@ REMOVED_RUNS: Final = "RemovedRuns"  # whose time was over
 DEAD_LETTERS: Final = "DeadLetters"
 EXPORT_FAILURES: Final = "ExportFailures"  # calls of an exporter that failed; the events are sent again
 EXPORTS_DROPPED: Final = "ExportsDropped"  # runs whose remaining events an exporter never confirmed: given up
-OUTCOMES: Final[Mapping[EventType, str]] = {
-    EventType.RUN_STARTED: "RunsStarted",
-    EventType.RUN_COMPLETED: "RunsCompleted",
-    EventType.RUN_FAILED: "RunsFailed",
-    EventType.RUN_CANCELLED: "RunsCancelled",
-    EventType.RUN_TIMED_OUT: "RunsTimedOut",
-    EventType.RUN_RECOVERED: "RunsRecovered",
-}
-_REPORTED: Final = RUN_ENDS | NODE_FAILURES | {EventType.RUN_RECOVERED, EventType.RUN_CONTINUED, EventType.NODE_RETRIED}
+OUTCOMES: Final[Mapping[EventType, str]] = {type: row.metric for type, row in ROWS.items() if row.metric}
+_REPORTED: Final = frozenset(type for type, row in ROWS.items() if row.reported)
 
 
 class NullMeter:

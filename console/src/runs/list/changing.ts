@@ -7,6 +7,7 @@
 import { Refusal, explained, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
 import { ENDED } from "../../wire/statuses.ts";
+import type { BulkOut } from "../../wire/contract.ts";
 
 export type Action = "rerun" | "cancel" | "hold" | "release";
 
@@ -45,18 +46,7 @@ export interface Progress {
   readonly error: unknown;
 }
 
-interface Answer {
-  readonly matched: number;
-  readonly done: readonly string[];
-  readonly changed: readonly string[];
-  readonly refused: readonly { readonly run_id: string; readonly message: string }[];
-  readonly cursor: string | null;
-  readonly left_out: number;
-  readonly unsure?: boolean;
-  readonly applies?: number;
-  readonly statuses?: Readonly<Record<string, number>>;
-  readonly until?: string;
-}
+type Answer = BulkOut;
 
 const MAX_COUNTS = 5; // requests of a dry run: 10,000 runs
 const AT_ONCE = 50;

@@ -4,6 +4,7 @@ import { requestPlain } from "../../wire/api.ts";
 import { serverNow } from "../../wire/clock.ts";
 import { summed } from "./changing.ts";
 import { toQuery, type Filters } from "./filters.ts";
+import type { CountOut } from "../../wire/contract.ts";
 
 export interface Counts {
   readonly count: number;
@@ -11,11 +12,7 @@ export interface Counts {
   readonly more: boolean;
 }
 
-interface Answer {
-  readonly count: number;
-  readonly statuses: Readonly<Record<string, number>>;
-  readonly cursor: string | null;
-}
+type Answer = CountOut;
 
 const MAX_REQUESTS = 5;
 const AGAIN_MS = 15_000;

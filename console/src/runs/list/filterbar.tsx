@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
 import { wordOf } from "../../ui/status.tsx";
-import { faultsOf, isFiltered, NO_FILTERS, STATUSES, WAITS, type Filters } from "./filters.ts";
+import { ADDED, faultsOf, isFiltered, NO_FILTERS, STATUSES, WAITS, type Filters } from "./filters.ts";
 
 const PAUSE_MS = 400;
 const SINCES = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"]] as const;
@@ -11,7 +11,7 @@ const WAIT_WORDS: Readonly<Record<string, string>> = { answer: "an answer", time
 export function FilterBar({ filters, workflows, onChange }: {
   readonly filters: Filters; readonly workflows: readonly string[]; readonly onChange: (filters: Filters) => void;
 }): ReactElement {
-  const [more, setMore] = useState(filters.error !== "" || filters.longer !== "" || filters.shorter !== "");
+  const [more, setMore] = useState(ADDED.some(({ at }) => filters[at] !== ""));
   const faults = faultsOf(filters);
   const set = (change: Partial<Filters>): void => { onChange({ ...filters, ...change }); };
   const known = filters.workflow === "" || workflows.includes(filters.workflow) ? workflows : [filters.workflow, ...workflows];
@@ -24,11 +24,9 @@ export function FilterBar({ filters, workflows, onChange }: {
       <Choice label="Since" value={filters.since} options={SINCES.some(([one]) => one === filters.since) || filters.since === "" ? SINCES : [[filters.since, `Since ${filters.since}`], ...SINCES]} any="Any time" onTake={(since) => { set({ since }); }} />
       <Words name="tag" label="Tags" placeholder="Tag" value={filters.tags.join(" ")} fault={faults.get("tags")} onTake={(text) => { set({ tags: [...new Set(text.split(/[\s,]+/).filter(Boolean))] }); }} />
       {more ? (
-        <>
-          <Words name="error" label="Error code" placeholder="Error code" value={filters.error} fault={faults.get("error")} onTake={(error) => { set({ error }); }} />
-          <Words name="longer" label="Longer than" placeholder="Longer than 10s" value={filters.longer} fault={faults.get("longer")} onTake={(longer) => { set({ longer }); }} />
-          <Words name="shorter" label="Shorter than" placeholder="Shorter than 2h" value={filters.shorter} fault={faults.get("shorter")} onTake={(shorter) => { set({ shorter }); }} />
-        </>
+        ADDED.map(({ at, label, placeholder }) => (
+          <Words key={at} name={at} label={label} placeholder={placeholder} value={filters[at]} fault={faults.get(at)} onTake={(text) => { set({ [at]: text }); }} />
+        ))
       ) : <button className="button small" type="button" onClick={() => { setMore(true); }}><Icon mark="plus" size={14} />Error, duration</button>}
       {isFiltered(filters) ? <button className="button small clear" type="button" onClick={() => { onChange(NO_FILTERS); setMore(false); }}><Icon mark="close" size={14} />Clear</button> : null}
     </search>

@@ -1,23 +1,6 @@
 /** What the list of runs shows: read from the address, written into it, and sent to the server. */
+import type { ListRunsQuery } from "../../wire/contract.ts";
 import { readDuration } from "../../ui/words/formats.ts";
-
-export interface Filters {
-  readonly workflow: string;
-  readonly status: string;
-  readonly waiting: string;
-  readonly since: string; // a duration like `24h`, or an instant
-  readonly tags: readonly string[];
-  readonly search: string;
-  readonly error: string;
-  readonly longer: string; // a duration
-  readonly shorter: string;
-}
-
-export const NO_FILTERS: Filters = { workflow: "", status: "", waiting: "", since: "", tags: [], search: "", error: "", longer: "", shorter: "" };
-
-/** The order in which they stand in the address. */
-const NAMES = ["workflow", "status", "waiting", "since", "search", "error", "longer", "shorter"] as const;
-const TAG = "tag";
 
 export const STATUSES = ["created", "running", "paused", "completed", "failed", "cancelled", "timed_out", "damaged_log", "newer_log"] as const;
 export const WAITS = ["answer", "time", "retry", "child", "limit", "held"] as const;
@@ -26,16 +9,60 @@ const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const MAX_TAGS = 16;
 const MAX_SEARCH = 200;
 
+/**
+ * One filter of text. `at` is its name in the address; `fault` says what is wrong with a text that is not empty, null if nothing is;
+ * `value` is what is sent for it. `field`: the bar shows it as a field among those that a person adds.
+ */
+interface Row {
+  readonly at: string;
+  readonly fault: (text: string) => string | null;
+  readonly value: (text: string, now: number) => string | number | null;
+  readonly field?: { readonly label: string; readonly placeholder: string };
+}
+
+const asItIs = (text: string): string => text;
+const oneOf = (known: readonly string[]) => (text: string): string | null => (known.includes(text) ? null : `One of ${known.join(", ")}.`);
+const durationFault = (text: string): string | null => (readDuration(text) === null ? "A duration like 10s, 5m or 2h." : null);
+
+/** The filters of `GET /runs`. Keywords are apart, since there may be several; the list goes on to now, so it has no `until`. */
+const ROWS = {
+  workflow: { at: "workflow", fault: () => null, value: asItIs },
+  status: { at: "status", fault: oneOf(STATUSES), value: asItIs },
+  waiting: { at: "waiting", fault: oneOf(WAITS), value: asItIs },
+  since: { at: "since", fault: (text) => (sinceOf(text, 0) === null ? "A duration like 24h, or an instant like 2026-01-31T12:00:00Z." : null), value: sinceOf },
+  search: { at: "search", fault: (text) => (text.length > MAX_SEARCH ? `At most ${MAX_SEARCH} characters.` : null), value: asItIs },
+  error: { at: "error", fault: (text) => (CODE.test(text) ? null : "A code like provider_error."), value: asItIs, field: { label: "Error code", placeholder: "Error code" } },
+  min_duration_ms: { at: "longer", fault: durationFault, value: (text) => readDuration(text), field: { label: "Longer than", placeholder: "Longer than 10s" } },
+  max_duration_ms: { at: "shorter", fault: durationFault, value: (text) => readDuration(text), field: { label: "Shorter than", placeholder: "Shorter than 2h" } },
+} as const satisfies Readonly<Record<Exclude<keyof ListRunsQuery, "limit" | "cursor" | "keyword" | "tag" | "until">, Row>>;
+
+/** The names of the filters of text in the address. */
+export type Name = (typeof ROWS)[keyof typeof ROWS]["at"];
+
+export type Filters = Readonly<Record<Name, string>> & { readonly tags: readonly string[] };
+
+/** In the order in which they stand in the address. */
+const LISTED: readonly (readonly [key: string, row: Row & { readonly at: Name }])[] = Object.entries(ROWS);
+const TAG = "tag";
+
+/** The fields that a person adds to the bar. */
+export const ADDED = LISTED.flatMap(([, { at, field }]) => (field === undefined ? [] : [{ at, ...field }]));
+
+export const NO_FILTERS: Filters = { ...textsOf(() => ""), tags: [] };
+
+function textsOf(read: (at: Name) => string): Readonly<Record<Name, string>> {
+  return Object.fromEntries(LISTED.map(([, { at }]) => [at, read(at)])) as Readonly<Record<Name, string>>;
+}
+
 export function fromAddress(query: URLSearchParams): Filters {
-  const texts = Object.fromEntries(NAMES.map((name) => [name, (query.get(name) ?? "").trim()])) as Record<(typeof NAMES)[number], string>;
   const tags = [...new Set(query.getAll(TAG).map((tag) => tag.trim()).filter((tag) => tag !== ""))];
-  return { ...texts, tags };
+  return { ...textsOf((at) => (query.get(at) ?? "").trim()), tags };
 }
 
 /** The query of the address, with `?`; empty without a filter. */
 export function toAddress(filters: Filters): string {
   const query = new URLSearchParams();
-  for (const name of NAMES) if (filters[name] !== "") query.set(name, filters[name]);
+  for (const [, { at }] of LISTED) if (filters[at] !== "") query.set(at, filters[at]);
   for (const tag of filters.tags) query.append(TAG, tag);
   const text = query.toString();
   return text === "" ? "" : `?${text}`;
@@ -44,18 +71,11 @@ export function toAddress(filters: Filters): string {
 /** What is wrong with a filter that a person typed or a link brought, by its name. Such a filter is not sent. */
 export function faultsOf(filters: Filters): ReadonlyMap<keyof Filters, string> {
   const found = new Map<keyof Filters, string>();
-  const oneOf = (name: "status" | "waiting", known: readonly string[]): void => {
-    if (filters[name] !== "" && !known.includes(filters[name])) found.set(name, `One of ${known.join(", ")}.`);
-  };
-  oneOf("status", STATUSES);
-  oneOf("waiting", WAITS);
-  if (filters.since !== "" && sinceOf(filters.since, 0) === null) found.set("since", "A duration like 24h, or an instant like 2026-01-31T12:00:00Z.");
-  if (filters.tags.length > MAX_TAGS || filters.tags.some((tag) => !TAG_TEXT.test(tag))) found.set("tags", `At most ${MAX_TAGS} words of letters, digits and _.:/@=+-`);
-  if (filters.search.length > MAX_SEARCH) found.set("search", `At most ${MAX_SEARCH} characters.`);
-  if (filters.error !== "" && !CODE.test(filters.error)) found.set("error", "A code like provider_error.");
-  for (const name of ["longer", "shorter"] as const) {
-    if (filters[name] !== "" && readDuration(filters[name]) === null) found.set(name, "A duration like 10s, 5m or 2h.");
+  for (const [, { at, fault }] of LISTED) {
+    const said = filters[at] === "" ? null : fault(filters[at]);
+    if (said !== null) found.set(at, said);
   }
+  if (filters.tags.length > MAX_TAGS || filters.tags.some((tag) => !TAG_TEXT.test(tag))) found.set("tags", `At most ${MAX_TAGS} words of letters, digits and _.:/@=+-`);
   return found;
 }
 
@@ -81,18 +101,11 @@ export function toQuery(filters: Filters, now: number): URLSearchParams {
 export function toBody(filters: Filters, now: number): Readonly<Record<string, string | number | readonly string[]>> {
   const faults = faultsOf(filters);
   const body: Record<string, string | number | readonly string[]> = {};
-  const put = (name: keyof Filters, key: string, value: string | number | readonly string[] | null): void => {
-    if (!faults.has(name) && filters[name].length > 0 && value !== null) body[key] = value;
-  };
-  put("workflow", "workflow", filters.workflow);
-  put("status", "status", filters.status);
-  put("waiting", "waiting", filters.waiting);
-  put("since", "since", sinceOf(filters.since, now));
-  put("tags", "keywords", filters.tags);
-  put("search", "search", filters.search);
-  put("error", "error", filters.error);
-  put("longer", "min_duration_ms", readDuration(filters.longer));
-  put("shorter", "max_duration_ms", readDuration(filters.shorter));
+  for (const [key, { at, value }] of LISTED) {
+    const sent = filters[at] === "" || faults.has(at) ? null : value(filters[at], now);
+    if (sent !== null) body[key] = sent;
+  }
+  if (filters.tags.length > 0 && !faults.has("tags")) body["keywords"] = filters.tags;
   return body;
 }
 

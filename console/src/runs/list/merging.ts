@@ -1,21 +1,9 @@
 /** Pages of runs as one list, newest first. A page that is read again replaces what it covers, and nothing else. */
-import type { NamedRun } from "../named.ts";
+import type { RunHeadOut, RunsOut } from "../../wire/contract.ts";
 
-export interface Head extends NamedRun {
-  readonly duration_ms: number;
-  readonly failed_node: string | null;
-  readonly error: { readonly code: string; readonly message: string; readonly node: string | null } | null;
-  readonly pauses: readonly { readonly node: string; readonly message: string; readonly since: string; readonly deadline: string | null }[];
-  readonly usd: number | null;
-  readonly keywords: readonly string[];
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type Head = Omit<RunHeadOut, "hash" | "draft" | "tags" | "links">;
 
-export interface RunPage {
-  readonly runs: readonly Head[];
-  readonly cursor: string | null;
-}
+export type RunPage = Omit<RunsOut, "runs"> & { readonly runs: readonly Head[] };
 
 /** Negative where `left` stands before `right`: newest first, then by id, descending. */
 export function compare(left: Head, right: Head): number {

@@ -8,29 +8,15 @@ import { requestPlain } from "../../wire/api.ts";
 import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
 import { RunStore, type RunLook } from "./store.ts";
 import type { NodeSummary } from "./types.ts";
-
-interface Sheet {
-  readonly name: string;
-  readonly usd_per_run: number;
-  readonly note?: string;
-  readonly times?: number | null;
-}
-
-interface Bill extends Sheet {
-  readonly basis: string;
-  readonly prices: { readonly region: string; readonly date: string };
-  readonly lines: readonly { readonly what: string; readonly count: number; readonly usd: number; readonly per: number; readonly note: string }[];
-  readonly notes: readonly string[];
-  readonly beside: readonly Sheet[];
-}
+import type { CostOut } from "../../wire/contract.ts";
 
 export function Cost({ id, sequence }: { readonly id: string; readonly sequence: number }): ReactElement {
-  const [bill, setBill] = useState<Bill | null>(null);
+  const [bill, setBill] = useState<CostOut | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let left = false;
-    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) { setBill(made as Bill); setError(null); } }, (failed: unknown) => { if (!left) setError(failed); });
+    requestPlain("GET", `${runPath(id)}/cost`).then((made) => { if (!left) { setBill(made as CostOut); setError(null); } }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
   }, [id, sequence, attempt]);
   if (error !== null && bill === null) return <div className="scrolled"><Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} /></div>;

@@ -20,7 +20,7 @@ from stepless.api.replies import instant, reply
 from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
 from stepless.api.responses.general import CancelOut, HoldOut, StartedOut
 from stepless.api.responses.runs import BulkOut
-from stepless.api.routes.listing import run_filter, wanted
+from stepless.api.routes.listing import selection
 from stepless.api.routes.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
@@ -154,10 +154,10 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
         facts |= {name: True for name, given in (("dry_run", body.dry_run), ("again", body.again)) if given}
         await note(log, request, {name: fact for name, fact in facts.items() if fact is not None})
         apply = _each(service, body, may(request, Role.ADMIN))
-        filter = run_filter(body.filter.workflow, body.filter.status, body.filter.since, body.filter.waiting)
+        filter, keywords, wanted = selection(body.filter)
         if body.dry_run:
             survey = partial(
-                service.survey, filter, keywords=body.filter.words, wanted=wanted(body.filter), cursor=body.cursor,
+                service.survey, filter, keywords=keywords, wanted=wanted, cursor=body.cursor,
                 repeats=body.action == "rerun" and not body.again,
             )  # fmt: skip
             now_ms = service.world.clock.now_ms()
@@ -166,8 +166,8 @@ def _add_bulk(router: APIRouter, service: Service, log: AuditLog) -> None:
             service.each_run,
             apply,
             filter,
-            keywords=body.filter.words,
-            wanted=wanted(body.filter),
+            keywords=keywords,
+            wanted=wanted,
             limit=body.limit,
             cursor=body.cursor,
         )

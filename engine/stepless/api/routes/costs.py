@@ -13,7 +13,7 @@ from stepless.api.replies import reply
 from stepless.runtime.service import Service
 
 
-class LineOut(TypedDict):
+class BillLineOut(TypedDict):
     """One line: `count` times `what` in one run, at `usd` for `per` of them."""
 
     what: str
@@ -28,7 +28,7 @@ class OtherOut(TypedDict):
     """The same run on another service. `times` is the factor by which it is dearer, null if this run cost nothing."""
 
     name: str
-    lines: list[LineOut]
+    lines: list[BillLineOut]
     usd_per_run: float
     usd_per_million_runs: float
     times: float | None
@@ -49,7 +49,7 @@ class CostOut(TypedDict):
     basis: Literal["counted", "estimated from the log"]
     prices: PricesOut
     name: str
-    lines: list[LineOut]
+    lines: list[BillLineOut]
     usd_per_run: float
     usd_per_million_runs: float
     notes: list[str]

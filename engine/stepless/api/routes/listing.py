@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -18,6 +18,7 @@ from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 from stepless.model.prices import bill, usd
+from stepless.model.run_filters import RUN_FILTERS, Form
 from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
@@ -40,12 +41,20 @@ _STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE)
 _COUNTED: Final[CountOut] = {"count": 412, "statuses": {"failed": 12, "completed": 400}, "cursor": "k1.bmV3ZXI"}
 
 
+class Selection(NamedTuple):
+    """The runs that a request names: by what the store applies, by keywords, and by what a search applies."""
+
+    filter: RunFilter
+    keywords: Sequence[str]
+    wanted: Wanted
+
+
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     @router.get("/runs", summary="List runs", response_model=RunsOut, responses=documented(400, 401), tags=["runs"])
     def list_runs(query: Annotated[RunsQuery, Query()]) -> Response:
         """Lists runs, newest first."""
-        filter = run_filter(query.workflow, query.status, query.since, query.waiting)
-        found = service.search(filter, keywords=query.words, wanted=wanted(query), limit=query.limit, cursor=query.cursor)
+        filter, keywords, wanted = selection(query)
+        found = service.search(filter, keywords=keywords, wanted=wanted, limit=query.limit, cursor=query.cursor)
         now_ms = service.world.clock.now_ms()
         return reply({"runs": [_head(head, now_ms, links) for head in found.items], "cursor": found.cursor})
 
@@ -57,23 +66,21 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
     def count_runs(query: Annotated[CountQuery, Query()]) -> Response:
         """Counts the runs that `GET /runs` lists, among the next 2,000 that match the indexed part of the filter. While there is
         a cursor, there may be more."""
-        filter = run_filter(query.workflow, query.status, query.since, query.waiting)
-        found = service.count(filter, keywords=query.words, wanted=wanted(query), cursor=query.cursor)
+        filter, keywords, wanted = selection(query)
+        found = service.count(filter, keywords=keywords, wanted=wanted, cursor=query.cursor)
         return reply({"count": found.total, "statuses": dict(found.statuses), "cursor": found.cursor})
 
 
-def wanted(query: RunsQuery | BulkFilter) -> Wanted:
-    """What a listing or a bulk change wants besides the filter. Raises `InvalidRequest`."""
-    until_ms = None if query.until is None else instant_ms(query.until, "until")
-    words = tuple(dict.fromkeys((query.search or "").split()))
-    return Wanted(words, query.error, query.min_duration_ms, query.max_duration_ms, until_ms)
-
-
-def run_filter(workflow: str | None, status: str | None, since: str | None, waiting: str | None) -> RunFilter:
-    """The filter of a listing or a bulk change. Raises `InvalidRequest`."""
-    if status is not None and status not in _STATUSES:
-        raise InvalidRequest(f"{status!r} is not a status", place="status", mend=f"use one of {', '.join(_STATUSES)}")
-    return RunFilter(workflow, status, None if since is None else instant_ms(since), waiting=waiting)
+def selection(query: RunsQuery | BulkFilter) -> Selection:
+    """What a listing or a bulk change asks for. Raises `InvalidRequest`."""
+    if query.status is not None and query.status not in _STATUSES:
+        mend = f"use one of {', '.join(_STATUSES)}"
+        raise InvalidRequest(f"{query.status!r} is not a status", place="status", mend=mend)
+    given = {row.name: (row, getattr(query, row.name)) for row in RUN_FILTERS if row.form is not Form.KEYWORDS}
+    read = {name: _READ.get(row.form, _as_it_is)(value, name) for name, (row, value) in given.items() if value is not None}
+    indexed = RunFilter(read.get("workflow"), read.get("status"), read.get("since"), waiting=read.get("waiting"))
+    left = {row.name for row in RUN_FILTERS if not row.indexed}
+    return Selection(indexed, query.words, {name: value for name, value in read.items() if name in left and value != ()})
 
 
 def instant_ms(text: str, place: str = "since") -> int:
@@ -93,6 +100,16 @@ def instant_ms(text: str, place: str = "since") -> int:
         mend = "write 2026-01-31T12:00:00Z, or milliseconds since 1970"
         raise InvalidRequest(f"{text[:40]!r} is not an instant", place=place, mend=mend)
     return at_ms
+
+
+def _as_it_is(value: Any, place: str) -> Any:
+    return value
+
+
+_READ: Final[Mapping[Form, Callable[[Any, str], Any]]] = {
+    Form.INSTANT: instant_ms,
+    Form.WORDS: lambda text, place: tuple(dict.fromkeys(text.split())),
+}
 
 
 def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:

@@ -36,7 +36,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_INSTANCE_CH
 Offset = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
 
 
-class HeldOut(TypedDict):
+class ConditionOut(TypedDict):
     """Conditions of the edges from one exit to one target: how often one `held`, and how often one did not."""
 
     handle: str
@@ -54,7 +54,7 @@ class NodeSummaryOut(TypedDict):
     path: str
     counts: dict[str, int]
     exits: dict[str, int]
-    conditions: list[HeldOut]
+    conditions: list[ConditionOut]
     attempts: int
     begin_ms: int | None
     end_ms: int | None
@@ -227,7 +227,7 @@ def _node(node: NodeDigest) -> NodeSummaryOut:
     }  # fmt: skip
 
 
-def _conditions(node: NodeDigest) -> list[HeldOut]:
+def _conditions(node: NodeDigest) -> list[ConditionOut]:
     return [
         {"handle": handle, "target": target, "held": held, "missed": missed}
         for (handle, target), (held, missed) in node.held.items()

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from stepless.cli.command.extras import missing_extra
 from stepless.cli.command.here import VERBS_HERE
 from stepless.cli.command.hooks import VERBS_OF_HOOKS
+from stepless.cli.command.overviews import VERBS_OF_OVERVIEWS
 from stepless.cli.command.planned import VERBS_OF_SCHEDULES
 from stepless.cli.command.there import VERBS_THERE
 from stepless.cli.command.verb import Verb
@@ -23,10 +24,10 @@ from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
+VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_OVERVIEWS + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
 GROUPS = {
-    "workflows": "list and show published workflows",
-    "drafts": "run drafts, and bring them into files",
+    "workflows": "list and show published workflows and their versions",
+    "drafts": "list drafts, run them, and bring them into files",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
     "hooks": "try webhooks",

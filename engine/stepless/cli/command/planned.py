@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from stepless.cli.command.verb import Verb, add_waiting, add_where, positive, statuses
+from stepless.cli.command.verb import Verb, add_waiting, add_where, duration_ms, positive, statuses
 from stepless.core.history.waits import WORDS
 from stepless.limits import DEFAULT_BULK_COMMAND_RUNS, MAX_BULK_COMMAND_RUNS
+from stepless.model.run_filters import RUN_FILTERS, Form
+
+_KNOWN: Final[Mapping[Form, Callable[[], Sequence[str]]]] = {Form.STATUS: statuses, Form.WAITING: lambda: WORDS}
 
 
 def add_filter(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """The filter of `runs list`."""
-    command.add_argument("--workflow", metavar="ID", help="only runs of this workflow")
-    command.add_argument("--status", choices=statuses(), metavar="STATUS", help=", ".join(statuses()))
-    words = ", ".join(WORDS)
-    command.add_argument("--waiting", choices=WORDS, metavar="WHAT", help=f"only runs that wait for this: {words}")
-    command.add_argument("--since", metavar="INSTANT", help="only runs created at or after this, like 2026-01-31T12:00:00Z")
-    add_keyword(command, "only runs started with this word; may be repeated")
+    """The filter of `runs list`: an option for each row of RUN_FILTERS."""
+    for row in RUN_FILTERS:
+        known = _KNOWN[row.form]() if row.form in _KNOWN else None
+        about = row.about if known is None else f"{row.about}: {', '.join(known)}"
+        if row.form is Form.KEYWORDS:
+            add_keyword(command, about)
+        else:
+            read = duration_ms if row.form is Form.DURATION else str
+            command.add_argument(f"--{row.option}", dest=row.name, type=read, choices=known, metavar=row.metavar, help=about)
 
 
 def add_keyword(command: argparse.ArgumentParser | argparse._ArgumentGroup, text: str) -> None:

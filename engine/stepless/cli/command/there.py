@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from stepless.cli.command.overviews import DRAFTS_LIST, WORKFLOWS_VERSIONS
 from stepless.cli.command.planned import add_filter, add_keyword, add_runs
 from stepless.cli.command.verb import (
+    LISTED,
     Verb,
     add_json,
     add_modules,
@@ -20,7 +22,6 @@ from stepless.limits import MAX_LISTED_ITEMS
 
 ROLES = ("read", "run", "approve", "admin")
 _MANY = "0 done, 1 refused or not completed, 2 bad input"
-LISTED = 20  # the default of --limit
 
 
 def _publish(command: argparse.ArgumentParser) -> None:
@@ -229,6 +230,8 @@ VERBS_THERE = (
   stepless workflows show refund
   stepless workflows show refund --version 2 > refund.yaml
 """, _workflows_show),
+    WORKFLOWS_VERSIONS,
+    DRAFTS_LIST,
     Verb("drafts pull", "stepless.cli.verbs.publish:pull", "bring a draft into a file, whose comments stay", """\
   stepless drafts pull refund refund.yaml --url https://flows.example.com
 
@@ -247,6 +250,7 @@ outputs. Needs the roles edit and run.
   stepless runs list
   stepless runs list --workflow refund --waiting answer
   stepless runs list --keyword customer:c-17 --since 2026-01-31T12:00:00Z
+  stepless runs list --error provider_error --min-duration 10s
   stepless runs list --status failed --all --json
 """, _runs_list),
     Verb("runs show", "stepless.cli.verbs.runs:show", "show a run: its timeline, what it waits for, its outcome", """\

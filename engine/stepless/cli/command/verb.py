@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from stepless.core.state import RunStatus
 from stepless.errors import DamagedLog, NewerLog
-from stepless.limits import DEFAULT_TARGET_TIMEOUT_S
+from stepless.limits import DEFAULT_TARGET_TIMEOUT_S, MAX_DURATION_FILTER_MS
+from stepless.model.durations import parse_duration_ms
+
+LISTED: Final = 20  # the default of --limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,13 @@ def milliseconds(text: str) -> int:
         return positive(text)
     except argparse.ArgumentTypeError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds above 0") from None
+
+
+def duration_ms(text: str) -> int:
+    try:
+        return parse_duration_ms(text, MAX_DURATION_FILTER_MS)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def cursor(text: str) -> int:

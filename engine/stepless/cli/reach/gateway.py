@@ -80,13 +80,15 @@ class Gateway:
             raise self._unreachable(f"the server cannot be reached: {str(error) or type(error).__name__}", mend) from error
 
     def listed(
-        self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None, *, cursor: str | None = None
-    ) -> tuple[list[Any], str | None]:
-        """At most `limit` items of a listing, read page by page, and the cursor that continues it; None if it is complete."""
+        self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None, *, cursor: str | None = None,
+        most: int = MAX_PAGE_ITEMS,
+    ) -> tuple[list[Any], str | None]:  # fmt: skip
+        """At most `limit` items of a listing, read in pages of at most `most`, and the cursor that continues it; None if it is
+        complete."""
         found: list[Any] = []
         while True:
-            size = min(limit - len(found), MAX_PAGE_ITEMS)
-            page = self.ask("GET", path, query={**(query or {}), "limit": size, "cursor": cursor})
+            size = min(limit - len(found), most)
+            page = self.ask("GET", *path.split("/"), query={**(query or {}), "limit": size, "cursor": cursor})
             found += page[name]
             cursor = page["cursor"]
             if cursor is None or len(found) >= limit:

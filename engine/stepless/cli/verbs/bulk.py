@@ -18,29 +18,29 @@ from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.showing import put_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_BULK_COMMAND_RUNS, WAITING_LINE_DELAY_MS
+from stepless.model.run_filters import RUN_FILTERS
 
 Change = Callable[[Gateway, str], str]
 _WIPE: Final = "\r\x1b[2K"
+_SENT: Final = {"keyword": "tag"}  # under its former name, which servers of former releases know
 _STOPPING: Final = frozenset({"unreachable", "no_stepless", "unauthorized", "role_missing"})  # the next run fails as well
 
 
 def query_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The filter of the command line as a query of `GET /runs`."""
-    return {
-        "workflow": arguments.workflow, "status": arguments.status, "waiting": arguments.waiting, "since": arguments.since,
-        "tag": arguments.keyword,
-    }  # fmt: skip
+    return {_SENT.get(row.name, row.name): getattr(arguments, row.name) for row in RUN_FILTERS}
 
 
 def is_bulk(arguments: argparse.Namespace) -> bool:
     """Whether the command names runs by a filter. Raises `InvalidRequest` (usage) unless there is either a run or a filter."""
-    filtered = any(query_of(arguments).values())
+    filtered = any(value not in (None, []) for value in query_of(arguments).values())
     if arguments.run is not None and filtered:
         raise InvalidRequest("give a run or a filter, not both", code="usage", mend="leave one of them out")
     if arguments.run is not None and (arguments.dry_run or arguments.yes):
         raise InvalidRequest("--dry-run and --yes are for a filter", code="usage", mend="leave them out")
     if arguments.run is None and not filtered:
-        mend = "give a run's id, or a filter: --workflow, --status, --waiting, --since or --keyword"
+        *options, last = (f"--{row.option}" for row in RUN_FILTERS)
+        mend = f"give a run's id, or a filter: {', '.join(options)} or {last}"
         raise InvalidRequest("the command names no run", code="usage", mend=mend)
     if filtered and (getattr(arguments, "wait", False) or getattr(arguments, "go", False)):
         raise InvalidRequest("--wait and --go are for one run", code="usage", mend="leave them out")

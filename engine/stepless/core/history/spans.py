@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
+from stepless.core.events import NODE_ENDS, NODE_FAILURES, ROWS, RUN_ENDS, Event, EventType
 from stepless.core.history.trace import locate
 from stepless.core.state import Instance, State, Status, scopes
 from stepless.limits import MAX_SPAN_MESSAGE_CHARACTERS
@@ -25,18 +25,8 @@ _SPAN_KINDS: Final[Mapping[str, str]] = {
 _USAGE: Final[Mapping[str, str]] = {
     "input_tokens": "gen_ai.usage.input_tokens", "output_tokens": "gen_ai.usage.output_tokens",
 }  # fmt: skip
-_OUTCOMES: Final[Mapping[EventType, str]] = {
-    EventType.NODE_COMPLETED: "completed",
-    EventType.NODE_SKIPPED: "skipped",
-    EventType.NODE_CANCELLED: "cancelled",
-    **dict.fromkeys(NODE_FAILURES, "failed"),
-}
-_RUN_STATUSES: Final[Mapping[EventType, str]] = {
-    EventType.RUN_COMPLETED: "completed",
-    EventType.RUN_FAILED: "failed",
-    EventType.RUN_CANCELLED: "cancelled",
-    EventType.RUN_TIMED_OUT: "timed_out",
-}
+_OUTCOMES: Final[Mapping[EventType, str]] = {type: ROWS[type].status for type in NODE_ENDS}
+_RUN_STATUSES: Final[Mapping[EventType, str]] = {type: ROWS[type].status for type in RUN_ENDS}
 
 
 class _Open:

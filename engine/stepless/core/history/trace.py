@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepless.core.decision import iso
-from stepless.core.events import NODE_ENDS, NODE_FAILURES, Event, EventType
+from stepless.core.events import NODE_ENDS, Event, EventType, statuses_of
 from stepless.core.fold import apply, subject
 from stepless.core.history.call_parameters import Called, called
 from stepless.core.history.evaluated_conditions import Looped, Tested, looped, tested
@@ -51,24 +51,8 @@ def body_of(graph: Graph, instance_id: str) -> Body:
     return body
 
 
-STATUS_OF: Mapping[EventType, Status] = {
-    EventType.NODE_QUEUED: Status.QUEUED,
-    EventType.NODE_STARTED: Status.RUNNING,
-    EventType.NODE_WAITING: Status.WAITING,
-    EventType.NODE_RETRIED: Status.WAITING,
-    EventType.NODE_RESUMED: Status.RUNNING,
-    EventType.NODE_COMPLETED: Status.COMPLETED,
-    EventType.NODE_SKIPPED: Status.SKIPPED,
-    EventType.NODE_CANCELLED: Status.CANCELLED,
-    **dict.fromkeys(NODE_FAILURES, Status.FAILED),
-}
-_RUN_STATUS_OF = {
-    EventType.RUN_STARTED: "running",
-    EventType.RUN_COMPLETED: "completed",
-    EventType.RUN_FAILED: "failed",
-    EventType.RUN_CANCELLED: "cancelled",
-    EventType.RUN_TIMED_OUT: "timed_out",
-}
+STATUS_OF: Mapping[EventType, Status] = {type: Status(status) for type, status in statuses_of("node").items()}
+_RUN_STATUS_OF = statuses_of("run")
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stepless.core.events import Event, EventType
+from stepless.core.events import ROWS, Event, EventType
 from stepless.core.stored.formats import FORMATS
 from stepless.errors import DamagedLog, NewerLog
 from stepless.model.packing import dump, unpack
@@ -23,36 +23,7 @@ from stepless.model.packing import dump, unpack
 _FORMAT_AT = 5  # the position of the format number in the first event of a batch
 _UNMARKED = 1  # the format of a batch without a number
 
-_CODES: Mapping[EventType, str] = {
-    EventType.RUN_STARTED: "R",
-    EventType.RUN_STATUS_CHANGED: "S",
-    EventType.RUN_COMPLETED: "C",
-    EventType.RUN_FAILED: "F",
-    EventType.RUN_CANCELLED: "X",
-    EventType.RUN_TIMED_OUT: "T",
-    EventType.RUN_RECOVERED: "V",
-    EventType.RUN_CONTINUED: "N",
-    EventType.HEARTBEAT: "H",
-    EventType.NODE_QUEUED: "q",
-    EventType.NODE_STARTED: "s",
-    EventType.NODE_WAITING: "w",
-    EventType.NODE_RESUMED: "a",
-    EventType.NODE_DELTA: "d",
-    EventType.NODE_LOG: "g",
-    EventType.NODE_RETRIED: "r",
-    EventType.NODE_COMPLETED: "c",
-    EventType.NODE_FAILED: "f",
-    EventType.NODE_CANCELLED: "x",
-    EventType.NODE_SKIPPED: "k",
-    EventType.NODE_TIMED_OUT: "t",
-    EventType.NODE_BLOCKED: "b",
-    EventType.NODE_INVALIDATED: "i",
-    EventType.LOOP_STARTED: "l",
-    EventType.LOOP_NEXT: "n",
-    EventType.LOOP_COMPLETED: "e",
-    EventType.MODERATION_FLAGGED: "m",
-    EventType.CONTRACT_VIOLATED: "v",
-}
+_CODES: Mapping[EventType, str] = {type: row.code for type, row in ROWS.items()}
 _SHORT = {"output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t"}
 
 

@@ -7,25 +7,16 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from stepless.core.decision import iso
-from stepless.core.events import Event, EventType
+from stepless.core.events import ROWS, RUN_ENDS, Event, EventType
 from stepless.core.history.waits import word_of
 from stepless.core.set_back_folds import CLOCK_SET_BACK
 from stepless.limits import MAX_ANNOUNCED_CHARACTERS
 from stepless.model.json import JSON
 from stepless.runtime.exporting.exporter import ExportedRun
 
-_TYPES: Final[Mapping[EventType, str]] = {
-    kind: kind.value
-    for kind in (
-        EventType.RUN_STARTED, EventType.NODE_WAITING, EventType.RUN_COMPLETED, EventType.RUN_FAILED, EventType.RUN_CANCELLED,
-        EventType.RUN_TIMED_OUT,
-    )
-}  # fmt: skip
+_TYPES: Final[Mapping[EventType, str]] = {type: type.value for type, row in ROWS.items() if row.announced}
 _STATUSES: Final = {"paused": "run.waiting", "running": "run.resumed"}
-_ENDS: Final = {
-    "run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled", "run.timed_out": "timed_out",
-    "run.waiting": "paused",
-}  # fmt: skip
+_ENDS: Final = {**{type.value: ROWS[type].status for type in RUN_ENDS}, "run.waiting": "paused"}
 
 
 def type_of(event: Event) -> str | None:

@@ -7,8 +7,8 @@ may therefore hold fewer runs than requested and still have a cursor.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
@@ -18,31 +18,38 @@ from stepless.runtime.headers import number_of
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
+Wanted = Mapping[str, Any]
+"""What a header must have besides what a `RunFilter` says, by the names of RUN_FILTERS. Every given value must fit."""
 
-class Wanted(NamedTuple):
-    """What a header must have besides what a `RunFilter` says: every given field must fit. `words` are texts that must each occur
-    in an id, a keyword or a note of the run, whatever their case; `error` is the code of its failure; the durations are those of
-    `duration_of`, inclusive; `until_ms` compares the creation, exclusive."""
-
-    words: tuple[str, ...] = ()
-    error: str | None = None
-    min_duration_ms: int | None = None
-    max_duration_ms: int | None = None
-    until_ms: int | None = None
-
-    def fits(self, head: RunHead, now_ms: int) -> bool:
-        if self.until_ms is not None and head.created_ms >= self.until_ms:
-            return False
-        if self.error is not None and (error_of(head) or {}).get("code") != self.error:
-            return False
-        lasted_ms = duration_of(head, now_ms)
-        if lasted_ms < (self.min_duration_ms or 0) or lasted_ms > (lasted_ms if (most := self.max_duration_ms) is None else most):
-            return False
-        text = _text_of(head) if self.words else ""
-        return all(word.casefold() in text for word in self.words)
+ANY: Final[Wanted] = {}
 
 
-ANY = Wanted()
+def _asked(keywords: Collection[str], wanted: Wanted) -> Wanted:
+    return {"keyword": keywords, **wanted} if keywords else wanted
+
+
+def fits(wanted: Wanted, head: RunHead, now_ms: int) -> bool:
+    """Whether the header fits each of the values."""
+    return all(FITS[name](value, head, now_ms) for name, value in wanted.items())
+
+
+def _has_error(code: str, head: RunHead, now_ms: int) -> bool:
+    return (error_of(head) or {}).get("code") == code
+
+
+def _has_words(words: Collection[str], head: RunHead, now_ms: int) -> bool:
+    text = _text_of(head)
+    return all(word.casefold() in text for word in words)
+
+
+FITS: Final[Mapping[str, Callable[[Any, RunHead, int], bool]]] = {  # one for each filter that the store does not apply
+    "until": lambda until_ms, head, now_ms: head.created_ms < until_ms,
+    "keyword": lambda keywords, head, now_ms: set(keywords) <= set(keywords_of(head)),
+    "min_duration_ms": lambda least_ms, head, now_ms: duration_of(head, now_ms) >= least_ms,
+    "max_duration_ms": lambda most_ms, head, now_ms: duration_of(head, now_ms) <= most_ms,
+    "error": _has_error,
+    "search": _has_words,
+}
 
 
 def _text_of(head: RunHead) -> str:
@@ -61,10 +68,10 @@ def search(
 ) -> Page[RunHead]:  # fmt: skip
     """At most `limit` headers that match the filter, have all the keywords and are `wanted`, newest first. A caller that follows
     the cursor to its end sees every run that existed throughout exactly once. Raises `InvalidRequest` (invalid_cursor)."""
-    words, now_ms, found = frozenset(keywords), world.clock.now_ms(), list[RunHead]()
-    for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if words or wanted != ANY else 1):
+    asked, now_ms, found = _asked(keywords, wanted), world.clock.now_ms(), list[RunHead]()
+    for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if asked else 1):
         page = world.store.list_runs(filter, limit=limit, cursor=cursor)
-        fitting = [head for head in page.items if words <= set(keywords_of(head)) and wanted.fits(head, now_ms)]
+        fitting = [head for head in page.items if fits(asked, head, now_ms)]
         if len(found) + len(fitting) > limit:  # cursors exist only between pages of the store: read this one again
             return Page(tuple(found), cursor)
         found += fitting
@@ -95,10 +102,10 @@ def matching(
     world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, cursor: str | None = None
 ) -> Page[RunHead]:
     """What `search` finds, among the next MAX_SEARCHED_RUNS headers that match the filter."""
-    words, now_ms, found, read = frozenset(keywords), world.clock.now_ms(), list[RunHead](), 0
+    asked, now_ms, found, read = _asked(keywords, wanted), world.clock.now_ms(), list[RunHead](), 0
     while True:
         page = world.store.list_runs(filter, limit=min(MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS - read), cursor=cursor)
-        found += (head for head in page.items if words <= set(keywords_of(head)) and wanted.fits(head, now_ms))
+        found += (head for head in page.items if fits(asked, head, now_ms))
         read, cursor = read + len(page.items), page.cursor
         if cursor is None or read >= MAX_SEARCHED_RUNS:
             return Page(tuple(found), cursor)

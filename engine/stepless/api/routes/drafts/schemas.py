@@ -50,7 +50,7 @@ class NodeChangeOut(TypedDict):
     fields: list[dict[str, Any]]
 
 
-class LineOut(TypedDict):
+class TextLineOut(TypedDict):
     """`op` is `-` and `+` for lines of one text only, a space for lines of both, `…` for lines that are left out. `before` and
     `after` are the numbers of the line in the two texts, from 1."""
 
@@ -66,7 +66,7 @@ class DiffOut(TypedDict):
     against: dict[str, Any]
     nodes: list[NodeChangeOut]
     document: list[dict[str, Any]]
-    lines: list[LineOut]
+    lines: list[TextLineOut]
 
 
 EntryOut = TypedDict(

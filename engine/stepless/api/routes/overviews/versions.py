@@ -13,7 +13,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import VersionsDiffQuery, VersionsQuery
 from stepless.api.responses.general import DamageOut
-from stepless.api.routes.drafts.schemas import LineOut, NodeChangeOut
+from stepless.api.routes.drafts.schemas import NodeChangeOut, TextLineOut
 from stepless.drafts.operations.diff import diff_versions
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.runtime.service import Service
@@ -47,7 +47,7 @@ class VersionsDiffOut(TypedDict):
     against: dict[str, Any]
     nodes: list[NodeChangeOut]
     document: list[dict[str, Any]]
-    lines: list[LineOut]
+    lines: list[TextLineOut]
 
 
 def add_routes(router: APIRouter, service: Service, drafts: DraftVerbs) -> None:

@@ -1,0 +1,25 @@
+"""The files of contract/, and what is generated from them, are as the engine says today."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from contract import openapi, typescript
+
+AGAIN = "the contract has changed: run `make contract`, review the difference and commit it"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_committed_document_is_what_the_api_serves() -> None:
+    assert json.loads(openapi.FILE.read_text("utf-8")) == openapi.document(), AGAIN
+    assert openapi.FILE.read_text("utf-8") == openapi.render(), AGAIN
+
+
+def test_the_types_of_the_console_are_those_of_the_document() -> None:
+    assert typescript.FILE.read_text("utf-8") == typescript.render(), AGAIN
+
+
+def test_every_schema_has_a_name_that_no_module_leaks_into() -> None:
+    schemas = json.loads(openapi.FILE.read_text("utf-8"))["components"]["schemas"]
+    assert [name for name in schemas if "__" in name] == [], "two response types have one name: rename one"
