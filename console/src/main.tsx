@@ -5,7 +5,7 @@ import "./pages/drafts.css";
 import { StrictMode, Suspense, useEffect, useState, type ComponentType, type ReactElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { follow, hrefOf, useAddress, WORKFLOWS } from "./ui/addresses.ts";
-import { Bar } from "./ui/bar.tsx";
+import { Bar } from "./ui/bar/bar.tsx";
 import { Failed, Said } from "./ui/notices.tsx";
 import { restoreTheme } from "./ui/theme/theme.ts";
 import { Guard, page } from "./ui/guard.tsx";

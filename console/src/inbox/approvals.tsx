@@ -2,7 +2,7 @@
 import "./inbox.css";
 import { useCallback, useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
 import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";

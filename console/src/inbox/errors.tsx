@@ -3,7 +3,7 @@ import "./inbox.css";
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Bulk } from "../runs/list/bulk.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";

@@ -13,7 +13,7 @@ import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { part } from "../ui/part.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { ago } from "../ui/words/times.tsx";
 import { serverNow } from "../wire/clock.ts";
 import type { Room } from "../wire/room.ts";

@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement, type SyntheticEvent } from "rea
 import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";
 import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
-import { sentence } from "../ui/words/sentences.ts";
+import { sentence } from "../wire/sentences.ts";
 import { begin } from "../wire/login.ts";
 import { settings, type Login, type Settings } from "../wire/settings.ts";
 

@@ -1,11 +1,11 @@
 /** What a draft is: shared by everyone who opens it. Who wants to try something alone duplicates it; what is published is a click away. */
 import { useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { usePeople } from "../canvas/view/others.tsx";
-import { begin, given, idFault } from "../pages/beginning.ts";
+import { begin, given, idFault } from "../source/beginning.ts";
 import { draftPath, follow, go, hrefOf, versionPath } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { counted } from "../ui/words/formats.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";

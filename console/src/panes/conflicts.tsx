@@ -6,7 +6,7 @@ import { Bones } from "../ui/notices.tsx";
 import { explained } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import type { Conflict } from "../wire/served.ts";
-import { fieldName, valueText } from "./saying.ts";
+import { fieldName, valueText } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
 export default function Conflicts({ room, close, canEdit }: { readonly room: Room; readonly close: () => void; readonly canEdit: boolean }): ReactElement {

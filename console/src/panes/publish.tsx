@@ -10,7 +10,7 @@ import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import type { Difference } from "../wire/served.ts";
 import { findingsRead } from "../wire/room.ts";
-import { fieldName, sumWords } from "./saying.ts";
+import { fieldName, sumWords } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
 type Step =

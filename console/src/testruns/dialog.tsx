@@ -1,11 +1,11 @@
 /** Asks for a test run: its inputs, as a form where the entry says what they are, where it begins and where it stops. */
 import "./testruns.css";
 import { useEffect, useId, useMemo, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
-import { answerOf, fieldsOf, type Field } from "../inbox/fields.ts";
+import { answerOf, fieldsOf, type Field } from "../ui/forms/answer_fields.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { settled } from "../panes/settled.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { isMapping, type Value } from "../inspector/values.ts";
+import { isMapping, type Value } from "../editing/encoding.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
 import { findingsRead, type Room } from "../wire/room.ts";

@@ -3,8 +3,8 @@ import { createContext, useContext, useSyncExternalStore, type ReactElement } fr
 import type { Desk } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
 import { FITS, lineOf } from "../canvas/view/cheap.ts";
-import type { NodeSummary } from "../runs/view/types.ts";
-import { loudest, said, total } from "../runs/view/counts.ts";
+import type { NodeSummary } from "../runstate/types.ts";
+import { loudest, said, total } from "../runstate/counts.ts";
 import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { StatusMark, toneOf } from "../ui/status.tsx";

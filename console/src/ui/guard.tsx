@@ -1,6 +1,6 @@
 /** What is shown where a page cannot be loaded, or has stopped by an error of its own, instead of nothing. */
 import { Component, lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
-import { Bar } from "./bar.tsx";
+import { Bar } from "./bar/bar.tsx";
 import { BASE } from "./addresses.ts";
 import { loaded, NotLoaded } from "./loading.ts";
 import { Failed } from "./notices.tsx";

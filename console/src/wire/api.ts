@@ -2,7 +2,7 @@
 import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { heard } from "./clock.ts";
-import { sentence } from "../ui/words/sentences.ts";
+import { sentence } from "./sentences.ts";
 
 const TOKEN = "stepless.token";
 

@@ -2,7 +2,7 @@
 import { useState, type ReactElement } from "react";
 import { draftPath, follow, go, hrefOf } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
 import type { DraftHead } from "./health.ts";

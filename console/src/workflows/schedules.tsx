@@ -5,7 +5,7 @@ import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";

@@ -1,7 +1,7 @@
 /** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
 import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
 import { textAt } from "../editing/values.ts";
-import { isMapping, type Value } from "../inspector/values.ts";
+import { isMapping, type Value } from "../editing/encoding.ts";
 import { go, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { faultsOf, formOf, NO_FAULTS, typedOf, valueOf, type Faults, type FormField } from "../ui/forms/schema_fields.ts";
 import { SchemaForm } from "../ui/forms/schema_form.tsx";

@@ -1,11 +1,11 @@
 /** What was published, by whom and why; and what differs between any two versions. */
 import { useEffect, useState, type ReactElement } from "react";
-import { LineChanges, linesDiffer, NodeChanges } from "../panes/differences.tsx";
-import { sumWords } from "../panes/saying.ts";
-import { sourceTexts, withoutLines, withoutSource } from "../source/changes.ts";
-import { SourceChanges } from "../source/diff.tsx";
+import { LineChanges, linesDiffer, NodeChanges } from "../source/differences/changes.tsx";
+import { sumWords } from "../source/differences/texts.ts";
+import { sourceTexts, withoutLines, withoutSource } from "../source/differences/source_lines.ts";
+import { SourceChanges } from "../source/differences/source_changes.tsx";
 import { follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
-import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runs/view/counts.ts";
-import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
+import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runstate/counts.ts";
+import { graphOfDocument } from "../../src/runstate/graphing.ts";
 import { scaled, ticksOf } from "../../src/runs/view/timeline/scale.ts";
-import type { NodeSummary } from "../../src/runs/view/types.ts";
+import type { NodeSummary } from "../../src/runstate/types.ts";
 import { Dice } from "../dice.ts";
 
 function node(path: string, counts: Readonly<Record<string, number>>, failed: readonly string[] = [], exits: Readonly<Record<string, number>> = {}): NodeSummary {

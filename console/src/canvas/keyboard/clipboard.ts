@@ -5,7 +5,7 @@ import { gesture } from "../../editing/gestures.ts";
 import type { Desk, Look } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
-import type { Value } from "../../inspector/values.ts";
+import type { Value } from "../../editing/encoding.ts";
 
 type Carrying = typeof import("./carrying.ts");
 

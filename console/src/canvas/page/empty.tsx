@@ -8,7 +8,7 @@ import { keyNames } from "../../ui/words/keynames.ts";
 export function Empty({ desk, canEdit }: { readonly desk: Desk; readonly canEdit: boolean }): ReactElement {
   const clipboard = useMemo(() => new Clipboard(desk), [desk]);
   const example = async (): Promise<void> => {
-    const { default: text } = await import("../../pages/examples/approval.yaml?raw");
+    const { default: text } = await import("../../source/examples/approval.yaml?raw");
     await clipboard.pasted(text);
     desk.select([]);
     desk.viewer?.open();

@@ -5,7 +5,7 @@ import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Mend } from "../../inspector/mending.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
-import { nameOf } from "../../ui/words/names.ts";
+import { nameOf } from "../../wire/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 

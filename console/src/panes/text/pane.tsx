@@ -4,7 +4,7 @@ import type { Desk, Look } from "../../canvas/desk.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import type { Room } from "../../wire/room.ts";
-import { TextEditor } from "./editor.ts";
+import { TextEditor } from "../../source/text/editor.ts";
 import { keepingOf } from "./keeping.ts";
 import type { Manuscript, Writing } from "./writing.ts";
 

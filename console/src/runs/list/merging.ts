@@ -1,5 +1,5 @@
 /** Pages of runs as one list, newest first. A page that is read again replaces what it covers, and nothing else. */
-import type { NamedRun } from "../named.ts";
+import type { NamedRun } from "../../runstate/named.ts";
 
 export interface Head extends NamedRun {
   readonly duration_ms: number;

@@ -2,14 +2,14 @@
 import "./runs.css";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/addresses.ts";
-import { Bar } from "../../ui/bar.tsx";
+import { Bar } from "../../ui/bar/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
 import { Failed, Stale } from "../../ui/notices.tsx";
 import { isTyped, isWithin } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";
-import { useWorkflows } from "../../workflows/ids.ts";
+import { useWorkflows } from "../../ui/workflow_ids.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";
 import { useCounts, type Counts } from "./counting.ts";

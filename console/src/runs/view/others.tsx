@@ -5,9 +5,9 @@ import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
 import { Bones, Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { requestPlain } from "../../wire/api.ts";
-import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
-import { RunStore, type RunLook } from "./store.ts";
-import type { NodeSummary } from "./types.ts";
+import { compared, loudest, nameOf, said, turnsOf } from "../../runstate/counts.ts";
+import { RunStore, type RunLook } from "../../runstate/store.ts";
+import type { NodeSummary } from "../../runstate/types.ts";
 
 interface Sheet {
   readonly name: string;

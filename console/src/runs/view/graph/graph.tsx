@@ -18,10 +18,10 @@ import { counted } from "../../../ui/words/formats.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { Bones } from "../../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin, isTaken, nameOf, said } from "../counts.ts";
+import { failedWithin, isTaken, nameOf, said } from "../../../runstate/counts.ts";
 import { Far, Minimap } from "./far.tsx";
 import { stepped } from "./walking.ts";
-import type { NodeSummary } from "../types.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };

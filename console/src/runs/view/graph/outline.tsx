@@ -5,8 +5,8 @@ import { counted, lasting } from "../../../ui/words/formats.ts";
 import { Icon, markOf } from "../../../ui/icons.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
-import { loudest, said, spanOf, turnsSaid } from "../counts.ts";
-import type { NodeSummary } from "../types.ts";
+import { loudest, said, spanOf, turnsSaid } from "../../../runstate/counts.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 const ROW = 44;
 const MAX_INDENT = 4;

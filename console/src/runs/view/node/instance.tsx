@@ -10,13 +10,13 @@ import { When } from "../../../ui/words/times.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
-import { nameOf, pathOf, turnsOf } from "../counts.ts";
+import { nameOf, pathOf, turnsOf } from "../../../runstate/counts.ts";
 import { apart } from "../large.ts";
 import { RunValue } from "../value.tsx";
 import { Conditions, Expressions } from "./expressions.tsx";
-import type { PanelProps } from "./panel.tsx";
+import type { PanelProps } from "./props.ts";
 import { loopedOf, turnOf } from "./told.ts";
-import type { EventPage, RunEvent } from "../types.ts";
+import type { EventPage, RunEvent } from "../../../runstate/types.ts";
 
 interface Read {
   readonly record: JsonObject | null;

@@ -4,23 +4,11 @@ import { runPath } from "../../../ui/addresses.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { requestPlain } from "../../../wire/api.ts";
-import { nameOf, said, total, turnsOf, turnsSaid } from "../counts.ts";
+import { nameOf, said, total, turnsOf, turnsSaid } from "../../../runstate/counts.ts";
 import { Instance } from "./instance.tsx";
-import type { RunLook } from "../store.ts";
-import type { NodeSummary, TimePage } from "../types.ts";
-
-export interface PanelProps {
-  readonly id: string;
-  readonly look: RunLook;
-  readonly path: string;
-  readonly instance: string;
-  readonly beside: string; // a run to compare with
-  readonly onInstance: (instance: string) => void;
-  readonly onEvent: (event: number) => void;
-  readonly onRerun: (node: string) => void;
-  readonly onTimeline: (path: string) => void;
-  readonly onClose: () => void;
-}
+import type { RunLook } from "../../../runstate/store.ts";
+import type { PanelProps } from "./props.ts";
+import type { NodeSummary, TimePage } from "../../../runstate/types.ts";
 
 export function Panel(props: PanelProps): ReactElement {
   const { look, path, instance, onRerun, onClose } = props;

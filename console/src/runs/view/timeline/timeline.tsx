@@ -5,11 +5,11 @@ import { Icon, type Mark } from "../../../ui/icons.tsx";
 import { Bones, Failed } from "../../../ui/notices.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
-import { nameOf, turnsIn } from "../counts.ts";
+import { nameOf, turnsIn } from "../../../runstate/counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
 import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
-import type { RunLook } from "../store.ts";
-import type { TimeRow } from "../types.ts";
+import type { RunLook } from "../../../runstate/store.ts";
+import type { TimeRow } from "../../../runstate/types.ts";
 
 const ROW = 28;
 const LEAST = 6; // pixels of a bar: what took no time is seen too
