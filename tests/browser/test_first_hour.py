@@ -237,7 +237,7 @@ def test_an_export_is_pasted_into_a_draft_and_an_empty_canvas_begins(
     page.evaluate("navigator.clipboard.writeText('just a sentence')")
     canvas(page)
     page.keyboard.press("Control+v")
-    page.get_by_text("What was pasted has no nodes").wait_for()
+    page.get_by_text("The pasted text has no nodes").wait_for()
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ function Changes({ findings }: { readonly findings: readonly string[] }): ReactE
   if (findings.length === 0) return null;
   return (
     <details className="making-findings">
-      <summary>{findings.length} {findings.length === 1 ? "thing is" : "things are"} not as in the export</summary>
+      <summary>{findings.length} {findings.length === 1 ? "difference" : "differences"} from the export</summary>
       <ul>{findings.map((one, place) => <li key={place}>{one}</li>)}</ul>
     </details>
   );

@@ -38,7 +38,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
     const parts = new URLSearchParams({ view: "diff", ...(next === "base" ? {} : { against: String(next) }), ...(line ? { by: "line" } : {}) });
     return `${draftPath(room.draft)}?${parts.toString()}`;
   };
-  if (error !== null) return <Failed what="The differences are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
+  if (error !== null) return <Failed what="Could not load the differences." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   const made = found?.against === against ? found.made : null;
   return (
     <section className="pane" aria-label="Differences">

@@ -46,7 +46,7 @@ export function nameOf(instance: string): string {
   return instance.split("@", 1)[0] ?? instance;
 }
 
-/** Where it stands: `lines, turn 7 · orders, turn 2`; empty outside containers. */
+/** Where it stands: `lines, iteration 7 · orders, iteration 2`; empty outside containers. */
 export function turnsOf(instance: string): string {
   return turnsIn(instance).map(([container, turn]) => (turn === "" ? container : `${container}, ${turn}`)).join(" · ");
 }
@@ -55,7 +55,7 @@ export function turnsOf(instance: string): string {
 export function turnsIn(instance: string): readonly (readonly [container: string, turn: string])[] {
   return instance.split("@").slice(1).map((part) => {
     const found = /^(.*)\[(\d+)\]$/.exec(part);
-    return found === null ? [part, ""] : [found[1] ?? "", `turn ${Number(found[2])}`];
+    return found === null ? [part, ""] : [found[1] ?? "", `iteration ${Number(found[2])}`];
   });
 }
 
@@ -83,9 +83,9 @@ export function isTaken({ source, handle, target }: Pick<Wire, "source" | "handl
   return (judged === undefined || judged.held > 0) && Object.entries(to).some(([status, count]) => count > 0 && status !== "skipped" && status !== "pending");
 }
 
-/** `5,000 turns: 4,999 completed, 1 failed`. */
+/** `5,000 iterations: 4,999 completed, 1 failed`. */
 export function turnsSaid(summary: NodeSummary): string {
-  const whole = `${summary.turns.toLocaleString("en")} ${summary.turns === 1 ? "turn" : "turns"}`;
+  const whole = `${summary.turns.toLocaleString("en")} ${summary.turns === 1 ? "iteration" : "iterations"}`;
   if ((summary.counts["running"] ?? 0) > 0 || summary.failed_turns > summary.turns) return whole;
   const good = summary.turns - summary.failed_turns;
   return `${whole}: ${said({ completed: good, failed: summary.failed_turns })}`;

@@ -65,8 +65,8 @@ export function named(document: ReadonlyMap<string, Value>, id: string): Readonl
  * refuses.
  */
 export async function begin(id: string, from: Given | null): Promise<string | null> {
-  if (await isThere(draftPath(id))) return `There is a draft of ${id} already. Choose another id, or open it from the list.`;
-  if (await isThere(`/workflows/${encodeURIComponent(id)}`)) return `A workflow ${id} is published already. Choose another id, or open a draft of it from the list.`;
+  if (await isThere(draftPath(id))) return `A draft of ${id} already exists. Choose another id, or open it from the list.`;
+  if (await isThere(`/workflows/${encodeURIComponent(id)}`)) return `A workflow ${id} is already published. Choose another id, or open a draft of it from the list.`;
   const text = from?.text ?? null;
   await requestWritten("POST", draftPath(id), from === null ? '{"from":"empty"}'
     : `{"from":"document","document":${jsonOf(named(from.document, id))}${text === null ? "" : `,"text":${JSON.stringify(text)}`}}`);

@@ -40,5 +40,5 @@ export function about(summary: NodeSummary): string {
 export function PinMark({ tail }: { readonly tail: string }): ReactElement | null {
   const testing = useContext(TestingContext);
   const isPinned = useSyncExternalStore(testing?.desk.subscribe ?? still, () => testing?.desk.view.has(`pin/${tail}`) ?? false);
-  return isPinned ? <span className="block-pin" title="Its output is pinned: test runs take it from the draft"><Icon mark="pin" size={14} /><span className="hidden">pinned</span></span> : null;
+  return isPinned ? <span className="block-pin" title="Pinned output: test runs use it"><Icon mark="pin" size={14} /><span className="hidden">pinned</span></span> : null;
 }

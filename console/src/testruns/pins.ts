@@ -34,7 +34,7 @@ export function faultOf(state: State, tail: string, output: Value, fresh: () => 
   if (size > MAX_PIN_BYTES) return `This output takes ${shown(size)} bytes. A pin has at most ${shown(MAX_PIN_BYTES)}.`;
   const others = pinsBytes(state, `pin/${tail}`);
   if (size + others <= MAX_PINS_BYTES) return null;
-  return `This output takes ${shown(size)} bytes, and the other pins of this draft ${shown(others)}. All together have at most ${shown(MAX_PINS_BYTES)}: take a pin away.`;
+  return `This output takes ${shown(size)} bytes, and the other pins of this draft ${shown(others)}. All together have at most ${shown(MAX_PINS_BYTES)}: remove a pin.`;
 }
 
 function shown(bytes: number): string {

@@ -30,7 +30,7 @@ export class Guard extends Component<{ readonly at: string; readonly bar?: boole
   override render(): ReactNode {
     const { error } = this.state;
     if (error === null) return this.props.children;
-    const failed = <Failed what={error instanceof NotLoaded ? "This page is not loaded." : "This page has stopped."} error={error} again={reload} />;
+    const failed = <Failed what={error instanceof NotLoaded ? "Could not load this page." : "This page has stopped working."} error={error} again={reload} />;
     return this.props.bar === true ? <div className="page"><Bar at={null} />{failed}</div> : failed;
   }
 }

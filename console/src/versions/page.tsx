@@ -31,7 +31,7 @@ export default function VersionPage({ workflow, number }: { readonly workflow: s
   return (
     <div className="page whole">
       <Bar at="workflows" />
-      {error !== null ? <Failed what={`Version ${number} of ${workflow} is not shown.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
+      {error !== null ? <Failed what={`Could not load version ${number} of ${workflow}.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
         : version === null ? <Bones lines={10} label="The version is loading" /> : <Shown version={version} />}
     </div>
   );

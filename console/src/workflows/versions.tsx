@@ -58,7 +58,7 @@ function List({ workflow, draft }: { readonly workflow: string; readonly draft: 
     return () => { leaving.abort(); };
   }, [workflow, before, attempt]);
   const again = (): void => { setError(null); setAttempt(attempt + 1); };
-  if (found === null) return error === null ? <Bones lines={8} label="The versions are loading" /> : <Failed what="The versions are not shown." error={error} again={again} />;
+  if (found === null) return error === null ? <Bones lines={8} label="The versions are loading" /> : <Failed what="Could not load the versions." error={error} again={again} />;
   const next = found.next_before;
   return (
     <section aria-label="Versions">
@@ -121,7 +121,7 @@ function Compared({ workflow, newest, from, to, byLine }: {
         <span className="quiet" role="status">{made === null ? "" : sumWords(made.nodes, made.document.length) || "No node changed"}</span>
         <a className="button small" href={hrefOf(list)} onClick={follow(list)}>All versions</a>
       </div>
-      {error !== null ? <Failed what="The differences are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
+      {error !== null ? <Failed what="Could not load the differences." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
         : made === null ? <Bones lines={10} label="The differences are loading" /> : <Changes made={made} byLine={byLine} />}
     </section>
   );

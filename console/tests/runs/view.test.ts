@@ -22,7 +22,7 @@ test("one failure of 5,000 is said to be one", () => {
 });
 
 test("an instance has a path, a name, and its turns", () => {
-  assert.deepEqual([pathOf("x@l[3]@m[1]"), nameOf("x@l[3]@m[1]"), turnsOf("x@l[3]@m[1]"), turnsOf("x")], ["x@l@m", "x", "l, turn 3 · m, turn 1", ""]);
+  assert.deepEqual([pathOf("x@l[3]@m[1]"), nameOf("x@l[3]@m[1]"), turnsOf("x@l[3]@m[1]"), turnsOf("x")], ["x@l@m", "x", "l, iteration 3 · m, iteration 1", ""]);
 });
 
 test("a container knows the failures inside it, at any depth", () => {

@@ -116,7 +116,7 @@ export function pageFrom(text: string): { readonly events: readonly ShownEvent[]
   const page = valueOf(text);
   const events = isMapping(page) ? page.get("events") : undefined;
   const cursor = isMapping(page) ? page.get("cursor") : undefined;
-  if (!isSequence(events) || typeof cursor !== "number") throw new SyntaxError("The server did not answer with events.");
+  if (!isSequence(events) || typeof cursor !== "number") throw new SyntaxError("The response has no events.");
   return { events: events.map(shownFrom), cursor };
 }
 

@@ -84,7 +84,7 @@ export function LineChanges({ lines }: { readonly lines: readonly LineChange[] }
           {lines.slice(0, MAX_LINES).map((line, place) => (
             <tr key={place} className={line.op === "+" ? "came" : line.op === "-" ? "went" : line.op === "…" ? "left" : ""}>
               <td>{line.before}</td><td>{line.after}</td>
-              <td><span className="line-mark" aria-hidden="true">{line.op}</span><span className="hidden">{WORDS[line.op]}</span>{line.op === "…" ? line.text || "lines that are the same" : line.text}</td>
+              <td><span className="line-mark" aria-hidden="true">{line.op}</span><span className="hidden">{WORDS[line.op]}</span>{line.op === "…" ? line.text || "unchanged lines" : line.text}</td>
             </tr>
           ))}
         </tbody>

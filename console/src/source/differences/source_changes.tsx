@@ -11,7 +11,7 @@ export function SourceChanges({ texts: [before, after], title }: { readonly text
   return (
     <section className="source-changes" aria-label="Source">
       <h2><Icon mark="code" /> {title}</h2>
-      {after === null ? <p className="quiet">The source was left: from here on the workflow is a document of its own.</p> : <LineChanges lines={lines} />}
+      {after === null ? <p className="quiet">The source was removed: from now on, the workflow is edited as a document.</p> : <LineChanges lines={lines} />}
     </section>
   );
 }

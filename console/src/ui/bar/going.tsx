@@ -14,14 +14,14 @@ const RUN = /^run_[0-9a-z]+$/i;
 
 export function Going({ close }: { readonly close: () => void }): ReactElement {
   const workflows = useWorkflows().map((id): Choice => ({ key: workflowPath(id), title: id, more: "workflow", mark: null }));
-  return <Picker title="Go to a page, a workflow, or a run by its id" empty="Nothing is named like this." choices={[...PAGES, ...workflows]} close={close}
+  return <Picker title="Go to a page, a workflow, or a run by its id" empty="No results." choices={[...PAGES, ...workflows]} close={close}
     other={(typed) => (RUN.test(typed) ? { key: runPath(typed), title: typed, more: "run", mark: null } : null)} choose={({ key }) => { close(); go(key); }} />;
 }
 
 const LISTED: Listed = [
   ["Everywhere", [["⌘ K", "go to a page, a workflow, a run"], ["?", "this list"]]],
-  ["Runs", [["J, K", "to the next run, to the one before"], ["Enter", "open it"], ["X", "choose it"], ["/", "search"]]],
-  ["A run", [["←, →, ↑, ↓", "walk the graph"], ["Enter", "open the node"], ["[, ]", "through the nodes in the order in which they began"], ["Esc", "close the panel"], ["1", "fit all"], ["+, -", "zoom"]]],
+  ["Runs", [["J, K", "next run, previous run"], ["Enter", "open it"], ["X", "choose it"], ["/", "search"]]],
+  ["A run", [["←, →, ↑, ↓", "move through the graph"], ["Enter", "open the node"], ["[, ]", "previous, next node by start time"], ["Esc", "close the panel"], ["1", "fit all"], ["+, -", "zoom"]]],
 ];
 
 export function PageKeys({ close }: { readonly close: () => void }): ReactElement {
