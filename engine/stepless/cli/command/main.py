@@ -26,7 +26,7 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
 GROUPS = {
     "workflows": "list and show published workflows",
-    "drafts": "run drafts, and bring them into files",
+    "drafts": "run drafts, and write them to files",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
     "hooks": "try webhooks",
