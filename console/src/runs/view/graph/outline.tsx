@@ -40,7 +40,7 @@ export function RunOutline({ graph, nodes, chosen, onChoose }: { readonly graph:
 
 /** In a narrow line the failures alone: the rest would be what is cut off. */
 function failedOf({ failed_turns, turns }: NodeSummary): string {
-  return `${failed_turns.toLocaleString("en")} of ${counted(turns, "turn")} failed`;
+  return `${failed_turns.toLocaleString("en")} of ${counted(turns, "iteration")} failed`;
 }
 
 function tookOf(summary: NodeSummary): string {
