@@ -27,9 +27,9 @@ export default defineConfig({
         chunkFileNames: ({ name, facadeModuleId }) => `assets/${name === "page" ? pageOf(facadeModuleId) : name}-[hash].js`,
         // what several parts share of these is one file: a dozen small ones compress worse, and each is a request
         codeSplitting: { groups: [
-          { name: "shared", test: /src[\\/](?:ui|editing|wire)[\\/]/, minShareCount: 2 },
+          { name: "shared", test: /src[\\/](?:ui|wire|editing(?![\\/]differences))[\\/]/, minShareCount: 2 },
           // what the editor needs at once, and other pages too
-          { name: "draft", test: /src[\\/](?:source[\\/](?:made|source|part)|inspector[\\/]differences|canvas[\\/](?:actions[\\/]places|notes[\\/]notes))\.tsx?$/, includeDependenciesRecursively: false },
+          { name: "draft", test: /src[\\/](?:source[\\/](?:made|source|part)|editing[\\/]differences|canvas[\\/](?:actions[\\/]places|notes[\\/]notes))\.tsx?$/, includeDependenciesRecursively: false },
           { name: "codemirror", test: /node_modules[\\/](?:@codemirror|@lezer|style-mod|w3c-keyname|crelt)[\\/]/ },
         ] },
       },

@@ -5,7 +5,7 @@ import "./pages/drafts.css";
 import { StrictMode, Suspense, useEffect, useState, type ComponentType, type ReactElement, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { follow, hrefOf, useAddress, WORKFLOWS } from "./ui/addresses.ts";
-import { Bar } from "./ui/bar.tsx";
+import { Bar } from "./ui/bar/bar.tsx";
 import { Failed, Said } from "./ui/notices.tsx";
 import { restoreTheme } from "./ui/theme/theme.ts";
 import { Guard, page } from "./ui/guard.tsx";
@@ -94,7 +94,7 @@ function List({ name }: { readonly name: string }): ReactElement {
 }
 
 function Nowhere(): ReactElement {
-  return <div className="page"><Bar at={null} /><Said title="There is no page at this address."><p className="quiet"><a href={hrefOf("/")} onClick={follow("/")}>All runs</a> and <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>all workflows</a> are listed.</p></Said></div>;
+  return <div className="page"><Bar at={null} /><Said title="Page not found."><p className="quiet"><a href={hrefOf("/")} onClick={follow("/")}>All runs</a> · <a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>All workflows</a></p></Said></div>;
 }
 
 function show(page: ReactNode): void {
@@ -122,7 +122,7 @@ function join(code: string, refused: string): void {
 }
 
 function failed(error: unknown): void {
-  show(<Failed what="This tab is not signed in." error={error} again={() => { location.reload(); }} />);
+  show(<Failed what="Could not sign in." error={error} again={() => { location.reload(); }} />);
 }
 
 takeToken();

@@ -48,7 +48,7 @@ FINDINGS: Final[Table] = {
     "invalid_value": Code("a field has a value of the wrong type or form", "Use a value of the expected form."),
     "kind_without_code": Code("this installation simulates the kind but cannot run it", "Configure it, or use another kind."),
     "malformed_id": Code("an id contains characters that ids cannot have", "Use letters, digits, `_` and `-`."),
-    "misplaced_inputs": Code("a node that is no entry has `inputs`", "Move it to the entry, or write `input_contract`."),
+    "misplaced_inputs": Code("a node that is not an entry has `inputs`", "Move it to the entry, or write `input_contract`."),
     "misplaced_limit": Code("a node without attempts has a `concurrency` or `rate`", "Set it on a node that calls something."),
     "missing_count": Code("`mode: count` needs a `count`", "Set `count` to the number of branches that must arrive."),
     "missing_field": Code("a required field is missing", "Add it."),
@@ -120,7 +120,9 @@ NODES: Final[Table] = {
     "invalid_function": Code("the function's parameters cannot be passed by name", "Give its parameters names."),
     "invalid_media": Code("a streamed piece is neither text nor media", "Stream {type, url, mime}, or text."),
     "invalid_weight": Code("the `weight` of a limit is not a whole number of at least 1", "Check what its expression reads."),
-    "iteration_failed": Code("a turn of the container failed", "See its `causes`; `on_error: continue` ignores failed turns."),
+    "iteration_failed": Code(
+        "an iteration of the container failed", "See its `causes`; `on_error: continue` ignores failed iterations."
+    ),
     "join_timeout": Code("too few branches arrived in time", "See `on_timeout` and `min_success`."),
     "kind_raised": Code("the kind's own code raised an exception", "Report it to the author of the kind."),
     "lambda_failed": Code("the Lambda function failed", "See its error; `retry_on` can list this cause."),
@@ -188,7 +190,7 @@ REQUESTS: Final[Table] = {name: Code(*texts) for name, texts in codes_of_request
 ENGINE: Final[Table] = {
     "append_conflict": Code("another process wrote to this run's log", "No action: the run continues there."),
     "code_not_returned": Code(
-        "the code of an attempt goes on long after its end", "Give its work a timeout of its own, so that it returns."
+        "code still runs long after its attempt ended", "Give its work a timeout of its own, so that it returns."
     ),
     "collector_unavailable": Code(
         "a collector of telemetry refused it for now, or cannot be reached",

@@ -23,7 +23,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "id_mismatch": ("422: the path and the document name different workflows", "Use the same id in both."),
     "idempotency_key_reused": ("409: the key was used with other inputs", "Use another key."),
     "inputs_too_large": ("413: the inputs are too large", "Send a reference to them."),
-    "inside_container": ("422: the node is inside a container, so its turn must be named", "Name it, as in `pay@each[3]`."),
+    "inside_container": ("422: the node is inside a container, so its iteration must be named", "Name it, as in `pay@each[3]`."),
     "invalid_cursor": ("400: the cursor is invalid", "Start without a cursor."),
     "invalid_event": ("400: not an EventBridge event and not S3 or SQS records", "Send the event unchanged."),
     "invalid_form": ("400: the form cannot be parsed", "Send it again."),
@@ -74,7 +74,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
         "403: a test run could cause an effect that a run of the published version cannot", "Pin these nodes, or ask an admin."
     ),
     "pins_too_large": ("413: pinned outputs take more than is allowed", "Pin less."),
-    "test_run": ("409: a test run is not repeated by itself", "Start another one from its draft."),
+    "test_run": ("409: a test run cannot be repeated", "Start another one from its draft."),
     "other_workflow": ("422: the run is one of another workflow", "Give a run of this workflow."),
     "draft_busy": ("409: other requests keep changing the draft", "Try again."),
     "draft_replaced": ("409: another request has discarded or replaced the draft first", "Look at it, then try again."),
@@ -84,21 +84,19 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "foreign_origin": (
         "403: a page of another site called the local server", "Open the page of this server, or set STEPLESS_CORS_ORIGINS.",
     ),
-    "invalid_code": ("401: the code of the console was used, or is too old", "Open the newest address, or use a key."),
+    "invalid_code": ("401: the code of the console was already used, or has expired", "Open the newest address, or use a key."),
     "name_taken": ("409: another session of the console has the name", "Choose another name, or end that session."),
     "sessions_busy": ("409: the sessions of the console are being changed", "Try again."),
     "too_many_sessions": ("429: the console has too many sessions", "End one."),
     "unknown_session": ("404: the session does not exist, or is over", "Check the id in the list of sessions."),
-    "invalid_ticket": ("401: the ticket was used, is too old, or is for another draft", "Request a new one."),
+    "invalid_ticket": ("401: the ticket was already used, has expired, or is for another draft", "Request a new one."),
     "invalid_workflow_id": ("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
     "issuer_unreachable": (
-        "503: where people sign in to the console could not be read from the issuer", "Check JwtIssuer, or try again."
+        "503: the sign-in address of the console could not be read from the issuer", "Check JwtIssuer, or try again."
     ),
-    "malformed_intent": (
-        "400: an edit of a draft does not have the form of one", "See the place, and docs/understand/drafts.md.",
-    ),
-    "not_inspectable": ("501: the store cannot be read as it is", "Ask the maker of its package."),
-    "drafts_not_kept": ("501: the store keeps no drafts", "Use a SQLite file, or a store that keeps drafts."),
+    "malformed_intent": ("400: an edit of a draft is malformed", "See the place in the message, and docs/understand/drafts.md."),
+    "not_inspectable": ("501: the store cannot be read as it is", "Ask the maintainer of its package."),
+    "drafts_not_kept": ("501: the store does not support drafts", "Use a SQLite file, or a store that supports drafts."),
     "file_changed": ("409: another program has changed the file of the draft", "Look at the draft, then save again."),
     "files_claim_id": ("409: several files have the id of the workflow", "Name the file to save to."),
     "invalid_file": ("422: a draft cannot be saved to this file", "Name a file of the folder, like refund.yaml."),

@@ -195,7 +195,7 @@ class Story:
         scope = self.windows.bare(permissions=["clipboard-read", "clipboard-write"])
         self.ada = self.windows.tab(scope, self.site.address, ".bar")
         self.ada.get_by_role("link", name="Workflows").click()
-        self.ada.get_by_text("There are no workflows yet").wait_for()
+        self.ada.get_by_text("No workflows yet").wait_for()
         self.ada.get_by_role("button", name="Invite").click()
         self.ada.get_by_text("Copied.").wait_for()
         self.picture(self.ada, "invite")
@@ -205,7 +205,7 @@ class Story:
         self.picture(self.bo, "join")
         self.bo.keyboard.press("Enter")
         self.bo.get_by_role("link", name="Workflows").click()
-        self.bo.get_by_text("There are no workflows yet").wait_for()
+        self.bo.get_by_text("No workflows yet").wait_for()
 
     def begin(self) -> None:
         print("2. Ada begins a workflow, Bo opens its draft, and both add nodes.")
@@ -301,7 +301,7 @@ class Story:
         choose(ada, "score")
         choose(bo, "pay")
         at_once(keys(ada, field(ada), SCORE), keys(bo, field(bo), PAY))
-        ada.get_by_text("Retries, time limits and the rest").click()
+        ada.get_by_text("Retries, time limits and other settings").click()
         choose(bo, "deny")
         at_once(keys(ada, ada.get_by_label("Settings"), PATIENCE), keys(bo, field(bo), DENY))
         choose(bo, "alert")

@@ -64,8 +64,8 @@ def test_axe_finds_nothing_in_the_list_nor_on_pages_that_say_no(
 ) -> None:
     draft_site.open(workflow)
     for address, shown in (
-        (ada.workflows(), "table"), (ada.page("no-such-draft"), "text=is not open"),
-        (ada.page() + "no/such/page", "text=There is no page"), (ada.page() + "#code=wrong", "text=not signed in"),
+        (ada.workflows(), "table"), (ada.page("no-such-draft"), "text=Could not open the draft"),
+        (ada.page() + "no/such/page", "text=Page not found"), (ada.page() + "#code=wrong", "text=Could not sign in"),
     ):  # fmt: skip
         page = windows.open(ada, address, shown, color_scheme=theme)
         assert violations(page, address) == []
@@ -77,7 +77,7 @@ def test_nothing_scrolls_sideways_at_320_pixels(windows: Windows, draft_site: Dr
     draft_site.open(workflow, {**DEEP, "id": workflow, "name": "A workflow with a name that is longer than the screen is wide"})
     narrow = {"width": 320, "height": 640}
     missing = ada.page("no-such-draft")
-    for address, shown in ((ada.workflows(), "table"), (ada.page(workflow), ".outline"), (missing, "text=is not open")):
+    for address, shown in ((ada.workflows(), "table"), (ada.page(workflow), ".outline"), (missing, "text=Could not open")):
         page = windows.open(ada, address, shown, viewport=narrow)
         assert overflow(page) <= 0, address
     page = windows.open(ada, ada.page(workflow), ".outline", viewport=narrow)

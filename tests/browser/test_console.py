@@ -165,7 +165,7 @@ def test_a_draft_is_opened_from_the_list_and_a_new_one_is_made(
 
 
 def test_the_printed_address_signs_a_tab_in_once(windows: Windows, draft_site: DraftSite) -> None:
-    for words, signed in (("Workflows", True), ("This tab is not signed in", False)):
+    for words, signed in (("Workflows", True), ("Could not sign in", False)):
         page = windows.tab(windows.bare(), draft_site.address, f"text={words}")
         assert "code=" not in page.url
         assert (page.evaluate("sessionStorage.getItem('stepless.token')") is not None) is signed

@@ -124,7 +124,7 @@ def test_a_rerun_of_all_that_match_leaves_out_what_was_rerun_already(page: Any, 
     page.locator(".rows-space .row").nth(3).wait_for()
     page.get_by_role("button", name="Rerun…").click()
     page.get_by_text("1 was rerun already and is left out.").wait_for()
-    again = page.get_by_label("Rerun those, too")
+    again = page.get_by_label("Rerun those too")
     assert not again.is_checked() and violations(page, "rerun") == []
     page.locator(".ask textarea").fill("mended")
     again.check()
@@ -141,7 +141,7 @@ def test_all_that_match_are_rerun_once_more_where_a_person_asks_for_it(page: Any
     page.goto(f"{site.url}/console/?workflow=refuse&status=failed")
     page.locator(".rows-space .row").nth(1).wait_for()
     page.get_by_role("button", name="Rerun…").click()
-    page.get_by_label("Rerun those, too").check()
+    page.get_by_label("Rerun those too").check()
     page.locator(".ask textarea").fill("both")
     page.get_by_role("button", name="Rerun 2 runs").click()
     page.get_by_text("2 runs started again.").wait_for()
@@ -151,7 +151,7 @@ def test_all_that_match_are_rerun_once_more_where_a_person_asks_for_it(page: Any
     page.locator(".rows-space .row").first.wait_for()
     page.get_by_role("button", name="Cancel…").click()
     page.get_by_text("0 runs of 1 match would change.").wait_for()
-    assert page.get_by_label("Rerun those, too").count() == 0
+    assert page.get_by_label("Rerun those too").count() == 0
 
 
 def test_of_runs_that_were_chosen_those_that_were_rerun_meanwhile_are_left_out(page: Any, site: DraftSite) -> None:

@@ -212,7 +212,7 @@ def test_a_workflow_begins_with_an_example_a_paste_or_a_file_and_replaces_nothin
     begin("Empty")
     page.locator("#new-id").fill("filed")
     page.locator(".dialog-foot .first").click()
-    page.get_by_text("There is a draft of filed already").wait_for()
+    page.get_by_text("A draft of filed already exists").wait_for()
     assert draft_site.document("filed")["nodes"] == {"a": {"type": "manual"}}
 
 
@@ -237,7 +237,7 @@ def test_an_export_is_pasted_into_a_draft_and_an_empty_canvas_begins(
     page.evaluate("navigator.clipboard.writeText('just a sentence')")
     canvas(page)
     page.keyboard.press("Control+v")
-    page.get_by_text("What was pasted has no nodes").wait_for()
+    page.get_by_text("The pasted text has no nodes").wait_for()
 
 
 @pytest.fixture(scope="module")

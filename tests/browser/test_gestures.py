@@ -105,7 +105,7 @@ def test_a_draft_says_who_opened_it_and_is_duplicated_by_the_menu(
     page.get_by_role("menuitem", name="About this draft, duplicate…").press("Enter")
     about.get_by_label("duplicate it as").fill(workflow)
     about.get_by_role("button", name="Duplicate").click()
-    about.get_by_text(f"There is a draft of {workflow} already.").wait_for()
+    about.get_by_text(f"A draft of {workflow} already exists.").wait_for()
     copy = f"{workflow[:56]}-copy"
     about.get_by_label("duplicate it as").fill(copy)
     about.get_by_role("button", name="Duplicate").click()

@@ -73,7 +73,7 @@ def seen(page: Any, name: str) -> list[str]:
 
 def test_a_question_is_answered_in_place_and_its_decision_listed(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/approvals")
-    page.get_by_text("No question is open").wait_for()
+    page.get_by_text("No open questions").wait_for()
     assert seen(page, "approvals-empty") == []
     run_id = start(page, site, "refund", {"id": "o-17", "amount": 120})
     page.reload()
@@ -91,7 +91,7 @@ def test_a_question_is_answered_in_place_and_its_decision_listed(page: Any, site
     question.get_by_label("Comment").fill("within policy")
     question.get_by_label("Your name").fill("Ada")
     question.get_by_role("button", name="Approve").click()
-    page.get_by_text("No question is open").wait_for()
+    page.get_by_text("No open questions").wait_for()
     page.get_by_role("link", name="Decided").click()
     page.locator(".decisions li").first.filter(has_text="within policy").wait_for()
     assert "approved by Ada" in page.locator(".decisions li").first.inner_text()
@@ -115,7 +115,7 @@ def test_every_open_question_can_be_reached_and_their_number_is_said(page: Any, 
     assert page.locator(".question").count() == len(runs) - 1, "what was read on stays"
     for run_id in runs[:-1]:
         page.request.post(f"{site.url}/runs/{run_id}/cancel", data={}, headers=WAITING)
-    page.get_by_text("No question is open").wait_for()
+    page.get_by_text("No open questions").wait_for()
 
 
 def test_decisions_are_read_on(page: Any, site: DraftSite) -> None:
@@ -163,6 +163,6 @@ def test_a_group_of_failures_is_run_again_and_leaves_when_that_succeeds(page: An
     for run_id in {one["id"] for one in failed} - set(runs):
         found = page.request.post(f"{site.url}/runs/{run_id}/rerun", data={"inputs": {"count": 4}}, headers=WAITING)
         assert found.status == 202
-    page.get_by_text("No failure is open").wait_for()
+    page.get_by_text("No open failures").wait_for()
     page.locator("nav a", has_text="Errors").locator(".bar-count").wait_for(state="detached")
     assert seen(page, "errors-empty") == []

@@ -44,17 +44,17 @@ def test_a_value_that_is_too_large_is_named_with_its_size_and_downloaded_whole(p
     run_id = answer.json()["run_id"]
     page.goto(f"{site.url}/console/runs/{run_id}?node=whole")
     output = page.locator(".panel section[aria-label='Output']")
-    output.get_by_text("too large to show here").wait_for()
+    output.get_by_text("Too large to display").wait_for()
     assert "4.5 MB" in output.inner_text() and '["éxxx' in output.locator("pre").inner_text()
     assert downloaded(page, output) == [TEXT] * 5
     page.goto(f"{site.url}/console/runs/{run_id}?node=parts")
     part = page.locator(".panel section[aria-label='Output: many']")
-    part.get_by_text("too large to show here").wait_for()
+    part.get_by_text("Too large to display").wait_for()
     assert "few" in page.locator(".panel section[aria-label='Output']").inner_text()
     assert page.get_by_text("large_value").count() == 0
     assert downloaded(page, part) == [TEXT] * 5
     page.get_by_role("tab", name="Values").click()
-    page.locator(".values section[aria-label^='Outputs']", has_text="too large to show here").first.wait_for()
+    page.locator(".values section[aria-label^='Outputs']", has_text="Too large to display").first.wait_for()
     assert page.get_by_text("large_value").count() == 0
 
 

@@ -105,7 +105,7 @@ def test_both_edit_while_one_is_cut_off_and_both_have_all_of_it_when_it_returns(
     assert sorted(nodes) == ["ask", "end", "mine", "order", "pay", "same", "score"]
     assert nodes["pay"]["with"]["url"].endswith("/ada") and nodes["score"]["with"]["url"].endswith("/bo")
     notes = ada.locator(".tidings").inner_text()
-    assert "bo deleted what you were changing" in notes and "Another node here has this name" in notes
+    assert "bo deleted the item that you were changing" in notes and "Another node in this body has this name" in notes
     fail_on_notice(bo)
 
 
@@ -125,7 +125,7 @@ def test_m6_what_needs_a_block_that_was_deleted_meanwhile_is_not_sent_and_can_be
     tail = each.removeprefix("block/")
     assert frames_of(bo).ops(lambda text: tail in text) == [], "nothing about the deleted block is sent"
     notes = bo.locator(".tidings li")
-    assert "ada deleted what you were changing" in notes.last.inner_text()
+    assert "ada deleted the item that you were changing" in notes.last.inner_text()
     notes.last.get_by_role("button", name="Restore").click()
     for page in (ada, bo):
         until_blocks(page, NAMES)
@@ -272,12 +272,12 @@ def test_where_the_script_of_a_part_does_not_come_the_part_says_so_and_the_edito
     page.goto(f"{draft_site.url}/console/drafts/{refund}")
     choose(page, "ask")
     part = page.locator(".parameters")
-    part.get_by_text("Its script did not come").wait_for()
+    part.get_by_text("Its script could not be loaded").wait_for()
     page.keyboard.press("d")
     block(page, "ask").locator(".disabled").wait_for()
     page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="This dialog is not loaded")
-    dialog.get_by_text("Its script did not come").wait_for()
+    dialog = page.get_by_role("dialog", name="Could not load this dialog")
+    dialog.get_by_text("Its script could not be loaded").wait_for()
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")
     saved(page)

@@ -130,7 +130,7 @@ def test_a_draft_is_published_with_a_message_once_nothing_is_wrong(window: Windo
     page.locator(".findings-sum.error").wait_for()
     page.get_by_role("button", name="Publish…").click()
     dialog = page.get_by_role("dialog", name="Publish v2")
-    dialog.get_by_text("One error has to go first.").wait_for()
+    dialog.get_by_text("Fix the error first.").wait_for()
     assert dialog.get_by_role("button", name="Publish v2").is_disabled()
     page.keyboard.press("Escape")
     dialog.wait_for(state="detached")

@@ -72,7 +72,7 @@ def test_all_that_match_are_changed_after_a_dry_run_with_a_reason(page: Any, sit
     page.get_by_text("3 runs cancelled.").wait_for()
     assert page.locator(".ask-results li").count() == 3
     page.get_by_role("button", name="Close").click()
-    page.get_by_text("No run matches").wait_for()
+    page.get_by_text("No matching runs").wait_for()
     for run_id in runs:
         events = page.request.get(f"{site.url}/runs/{run_id}/events", headers={"authorization": f"Bearer {KEY}"}).text()
         assert "a mistake" in events
@@ -81,7 +81,7 @@ def test_all_that_match_are_changed_after_a_dry_run_with_a_reason(page: Any, sit
 def test_a_click_on_the_count_opens_the_one_turn_that_failed(page: Any, site: DraftSite) -> None:
     run_id = start(page, site, "each-line", {"lines": list(range(TURNS))})
     page.goto(f"{site.url}/console/runs/{run_id}")
-    page.locator(".frame-head", has_text=f"{TURNS} turns: {TURNS - 1} completed, 1 failed").wait_for()
+    page.locator(".frame-head", has_text=f"{TURNS} iterations: {TURNS - 1} completed, 1 failed").wait_for()
     page.locator(".block.ran", has_text="settle").get_by_role("button", name="1 failed").click()
     page.locator(".failure", has_text="divides by zero").wait_for()
     assert f"instance=settle%40each%5B{TURNS // 2}%5D" in page.url
@@ -132,7 +132,7 @@ def test_two_runs_are_compared_once_both_are_read(page: Any, site: DraftSite) ->
     assert page.locator(".differences").count() == 0
     for request in held:
         request.continue_()
-    page.get_by_text("Every node ended alike.").wait_for()
+    page.get_by_text("All nodes ended with the same status.").wait_for()
 
 
 def test_the_printed_address_signs_in_once_and_the_root_leads_to_the_console(windows: Windows, site: DraftSite) -> None:

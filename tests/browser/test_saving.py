@@ -75,7 +75,7 @@ def test_a_value_that_the_file_and_the_draft_both_changed_is_chosen_from_three(
     shown = [" ".join(text.split()) for text in dialog.locator(".conflicts dl > div").all_inner_texts()]
     assert shown == ["Before GET", "This draft POST", "File refund.yaml PUT"]
     dialog.get_by_role("button", name="Take the value of file refund.yaml for score method").click()
-    dialog.get_by_text("No conflict waits.").wait_for()
+    dialog.get_by_text("No conflicts.").wait_for()
     assert file_site.document("refund")["nodes"]["score"]["with"]["method"] == "PUT"
     page.locator(".dialog-foot button").click()
     page.get_by_role("button", name="1 conflict").wait_for(state="detached")
@@ -95,7 +95,7 @@ def test_the_draft_keeps_its_own_value_where_a_person_says_so(file_site: DraftSi
     (file_site.folder / "refund.yaml").write_text(REFUND_FILE.replace("GET", "PUT"))
     conflict(page)
     page.get_by_role("button", name="Keep the draft's value of score method").click()
-    page.get_by_text("No conflict waits.").wait_for()
+    page.get_by_text("No conflicts.").wait_for()
     page.locator(".dialog-foot button").click()
     save(page)
     said(page, "Saved to refund.yaml")
@@ -116,7 +116,7 @@ def test_a_person_chooses_the_file_where_two_have_the_id(file_site: DraftSite, a
     save(page)
     dialog = page.get_by_role("dialog", name="Save to which file?")
     dialog.get_by_role("button", name="Save to other.yaml").click()
-    page.get_by_text("No conflict waits.").wait_for()  # what the file has is in the draft first
+    page.get_by_text("No conflicts.").wait_for()  # what the file has is in the draft first
     page.locator(".dialog-foot button").click()
     save(page)
     dialog.get_by_role("button", name="Save to other.yaml").click()

@@ -68,7 +68,7 @@ def start(site: DraftSite, workflow: str, inputs: Any) -> str:
 def test_an_address_of_nothing_says_so_and_leads_on(page: Any, site: DraftSite) -> None:
     for address in ("/runs/%E0%A4%A", "/workflows/%", "/drafts/%zz", "/workflows/judged/versions/abc", "/nothing/here"):
         page.goto(f"{site.url}/console{address}")
-        page.get_by_text("There is no page at this address.").wait_for()
+        page.get_by_text("Page not found.").wait_for()
         assert page.locator("nav[aria-label=Main] a").count() == 4, address
     page.get_by_role("link", name="all workflows").click()
     page.wait_for_selector("table")
@@ -78,22 +78,22 @@ def test_a_key_that_is_refused_is_said_to_be_and_another_one_may_be_entered(wind
     page = windows.tab(windows.bare(), f"{site.url}/console/workflows", "text=Sign in to Stepless")
     page.get_by_label("API key").fill("mistyped")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="The server does not take this key").wait_for()
+    page.get_by_role("heading", name="The server rejected this key").wait_for()
     key = site.client.post("/keys", json={"name": "eve", "roles": ["read"]}).json()
     page.get_by_label("API key").fill(key["secret"])
     page.keyboard.press("Enter")
     page.wait_for_selector("table")
     site.client.delete(f"/keys/{key['id']}").raise_for_status()
-    page.get_by_role("button", name="Read again").click()
+    page.get_by_role("button", name="Refresh").click()
     page.get_by_role("heading", name="Your sign-in has ended").wait_for()
 
 
 def test_a_page_whose_script_does_not_come_leaves_the_way_to_the_others(page: Any, site: DraftSite) -> None:
     page.goto(f"{site.url}/console/")
-    page.get_by_role("heading", name="There are no runs yet").or_(page.locator(".rows-space .row").first).wait_for()
+    page.get_by_role("heading", name="No runs yet").or_(page.locator(".rows-space .row").first).wait_for()
     page.context.set_offline(True)
     page.get_by_role("link", name="Errors").click()
-    page.get_by_role("heading", name="This page is not loaded.").wait_for()
+    page.get_by_role("heading", name="Could not load this page.").wait_for()
     page.get_by_role("button", name="Try again").click()
     page.get_by_role("link", name="Runs").click()
     page.wait_for_selector(".filters")
@@ -111,7 +111,7 @@ def test_each_part_of_a_run_that_cannot_be_read_is_tried_again(page: Any, site: 
     for tab in ("Timeline", "Events", "Cost"):
         page.get_by_role("tab", name=tab).click()
         page.locator(".run-view").get_by_role("button", name="Try again").wait_for()
-    page.locator(".stale", has_text="What is shown is as of").wait_for()
+    page.locator(".stale", has_text="Last updated at").wait_for()
     page.context.set_offline(False)
     page.locator(".run-view").get_by_role("button", name="Try again").click()
     page.wait_for_selector(".costs")
@@ -122,10 +122,10 @@ def test_each_part_of_a_run_that_cannot_be_read_is_tried_again(page: Any, site: 
 def test_a_server_that_is_busy_says_what_to_do(page: Any, site: DraftSite) -> None:
     page.route("**/runs?*", lambda route: route.fulfill(status=429, body="slow down"))
     page.goto(f"{site.url}/console/")
-    page.get_by_text("The server answered 429. The server, or what stands before it, is busy or restarts.").wait_for()
+    page.get_by_text("The server answered 429. The server or its proxy is busy or restarting.").wait_for()
     page.unroute("**/runs?*")
     page.get_by_role("button", name="Try again").click()
-    page.get_by_role("heading", name="There are no runs yet").or_(page.locator(".rows-space .row").first).wait_for()
+    page.get_by_role("heading", name="No runs yet").or_(page.locator(".rows-space .row").first).wait_for()
 
 
 def test_a_run_that_is_erased_while_it_is_open_stays_as_it_was_read(page: Any, site: DraftSite) -> None:
@@ -137,7 +137,7 @@ def test_a_run_that_is_erased_while_it_is_open_stays_as_it_was_read(page: Any, s
     page.get_by_text(f"The run {run_id} was erased.").wait_for()
     assert page.locator(".run-head").is_visible() and page.locator(".panel .facts").is_visible()
     page.reload()
-    page.get_by_role("heading", name=f"The run {run_id} is not shown.").wait_for()
+    page.get_by_role("heading", name=f"Could not load the run {run_id}.").wait_for()
 
 
 def test_a_question_that_another_person_has_answered_leaves_the_list_and_says_so(page: Any, site: DraftSite) -> None:
@@ -165,7 +165,7 @@ def test_a_node_tells_its_expressions_its_exit_and_the_run_that_it_has_started(p
     page.locator(".react-flow__edge[data-id='pick>large>sum'].untaken").wait_for(state="attached")
     page.goto(f"{site.url}/console/runs/{run_id}?node=again")
     told.first.wait_for()
-    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["while <loop.index> < 2 false before turn 2"]
+    assert [row.replace("\n", " ") for row in told.all_inner_texts()] == ["while <loop.index> < 2 false before iteration 2"]
     page.goto(f"{site.url}/console/runs/{run_id}?node=sum")
     page.get_by_role("region", name="Conditions").wait_for()
     told = page.get_by_role("region", name="Conditions").locator(".told > div")
@@ -181,7 +181,7 @@ def test_a_node_tells_its_expressions_its_exit_and_the_run_that_it_has_started(p
     again = site.client.post(f"/runs/{run_id}/rerun", json={"by": "ada", "reason": "once more"}).json()["run_id"]
     page.goto(f"{site.url}/console/runs/{again}")
     page.locator(".run-facts", has_text="by ada").get_by_role("link", name="compare").click()
-    page.get_by_text("Every node ended alike.").wait_for()
+    page.get_by_text("All nodes ended with the same status.").wait_for()
 
 
 def test_a_run_is_read_without_a_mouse(page: Any, site: DraftSite) -> None:

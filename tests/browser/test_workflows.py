@@ -110,7 +110,7 @@ def start(page: Any, dev: Dev, workflow: str, inputs: Any) -> None:
 
 def test_the_pages_of_workflows(page: Any, dev: Dev) -> None:
     page.goto(f"{dev.url}/console/workflows")
-    page.get_by_role("heading", name="There are no workflows yet").wait_for()
+    page.get_by_role("heading", name="No workflows yet").wait_for()
     seen(page, "list-empty")
     page.get_by_role("button", name="New workflow").click()
     page.wait_for_function("() => document.activeElement.id === 'new-id'")
@@ -133,10 +133,10 @@ def test_the_pages_of_workflows(page: Any, dev: Dev) -> None:
     page.locator(".last-runs tbody tr").nth(2).wait_for()
     seen(page, "overview")
     page.goto(f"{dev.url}/console/workflows/quiet")
-    page.get_by_text("It has not run yet").wait_for()
+    page.get_by_text("No runs yet").wait_for()
     seen(page, "overview-quiet")
     page.goto(f"{dev.url}/console/workflows/none")
-    page.get_by_text("The workflow none is not shown.").wait_for()
+    page.get_by_text("Could not load the workflow none.").wait_for()
 
 
 def list_page(page: Any, dev: Dev) -> None:
@@ -219,7 +219,7 @@ def schedules(page: Any, dev: Dev) -> None:
     page.get_by_text("A run was started.").wait_for()
     seen(page, "schedules")
     page.get_by_role("button", name="Resume").click()
-    page.get_by_text("It fires again.").wait_for()
+    page.get_by_text("The schedule is resumed.").wait_for()
     page.locator(".upcoming").wait_for()
     run_id = page.request.get(f"{dev.url}/runs?workflow=refund&limit=1", headers=KEY).json()["runs"][0]["id"]
     assert page.request.get(f"{dev.url}/runs/{run_id}", headers=KEY).json()["inputs"]["node"] == "night"

@@ -116,7 +116,7 @@ def test_an_erasure_is_confirmed_at_the_prompt(
     refused = "Nothing was erased."
     for typed, code, said in (("n\n", 1, refused), ("\n", 1, refused), ("yes\n", 0, f"{run_id}  erased")):
         screen = show("runs", "erase", run_id)
-        screen.until("for ever? [y/N]")
+        screen.until("permanently? [y/N]")
         screen.type(typed)
         assert screen.ended() == code
         assert said in screen.shown

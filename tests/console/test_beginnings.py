@@ -10,7 +10,7 @@ from stepless.compile import compile_document, parse
 from stepless.compile.compiler import check_document
 from stepless.nodes import KINDS
 
-FOLDER = Path(__file__).resolve().parents[2] / "console/src/pages/examples"
+FOLDER = Path(__file__).resolve().parents[2] / "console/src/source/examples"
 EXAMPLES = sorted(FOLDER.glob("*.yaml"))
 
 

@@ -79,8 +79,8 @@ TOO_MANY_ITEMS = {  # test → stores that are too slow with so many items → t
     "test_a_page_has_a_largest_and_a_smallest_size": {"sqlite-full": "sqlite", "moto": "dynoxide", "ministack": "dynoxide"},
 }  # fmt: skip
 # `make test` asks memory, SQLite and the table of tests/tools/aws/dynamo_table.py; `make check` also what starts a server, or
-# writes to the disk at every commit. moto takes longer than the others, and its transactions are not reliable: `make check-nightly`
-# asks it, too.
+# writes to the disk at every commit. moto takes longer than the others, and its transactions are not reliable:
+# `make check-nightly` asks it, too.
 AWS_STORES = ("dynoxide", "ministack", "moto")
 AWS_BLOBS = ("ministack", "moto")
 IN_CHECK = ("sqlite-full", "dynoxide", "ministack")

@@ -127,7 +127,7 @@ def test_steps_are_replaced_in_both_by_a_function_or_a_value() -> None:
     assert assert_same(marks, {"number": 2}, steps={mark: fake}) == ["0 2", "1 2"]
     assert calls == [(0, 2), (1, 2)] * 2
     assert assert_same(at_once, {"number": 2}, steps={"assert_same.mark": "x"}) == ["x", "x"]
-    with pytest.raises(ConfigError, match="is no step"):
+    with pytest.raises(ConfigError, match="is not a step"):
         assert_same(marks, {"number": 2}, steps={3: "x"})
 
 

@@ -2,7 +2,7 @@
 import type { Effect, Entity } from "../editing/effects.ts";
 import { roomOf, tailOf, type State } from "../editing/state.ts";
 import { EMPTY as NOTHING, textAt } from "../editing/values.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 
 const EVERY_MS = 5_000;
 const MOST_NAMES = 3;

@@ -58,7 +58,7 @@ export default function Editor({ id }: { readonly id: string }): ReactElement {
     case "opening":
       return <div className="editor opening"><header className="head"><h1 className="cut">{id}</h1><div className="head-tabs" aria-hidden="true" /></header><div className="palette"><Bones lines={12} label="The draft is opening" /></div><main id="stage" /></div>;
     case "failed":
-      return <Failed what={`The draft ${id} is not open.`} error={state.error} again={() => { setAttempt(attempt + 1); }}><a className="button" href={hrefOf(workflowPath(id))} onClick={follow(workflowPath(id))}>Look at the workflow</a></Failed>;
+      return <Failed what={`Could not open the draft ${id}.`} error={state.error} again={() => { setAttempt(attempt + 1); }}><a className="button" href={hrefOf(workflowPath(id))} onClick={follow(workflowPath(id))}>Look at the workflow</a></Failed>;
     case "open":
       return <ReactFlowProvider><Bench opened={state.opened} /></ReactFlowProvider>;
   }

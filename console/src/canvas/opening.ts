@@ -44,7 +44,7 @@ export async function openDraft(id: string): Promise<Opened> {
   });
   const announcer = new Announcer(() => desk.view, (said) => { desk.change({ said }); });
   room.changedBy = (item) => { announcer.heard(textAt(item, "by"), itemRead(item).effects); };
-  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runs/view/store.ts") });
+  const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runstate/store.ts") });
   room.line.heardRun = tests.hear;
   room.line.entered = () => void tests.open();
   void tests.open();

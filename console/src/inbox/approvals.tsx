@@ -2,7 +2,7 @@
 import "./inbox.css";
 import { useCallback, useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
 import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
@@ -57,15 +57,15 @@ function Questions(): ReactElement {
   const [said, setSaid] = useState("");
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => { if (found !== null) setTally("approvals", { count: found.count, more: found.at_least }); }, [found]);
-  if (found === null) return error === null ? <Bones lines={9} label="The questions are loading" /> : <Failed what="The questions are not shown." error={error} again={again} />;
+  if (found === null) return error === null ? <Bones lines={9} label="The questions are loading" /> : <Failed what="Could not load the questions." error={error} again={again} />;
   const open = found.approvals.filter((one) => !gone.has(keyOf(one)));
   return (
     <>
       <p role="status" className="inbox-said">{said}</p>
       {error === null ? null : <Stale error={error} at={at} again={again} />}
       {open.length === 0 && found.cursor === null ? (
-        <div className="empty-page"><h2>No question is open</h2>
-          <p>An <code>approval</code> node asks a person before its run goes on. The question is answered here, or with the link that the node sends.</p>
+        <div className="empty-page"><h2>No open questions</h2>
+          <p>An <code>approval</code> node asks a person before its run continues. The question is answered here, or with the link that the node sends.</p>
           <pre tabIndex={0} aria-label="An approval node"><code>{EXAMPLE}</code></pre></div>
       ) : open.map((one) => <Answer key={keyOf(one)} asked={one} decidingAs={found.deciding_as} onDecided={(text) => { setSaid(text); setGone(new Set(gone).add(keyOf(one))); again(); }} />)}
       {found.cursor === null && !found.at_least ? null : (
@@ -81,7 +81,7 @@ function Decisions(): ReactElement {
   const { found, at, error, again } = usePolled<DecisionsOut>("/approvals/decisions");
   const [older, setOlder] = useState<DecisionsOut | null>(null);
   const [fault, setFault] = useState<unknown>(null);
-  if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="The decisions are not shown." error={error} again={again} />;
+  if (found === null) return error === null ? <Bones lines={9} label="The decisions are loading" /> : <Failed what="Could not load the decisions." error={error} again={again} />;
   const { cursor } = older ?? found;
   const known = new Map([...found.decisions, ...older?.decisions ?? []].map((one) => [`${one.run_id} ${one.pause} ${one.at}`, one]));
   const more = (): void => {
@@ -91,7 +91,7 @@ function Decisions(): ReactElement {
       setFault(null);
     }, setFault);
   };
-  if (known.size === 0 && cursor === null) return <div className="empty-page"><h2>Nothing was decided yet</h2><p>Each decision is listed here for a year: what was decided, by whom and why.</p></div>;
+  if (known.size === 0 && cursor === null) return <div className="empty-page"><h2>No decisions yet</h2><p>Each decision is listed here for a year: what was decided, by whom and why.</p></div>;
   return (
     <>
       {error === null ? null : <Stale error={error} at={at} again={again} />}

@@ -3,7 +3,7 @@ import "./inbox.css";
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Bulk } from "../runs/list/bulk.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -54,10 +54,10 @@ function Page(): ReactElement {
           <span className="head-gap" />
           <p role="status" className="inbox-said quiet">{found === null ? "" : saidOf(found)}</p>
         </search>
-        {found === null ? error === null ? <Bones lines={9} label="The failures are loading" /> : <Failed what="The failures are not shown." error={error} again={again} /> : (
+        {found === null ? error === null ? <Bones lines={9} label="The failures are loading" /> : <Failed what="Could not load the failures." error={error} again={again} /> : (
           <>
             {error === null ? null : <Stale error={error} at={at} again={again} />}
-            {found.errors.length === 0 ? <div className="empty-page"><h2>No failure is open</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list while a rerun of its run is in progress, and stays away unless that rerun fails or is cancelled.</p></div> : (
+            {found.errors.length === 0 ? <div className="empty-page"><h2>No open failures</h2><p>Failed runs are grouped here by workflow, node and message. A failure leaves the list while a rerun of its run is in progress, and stays away unless that rerun fails or is cancelled.</p></div> : (
               <>
                 <div className="group-heads" aria-hidden="true"><span>Error</span><span>Workflow</span><span>{SAID[span]}</span><span>Last seen</span><span>First seen</span><span /></div>
                 <ul className="groups">{found.errors.map((group) => <Line key={group.fingerprint} group={group} since={span} open={query.getAll(GROUP).includes(group.fingerprint)} toggle={() => { go(`${ERRORS}?${toggled(query, group.fingerprint).toString()}`); }} rerun={() => { setAsked(group); }} only={() => { choose(span, group.workflow); }} />)}</ul>

@@ -27,7 +27,7 @@ export function filterOf(group: { readonly workflow: string; readonly status: st
 export function saidOf({ count, group_count: groups, errors, at_least: more, unsure }: Listed): string {
   if (count === 0) return "";
   const shown = errors.length < groups ? `; the first ${errors.length.toLocaleString("en")} of ${counted(groups, "group")} are shown` : ` in ${counted(groups, "group")}`;
-  return `${more ? "At least " : ""}${counted(count, "failure")}${shown}${unsure ? "; some may have been run again since" : ""}`;
+  return `${more ? "At least " : ""}${counted(count, "failure")}${shown}${unsure ? "; some may have been rerun since" : ""}`;
 }
 
 /** The query of the page with a group opened or closed. */

@@ -2,7 +2,7 @@
 import { useRef, useState, type KeyboardEvent, type ReactElement } from "react";
 import { at, textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
 import type { Desk } from "../canvas/desk.ts";
-import { useKeptCaret } from "./caret.ts";
+import { useKeptCaret } from "../ui/caret.ts";
 import { begun, renewed, typing, type Place, type Typed } from "./typing.ts";
 
 const PAUSE_MS = 400; // typing without a pause is one action to undo

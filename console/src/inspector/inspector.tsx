@@ -13,7 +13,7 @@ import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { part } from "../ui/part.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { ago } from "../ui/words/times.tsx";
 import { serverNow } from "../wire/clock.ts";
 import type { Room } from "../wire/room.ts";
@@ -71,7 +71,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
             </select>
           </div>
         </div>
-        {kind === undefined ? <p className="hint">This kind is not known here. It is kept as it is.</p> : <p className="hint inspector-about"><Prose text={kind.summary} /></p>}
+        {kind === undefined ? <p className="hint">Unknown kind. Its parameters are kept unchanged.</p> : <p className="hint inspector-about"><Prose text={kind.summary} /></p>}
         <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} asYaml={asYaml} choose={choose} />
         <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />
@@ -136,9 +136,9 @@ const Edges = memo(function Edges({ desk, graph, block, canEdit }: { readonly de
   return (
     <div className="edges">
       <h2 className="label">After</h2>
-      {into.length === 0 ? <p className="hint">Nothing leads here.</p> : <ul>{into.map((wire) => row(wire, wire.source))}</ul>}
+      {into.length === 0 ? <p className="hint">No incoming edges.</p> : <ul>{into.map((wire) => row(wire, wire.source))}</ul>}
       <h2 className="label">Then</h2>
-      {out.length === 0 ? <p className="hint">Nothing follows.</p> : <ul>{out.map((wire) => row(wire, wire.target))}</ul>}
+      {out.length === 0 ? <p className="hint">No outgoing edges.</p> : <ul>{out.map((wire) => row(wire, wire.target))}</ul>}
       <button className="button small" type="button" disabled={!canEdit || block.exits.length === 0} onClick={() => { run(desk, "connect"); }}>Connect <kbd>C</kbd></button>
     </div>
   );
@@ -171,7 +171,7 @@ function OfEdges({ desk, look }: { readonly desk: Desk; readonly look: Look }): 
     <>
     <div className="inspector-head"><b className="cut">{wire === undefined ? `${count} edges` : `${name(wire.source)}${wire.handle === SOURCE ? "" : `.${wire.handle}`} to ${name(wire.target)}`}</b></div>
     <div className="inspector-body">
-      <p className="hint">A kind that is chosen in the palette is put on this edge.</p>
+      <p className="hint">Choosing a kind in the palette inserts a node into this edge.</p>
       <button className="button small danger" type="button" disabled={!look.draft.canEdit} onClick={() => { run(desk, "delete"); }}>Delete {count === 1 ? "the edge" : `${count} edges`}</button>
     </div>
     </>

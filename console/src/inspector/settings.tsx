@@ -28,7 +28,7 @@ export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
   const names = kind?.settings?.get("properties");
   const isWrong = isObject(names) && (look.findings.get(block.tail) ?? []).some((one) => names.has(within(look.graph, block.tail, one.path).split(".")[0] ?? ""));
   return (
-    <Fold title="Retries, time limits and the rest" count={[...entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length} isWrong={isWrong}>
+    <Fold title="Retries, time limits and other settings" count={[...entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length} isWrong={isWrong}>
       {kind === undefined || kind.settings === null || asYaml ? (
         <Text desk={desk} label="Settings" value={entity} place={{ key, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
       ) : (

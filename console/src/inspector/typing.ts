@@ -5,9 +5,9 @@
 import { cross } from "../editing/cross.ts";
 import { gesture, type Gesture } from "../editing/gestures.ts";
 import { isObject, type Json, type Path } from "../editing/values.ts";
-import { differences } from "./differences.ts";
-import { alike, decoded, isMapping, type Value } from "./values.ts";
-import { print, read, Unreadable } from "./yaml.ts";
+import { differences } from "../editing/differences.ts";
+import { alike, decoded, isMapping, type Value } from "../editing/encoding.ts";
+import { print, read, Unreadable } from "../source/yaml.ts";
 
 /** Where the value stands. `hidden` are fields of it that are edited elsewhere. `isAny`: it may be any value, and none where the text is empty. */
 export interface Place {

@@ -4,10 +4,10 @@ import { useRef, useState, type ReactElement, type SyntheticEvent } from "react"
 import { draftPath, go } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { explained } from "../wire/api.ts";
-import { begin, given, idFault, NoWorkflow, type Given } from "./beginning.ts";
-import approval from "./examples/approval.yaml?raw";
-import nightly from "./examples/nightly.yaml?raw";
-import webhook from "./examples/webhook.yaml?raw";
+import { begin, given, idFault, NoWorkflow, type Given } from "../source/beginning.ts";
+import approval from "../source/examples/approval.yaml?raw";
+import nightly from "../source/examples/nightly.yaml?raw";
+import webhook from "../source/examples/webhook.yaml?raw";
 
 const WAYS = [["empty", "Empty"], ["example", "Example"], ["paste", "Paste"], ["file", "File"]] as const;
 type Way = (typeof WAYS)[number][0];
@@ -106,7 +106,7 @@ function Changes({ findings }: { readonly findings: readonly string[] }): ReactE
   if (findings.length === 0) return null;
   return (
     <details className="making-findings">
-      <summary>{findings.length} {findings.length === 1 ? "thing is" : "things are"} not as in the export</summary>
+      <summary>{findings.length} {findings.length === 1 ? "difference" : "differences"} from the export</summary>
       <ul>{findings.map((one, place) => <li key={place}>{one}</li>)}</ul>
     </details>
   );

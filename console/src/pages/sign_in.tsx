@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement, type SyntheticEvent } from "rea
 import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";
 import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
-import { sentence } from "../ui/words/sentences.ts";
+import { sentence } from "../wire/sentences.ts";
 import { begin } from "../wire/login.ts";
 import { settings, type Login, type Settings } from "../wire/settings.ts";
 
@@ -20,15 +20,15 @@ export function SignIn({ enter, why }: { readonly enter: () => void; readonly wh
     return () => { left = true; };
   }, [attempt]);
   useEffect(() => { document.title = "Sign in · Stepless"; }, []);
-  if (error !== null) return <Failed what="You cannot sign in now." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
+  if (error !== null) return <Failed what="Could not load the sign-in page." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return null;
   const isRefused = hasToken() && !wasTaken();
   const what = found.login === null ? "key" : "sign-in";
   return (
     <main className="gate">
       <Brand size={32} />
-      <h1>{isRefused ? `The server does not take this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
-      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped or revoked." : sentence(why)}</p> : null}
+      <h1>{isRefused ? `The server rejected this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
+      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped or was revoked." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
       {hasToken() ? <p className="hint">Unsent edits are kept in this tab, and sent once you have signed in.</p> : null}
     </main>

@@ -1,11 +1,11 @@
 /** What a draft is: shared by everyone who opens it. Who wants to try something alone duplicates it; what is published is a click away. */
 import { useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { usePeople } from "../canvas/view/others.tsx";
-import { begin, given, idFault } from "../pages/beginning.ts";
+import { begin, given, idFault } from "../source/beginning.ts";
 import { draftPath, follow, go, hrefOf, versionPath } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { counted } from "../ui/words/formats.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
@@ -22,8 +22,8 @@ export default function About({ room, canEdit, close }: { readonly room: Room; r
       <div className="dialog-body about">
         <p>{nameOf(by) || "Someone"} opened it{at === "" ? "" : <> <When at={at} /></>}{origin === "" ? "" : `, from ${origin}`}. It has {counted(edits, "edit")} since.
           {" "}{others.length === 0 ? "No one else is here now." : `Also here: ${others.map(({ name }) => name).join(", ")}.`}</p>
-        <p className="quiet">Everyone who opens this draft edits the same one. It runs nowhere until it is published; runs use published versions.</p>
-        <p className="inspector-row">{newest === null ? <span className="quiet">Nothing of it is published yet.</span> : link(versionPath(room.draft, newest), `Open v${newest}, as published`)}{link(history, "Who changed what")}</p>
+        <p className="quiet">Everyone who opens this draft edits the same one. Runs use published versions only.</p>
+        <p className="inspector-row">{newest === null ? <span className="quiet">Not published yet.</span> : link(versionPath(room.draft, newest), `Open v${newest}, as published`)}{link(history, "Who changed what")}</p>
         <Duplicate room={room} canEdit={canEdit} />
       </div>
     </Dialog>

@@ -6,7 +6,7 @@ import { Bones } from "../ui/notices.tsx";
 import { explained } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import type { Conflict } from "../wire/served.ts";
-import { fieldName, valueText } from "./saying.ts";
+import { fieldName, valueText } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
 export default function Conflicts({ room, close, canEdit }: { readonly room: Room; readonly close: () => void; readonly canEdit: boolean }): ReactElement {
@@ -30,7 +30,7 @@ export default function Conflicts({ room, close, canEdit }: { readonly room: Roo
     <Dialog title="Conflicts" close={close} wide>
       <div className="dialog-body">
         {found === null ? <Bones lines={6} label="The conflicts are loading" /> : found.length === 0 ? (
-          <p role="status">No conflict waits. {room.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
+          <p role="status">No conflicts. {room.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
         ) : (
           <ul className="conflicts">
             {found.map((conflict) => (

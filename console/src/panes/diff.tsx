@@ -4,14 +4,14 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";
 import { markOf } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { sourceTexts, withoutLines, withoutSource } from "../source/changes.ts";
-import { SourceChanges } from "../source/diff.tsx";
+import { sourceTexts, withoutLines, withoutSource } from "../source/differences/source_lines.ts";
+import { SourceChanges } from "../source/differences/source_changes.tsx";
 import { titleOf } from "../source/made.ts";
 import type { Room } from "../wire/room.ts";
 import type { Against, Difference, LineChange, NodeChange } from "../wire/served.ts";
-import { LineChanges, linesDiffer, NodeChanges, type Known } from "./differences.tsx";
+import { LineChanges, linesDiffer, NodeChanges, type Known } from "../source/differences/changes.tsx";
 import { restored } from "./history.tsx";
-import { sumWords } from "./saying.ts";
+import { sumWords } from "../source/differences/texts.ts";
 import { useSettled } from "./settled.ts";
 
 const MAX_VERSIONS = 100; // in the list: older ones have an address, too
@@ -38,7 +38,7 @@ export default function DiffPane({ desk, look, room }: { readonly desk: Desk; re
     const parts = new URLSearchParams({ view: "diff", ...(next === "base" ? {} : { against: String(next) }), ...(line ? { by: "line" } : {}) });
     return `${draftPath(room.draft)}?${parts.toString()}`;
   };
-  if (error !== null) return <Failed what="The differences are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
+  if (error !== null) return <Failed what="Could not load the differences." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   const made = found?.against === against ? found.made : null;
   return (
     <section className="pane" aria-label="Differences">

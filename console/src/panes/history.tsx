@@ -3,13 +3,13 @@ import { useCallback, useEffect, useState, type ReactElement } from "react";
 import type { Look } from "../canvas/desk.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
 import { colourOf } from "../wire/people.ts";
 import type { Room } from "../wire/room.ts";
 import type { Entry } from "../wire/served.ts";
-import { changeWords } from "./saying.ts";
+import { changeWords } from "../source/differences/texts.ts";
 import { settled, useSettled } from "./settled.ts";
 
 type Target = { readonly version: number } | { readonly seq: number };
@@ -63,7 +63,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
       setSaid({ text: done ? `The draft is as it was ${name}. Undo takes that back.` : `The draft is as it was ${name} already.`, failed: false });
     }, (failed: unknown) => { setSaid({ text: explained(failed).why, failed: true }); }).finally(() => { setBusy(false); });
   };
-  if (error !== null && entries === null) return <Failed what="The history is not shown." error={error} again={() => { setError(null); read(); }} />;
+  if (error !== null && entries === null) return <Failed what="Could not load the history." error={error} again={() => { setError(null); read(); }} />;
   const canRestore = look.draft.canEdit && !isBusy;
   return (
     <section className="pane" aria-label="History">
@@ -79,7 +79,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
                 <span className="history-who" data-person={colourOf(entry.by)} aria-hidden="true">{Array.from(nameOf(entry.by))[0]?.toUpperCase()}</span>
                 <div>
                   <p><b>{nameOf(entry.by) || "someone"}</b> <span className="quiet"><When at={entry.until} /></span></p>
-                  <p className="history-what">{changeWords(entry.changes) || <span className="quiet">changed nothing that lasted</span>}</p>
+                  <p className="history-what">{changeWords(entry.changes) || <span className="quiet">made no lasting change</span>}</p>
                   {entry.refused === 0 ? null : <p className="hint">{entry.refused} {entry.refused === 1 ? "edit was" : "edits were"} refused</p>}
                 </div>
                 {place === 0 ? <span className="quiet">as it is now</span> : (

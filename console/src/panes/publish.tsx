@@ -10,7 +10,7 @@ import { explained, Refusal } from "../wire/api.ts";
 import type { Room } from "../wire/room.ts";
 import type { Difference } from "../wire/served.ts";
 import { findingsRead } from "../wire/room.ts";
-import { fieldName, sumWords } from "./saying.ts";
+import { fieldName, sumWords } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
 type Step =
@@ -58,11 +58,11 @@ export default function Publish({ desk, look, room, close, solve }: {
     <Dialog title={does} close={close}>
       <form onSubmit={publish}>
         <div className="dialog-body">
-          {newest === null ? <p className="quiet">Nothing of this workflow is published yet. This becomes version 1.</p>
+          {newest === null ? <p className="quiet">This publishes version 1, the first one.</p>
             : isSame ? <p><b>v{newest} has these nodes and settings already.</b> <span className="quiet">No new version is made: v{newest} gets this message, the text and the positions of the nodes.</span></p>
             : <Summary difference={difference} newest={newest} room={room} />}
           <Blocking desk={desk} look={look} count={errors.length} />
-          {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict waits" : "conflicts wait"} for a choice. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
+          {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict" : "conflicts"} to resolve. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
           <div>
             <label className="label" htmlFor="publish-message">Message</label>
             <textarea id="publish-message" className="field prose" rows={2} data-first value={message} placeholder="What changes, for those who read the history" onChange={(event) => { setMessage(event.target.value); }} />
@@ -107,7 +107,7 @@ function Blocking({ desk, look, count }: { readonly desk: Desk; readonly look: L
   if (count === 0) return null;
   return (
     <div className="publish-findings">
-      <p className="fault">{count === 1 ? "One error has" : `${count} errors have`} to go first.</p>
+      <p className="fault">Fix {count === 1 ? "the error" : `${count} errors`} first.</p>
       <Findings desk={desk} look={look} />
     </div>
   );
@@ -121,7 +121,7 @@ function Outcome({ step, room, solve }: { readonly step: Step; readonly room: Ro
     return (
       <div className="publish-moved" role="alert">
         <p><b>{ofFile ? "The file was changed by another program." : "Another version was published since this draft was opened."}</b></p>
-        <p>Its changes are in this draft now. Where both changed one value, that waits for your choice. Then publish again.</p>
+        <p>Its changes are in this draft now. Resolve the conflicts, if any, and publish again.</p>
         <p className="inspector-row">
           <a className="button small" href={hrefOf(path)} onClick={follow(path)}>{ofFile || newest === null ? "Differences" : `Differences to v${newest}`}</a>
           <button className="button small" type="button" onClick={solve}>Conflicts</button>

@@ -43,8 +43,8 @@ export default function SourcePane({ source, chosen, choose, note }: {
         <span className="quiet source-at" role="status">{file === "" ? "" : `${file}, `}{place === null ? "" : place[0] === place[1] ? `line ${place[0]}` : `lines ${place[0]}–${place[1]}`}</span>
       </div>
       {note === undefined ? null : <div className="source-note">{note}</div>}
-      {made.source === "" ? <p className="source-none quiet">The version does not hold the text of its source.</p> : <div ref={host} className="source-text" />}
-      {span === null && place !== null && made.source !== "" ? <p className="source-foot quiet">This node comes from a part. The version does not hold its text.</p> : null}
+      {made.source === "" ? <p className="source-none quiet">The source text of this version is not stored.</p> : <div ref={host} className="source-text" />}
+      {span === null && place !== null && made.source !== "" ? <p className="source-foot quiet">This node comes from a part whose source text is not stored.</p> : null}
     </section>
   );
 }

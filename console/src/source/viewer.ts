@@ -5,9 +5,9 @@
 import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type DecorationSet } from "@codemirror/view";
-import { colours as ofYaml } from "../panes/text/colours.ts";
-import { keys } from "../panes/text/keymap.ts";
-import { theme } from "../panes/text/theme.ts";
+import { colours as ofYaml } from "./text/colours.ts";
+import { keys } from "./text/keymap.ts";
+import { theme } from "./text/theme.ts";
 import type { Lines, Span } from "./made.ts";
 import { tokens, type Token } from "./python.ts";
 

@@ -2,7 +2,7 @@
 import { at, isObject } from "../editing/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import type { State } from "../editing/state.ts";
-import { decoded, type Value } from "../inspector/values.ts";
+import { decoded, type Value } from "../editing/encoding.ts";
 import { shortId } from "../ui/words/formats.ts";
 import { ago } from "../ui/words/times.tsx";
 import { requestPlain, requestWritten } from "../wire/api.ts";

@@ -3,7 +3,7 @@ import { useSyncExternalStore, type ReactElement } from "react";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { Status, wordOf } from "../ui/status.tsx";
 import type { Room } from "../wire/room.ts";

@@ -1,11 +1,11 @@
 /** Asks for a test run: its inputs, as a form where the entry says what they are, where it begins and where it stops. */
 import "./testruns.css";
 import { useEffect, useId, useMemo, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
-import { answerOf, fieldsOf, type Field } from "../inbox/fields.ts";
+import { answerOf, fieldsOf, type Field } from "../ui/forms/answer_fields.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { settled } from "../panes/settled.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { isMapping, type Value } from "../inspector/values.ts";
+import { isMapping, type Value } from "../editing/encoding.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
 import { findingsRead, type Room } from "../wire/room.ts";
@@ -89,12 +89,12 @@ function useRuns(workflow: string, tested: Tested | null): readonly (readonly [i
     endedRuns(workflow).then((found) => { if (!left) setRuns(found); }, () => undefined); // the one that is shown can be had nevertheless
     return () => { left = true; };
   }, [workflow]);
-  return tested === null ? runs : [[tested.id, "the test run that is shown"], ...runs];
+  return tested === null ? runs : [[tested.id, "the current test run"], ...runs];
 }
 
 function hintOf(source: string, begin: string): string {
-  if (source === "") return "With the outputs of a run that has ended, a test run can begin at a node.";
-  return begin === "" ? "" : `Nodes that do not come after ${begin} keep the outputs that they had in that run.`;
+  if (source === "") return "Choose a run that has ended to begin at a node with its outputs.";
+  return begin === "" ? "" : `Nodes that do not come after ${begin} keep their outputs from that run.`;
 }
 
 const same = (name: string): readonly [string, string] => [name, name];
@@ -122,7 +122,7 @@ function Refused({ desk, look, error, close }: { readonly desk: Desk; readonly l
   const tailOf = (path: string): string | undefined => [...look.graph.blocks.keys()].find((tail) => pathOf(look.graph, tail) === path);
   return (
     <div className="test-refused" role="alert">
-      <p className="fault">{isUnknown ? "The test run could do what a run of the published version cannot." : findings > 0 ? `${findings === 1 ? "One error has" : `${findings} errors have`} to go first.` : why}</p>
+      <p className="fault">{isUnknown ? "The test run could do what a run of the published version cannot." : findings > 0 ? `Fix ${findings === 1 ? "the error" : `${findings} errors`} first.` : why}</p>
       <p>{isUnknown ? "Pin their outputs, stop before them, or ask an admin to run or publish the draft." : findings > 0 ? "The list below the canvas has all of them." : mend}</p>
       {reasons.length === 0 ? null : <ul>{reasons.map((reason) => <li key={reason}>{reason}</li>)}</ul>}
       {paths.length === 0 ? null : (

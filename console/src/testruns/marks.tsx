@@ -3,8 +3,8 @@ import { createContext, useContext, useSyncExternalStore, type ReactElement } fr
 import type { Desk } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
 import { FITS, lineOf } from "../canvas/view/cheap.ts";
-import type { NodeSummary } from "../runs/view/types.ts";
-import { loudest, said, total } from "../runs/view/counts.ts";
+import type { NodeSummary } from "../runstate/types.ts";
+import { loudest, said, total } from "../runstate/counts.ts";
 import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { StatusMark, toneOf } from "../ui/status.tsx";
@@ -40,5 +40,5 @@ export function about(summary: NodeSummary): string {
 export function PinMark({ tail }: { readonly tail: string }): ReactElement | null {
   const testing = useContext(TestingContext);
   const isPinned = useSyncExternalStore(testing?.desk.subscribe ?? still, () => testing?.desk.view.has(`pin/${tail}`) ?? false);
-  return isPinned ? <span className="block-pin" title="Its output is pinned: test runs take it from the draft"><Icon mark="pin" size={14} /><span className="hidden">pinned</span></span> : null;
+  return isPinned ? <span className="block-pin" title="Pinned output: test runs use it"><Icon mark="pin" size={14} /><span className="hidden">pinned</span></span> : null;
 }

@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore, type ReactElement } from "re
 import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
-import { loudest, pathOf as nodeOf } from "../runs/view/counts.ts";
+import { loudest, pathOf as nodeOf } from "../runstate/counts.ts";
 import { isObject, textAt, type JsonObject } from "../editing/values.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { Icon } from "../ui/icons.tsx";

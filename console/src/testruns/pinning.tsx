@@ -22,7 +22,7 @@ export default function PinDialog({ desk, look, tests, tail, close }: {
   const take = (): void => {
     setFault("");
     outputOf(run, pathOf(look.graph, tail)).then((found) => {
-      if (found === null) setFault("This node has put out nothing in the test run that is shown, or more than can be pinned.");
+      if (found === null) setFault("This node has no output in the current test run, or its output is too large to pin.");
       else {
         setText(textOf(found.output));
         setHandle(found.handle);
@@ -64,7 +64,7 @@ export default function PinDialog({ desk, look, tests, tail, close }: {
             <div><label className="label" htmlFor="pin-exit">Leaves by</label>
               <select id="pin-exit" className="field" value={handle} onChange={(event) => { setHandle(event.target.value); }}><option value="">{exits[0]} (the first)</option>{exits.slice(1).map((exit) => <option key={exit}>{exit}</option>)}</select></div>
           )}
-          {run === "" ? null : <button className="button small pin-take" type="button" onClick={take}>Take it from the test run</button>}
+          {run === "" ? null : <button className="button small pin-take" type="button" onClick={take}>Use the output of the test run</button>}
           {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
         </div>
         <div className="dialog-foot">

@@ -4,7 +4,7 @@ import { MAX_PIN_BYTES, MAX_PINS_BYTES } from "../editing/limits.ts";
 import { pinBytes, pinsBytes } from "../editing/rules/pins.ts";
 import type { State } from "../editing/state.ts";
 import { object, type Json } from "../editing/values.ts";
-import { decoded, encoded, type Value } from "../inspector/values.ts";
+import { decoded, encoded, type Value } from "../editing/encoding.ts";
 
 /** `handle` is the exit by which the node leaves; an empty text stands for its first one. */
 export interface Pin {
@@ -34,7 +34,7 @@ export function faultOf(state: State, tail: string, output: Value, fresh: () => 
   if (size > MAX_PIN_BYTES) return `This output takes ${shown(size)} bytes. A pin has at most ${shown(MAX_PIN_BYTES)}.`;
   const others = pinsBytes(state, `pin/${tail}`);
   if (size + others <= MAX_PINS_BYTES) return null;
-  return `This output takes ${shown(size)} bytes, and the other pins of this draft ${shown(others)}. All together have at most ${shown(MAX_PINS_BYTES)}: take a pin away.`;
+  return `This output takes ${shown(size)} bytes, and the other pins of this draft ${shown(others)}. All together have at most ${shown(MAX_PINS_BYTES)}: remove a pin.`;
 }
 
 function shown(bytes: number): string {

@@ -3,8 +3,8 @@
  * the routes of the run view, whose code comes with the first test run.
  */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
-import type { RunStore, RunLook } from "../runs/view/store.ts";
-import type { NodeSummary } from "../runs/view/types.ts";
+import type { RunStore, RunLook } from "../runstate/store.ts";
+import type { NodeSummary } from "../runstate/types.ts";
 import { requestObject } from "../wire/api.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 

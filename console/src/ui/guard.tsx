@@ -1,6 +1,6 @@
 /** What is shown where a page cannot be loaded, or has stopped by an error of its own, instead of nothing. */
 import { Component, lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
-import { Bar } from "./bar.tsx";
+import { Bar } from "./bar/bar.tsx";
 import { BASE } from "./addresses.ts";
 import { loaded, NotLoaded } from "./loading.ts";
 import { Failed } from "./notices.tsx";
@@ -30,7 +30,7 @@ export class Guard extends Component<{ readonly at: string; readonly bar?: boole
   override render(): ReactNode {
     const { error } = this.state;
     if (error === null) return this.props.children;
-    const failed = <Failed what={error instanceof NotLoaded ? "This page is not loaded." : "This page has stopped."} error={error} again={reload} />;
+    const failed = <Failed what={error instanceof NotLoaded ? "Could not load this page." : "This page has stopped working."} error={error} again={reload} />;
     return this.props.bar === true ? <div className="page"><Bar at={null} />{failed}</div> : failed;
   }
 }

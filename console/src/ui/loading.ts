@@ -3,7 +3,7 @@
 /** A script or a style of a page, or of a part of one, did not come: without the network, or from a server that has another release by now. */
 export class NotLoaded extends Error {
   constructor() {
-    super("Its script did not come: the server is not reached, or has another release since this tab was opened. Check that it runs, then try again or reload the page.");
+    super("Its script could not be loaded: the server is unreachable, or was updated after this tab was opened. Check that it is running, then try again or reload the page.");
   }
 }
 

@@ -31,7 +31,7 @@ export function Fault({ error, again, children }: { readonly error: unknown; rea
 /** Above what was read before and could not be read again: why, and as of when it is. `at`: milliseconds of this machine's clock. */
 export function Stale({ error, at, again }: { readonly error: unknown; readonly at: number; readonly again?: () => void }): ReactElement {
   return (
-    <p className="stale" role="alert">{explained(error).why} What is shown is as of {new Date(at).toLocaleTimeString()}.
+    <p className="stale" role="alert">{explained(error).why} Last updated at {new Date(at).toLocaleTimeString()}.
       {again === undefined ? null : <> <button className="button small" type="button" onClick={again}>Try again</button></>}</p>
   );
 }

@@ -24,7 +24,7 @@ export function part<P extends object>(
 
 /** A part that is a dialog over the page. */
 export function dialog<P extends { readonly close: () => void }>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
-  return part(load, () => null, (notice, { close }) => <Dialog title="This dialog is not loaded" close={close}><div className="dialog-body">{notice}</div></Dialog>);
+  return part(load, () => null, (notice, { close }) => <Dialog title="Could not load this dialog" close={close}><div className="dialog-body">{notice}</div></Dialog>);
 }
 
 interface Around {

@@ -3,12 +3,12 @@ import "./version.css";
 import { useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph/graph.tsx";
 import { RunOutline } from "../runs/view/graph/outline.tsx";
-import type { NodeSummary } from "../runs/view/types.ts";
+import type { NodeSummary } from "../runstate/types.ts";
 import { titleOf, type Made } from "../source/made.ts";
 import { SourcePane } from "../source/part.tsx";
 import { Source } from "../source/source.ts";
 import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { useSmall } from "../ui/theme/switching.ts";
@@ -31,7 +31,7 @@ export default function VersionPage({ workflow, number }: { readonly workflow: s
   return (
     <div className="page whole">
       <Bar at="workflows" />
-      {error !== null ? <Failed what={`Version ${number} of ${workflow} is not shown.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
+      {error !== null ? <Failed what={`Could not load version ${number} of ${workflow}.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
         : version === null ? <Bones lines={10} label="The version is loading" /> : <Shown version={version} />}
     </div>
   );

@@ -1,5 +1,5 @@
 /** One published version: its document, its source. */
-import { graphOfDocument } from "../runs/view/graph/graphing.ts";
+import { graphOfDocument } from "../runstate/graphing.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import { isObject, textAt, type JsonObject } from "../editing/values.ts";
 import { linesRead, madeRead, type Made, type Node } from "../source/made.ts";

@@ -2,7 +2,7 @@
 import { readJson, writeJson } from "../editing/json.ts";
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { heard } from "./clock.ts";
-import { sentence } from "../ui/words/sentences.ts";
+import { sentence } from "./sentences.ts";
 import type { CallerOut } from "./contract.ts";
 
 const TOKEN = "stepless.token";
@@ -148,8 +148,8 @@ function refusal(status: number, text: string): Refusal {
   return new Refusal(status, textAt(problem, "code") || `http_${status}`, said || `The server answered ${status}.`, textAt(problem, "mend") || mendOf(status), problem);
 }
 
-const BUSY = "The server, or what stands before it, is busy or restarts. Wait a moment, then try again.";
-const MENDS: Readonly<Record<number, string>> = { 429: BUSY, 500: "The log of the server says more.", 502: BUSY, 503: BUSY, 504: BUSY };
+const BUSY = "The server or its proxy is busy or restarting. Wait a moment, then try again.";
+const MENDS: Readonly<Record<number, string>> = { 429: BUSY, 500: "See the log of the server.", 502: BUSY, 503: BUSY, 504: BUSY };
 
 /** What to do about an answer that does not say it itself. */
 function mendOf(status: number): string {
@@ -188,6 +188,6 @@ export async function invitation(): Promise<string> {
 /** What is shown of an error: why, and what to do. */
 export function explained(error: unknown): { readonly why: string; readonly mend: string } {
   if (error instanceof Refusal) return { why: sentence(error.message), mend: sentence(error.mend) };
-  if (error instanceof TypeError) return { why: "The server is not reached.", mend: "Check that it runs and that this machine is online." };
+  if (error instanceof TypeError) return { why: "Could not reach the server.", mend: "Check that it is running and that this machine is online." };
   return { why: error instanceof Error ? error.message : String(error), mend: "" };
 }

@@ -1,7 +1,7 @@
 /** What people write as JSON, on its way to the server and back: every number keeps its digits, every object the order of its keys. */
 import { readWith } from "../editing/json.ts";
 import { isList, isObject, type Json } from "../editing/values.ts";
-import { Digits, isMapping, isSequence, type Value } from "../inspector/values.ts";
+import { Digits, isMapping, isSequence, type Value } from "../editing/encoding.ts";
 
 /** The value of a text in JSON; a SyntaxError says where it is none. */
 export function valueOf(text: string): Value {

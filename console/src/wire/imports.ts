@@ -1,6 +1,6 @@
 /** Exports of other tools: recognized here, converted by the server. */
 import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
-import { decoded, isMapping, isSequence, type Value } from "../inspector/values.ts";
+import { decoded, isMapping, isSequence, type Value } from "../editing/encoding.ts";
 import { requestWritten } from "./api.ts";
 import { jsonOf } from "./exact.ts";
 

@@ -46,10 +46,10 @@ export async function finish(login: Login, query: URLSearchParams): Promise<{ re
   sessionStorage.removeItem(PENDING);
   const pending = kept === null ? null : readObject(kept);
   if (pending === null || textAt(pending, "state") === "" || query.get("state") !== textAt(pending, "state")) {
-    throw new NotSignedIn("The answer is not one to this tab. Sign in again.");
+    throw new NotSignedIn("The response does not belong to this tab. Sign in again.");
   }
   const issuer = query.get("iss");
-  if (issuer !== null && !same(issuer, login.issuer)) throw new NotSignedIn("The answer is another issuer's.");
+  if (issuer !== null && !same(issuer, login.issuer)) throw new NotSignedIn("The response comes from another issuer.");
   const code = query.get("code");
   if (code === null) throw new NotSignedIn(query.get("error_description") ?? `The issuer answered ${query.get("error") ?? "nothing"}.`);
   const tokens = await fetched(login, {
@@ -95,7 +95,7 @@ async function fetched(login: Login, fields: Readonly<Record<string, string>>, n
 export function tokensRead(login: Login, answer: JsonObject, nonce: string | null): Tokens {
   const identity = textAt(answer, "id_token");
   if (nonce !== null && identity !== "" && textAt(claimsOf(identity) ?? new Map(), "nonce") !== nonce) {
-    throw new NotSignedIn("The token is not one for this tab. Sign in again.");
+    throw new NotSignedIn("The token does not belong to this tab. Sign in again.");
   }
   const both = [textAt(answer, "access_token"), identity];
   const use = both.find((token) => isFor(login, token, ["aud"])) ?? both.find((token) => isFor(login, token, ["aud", "client_id"]));

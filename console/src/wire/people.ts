@@ -1,7 +1,7 @@
 /** The others in a draft: who they are, where their cursors are, what they have selected, what they type in and what they drag. */
 import { tailOf } from "../editing/state.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "./names.ts";
 import { dragRead, Playback } from "./drags.ts";
 
 export interface Point {

@@ -3,11 +3,11 @@ import "./list.css";
 import { useEffect, useMemo, type ReactElement } from "react";
 import { NewWorkflow } from "../pages/making.tsx";
 import { draftPath, ERRORS, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { Commands } from "../ui/commands.tsx";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
-import { nameOf, saysId } from "../ui/words/names.ts";
+import { nameOf, saysId } from "../wire/names.ts";
 import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { ORDERS, orderOf, percent, shownOf, WINDOWS, windowOf, type DraftHead, type Listed, type Order, type Window } from "./health.ts";
@@ -39,7 +39,7 @@ export default function Workflows(): ReactElement {
       <Bar at="workflows" />
       <main className="fleet">
         <div className="page-title"><h1>Workflows</h1>{found === null || isEmpty ? null : <NewWorkflow />}</div>
-        {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="The workflows are not shown." error={error} again={again} /> : (
+        {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="Could not load the workflows." error={error} again={again} /> : (
           <>
             {error === null ? null : <Stale error={error} at={found.at} again={again} />}
             {isEmpty ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
@@ -53,8 +53,8 @@ export default function Workflows(): ReactElement {
 function Empty(): ReactElement {
   return (
     <div className="empty-page">
-      <h2>There are no workflows yet</h2>
-      <p>A workflow is a graph of nodes that starts by hand, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file.</p>
+      <h2>No workflows yet</h2>
+      <p>A workflow is a graph of nodes that starts manually, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file.</p>
       <NewWorkflow />
       <Commands of={[["stepless dev", "publishes the files of its folder"], ["stepless publish refund.yaml", "publishes one file to a server"]]} />
     </div>
@@ -79,9 +79,9 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
         </select>
         <span className="head-gap" />
         <span className="fleet-count"><span className="quiet" role="status">{found.whole ? `${found.bounded ? "At least " : ""}${counted(shown.length + fresh.length, "workflow")}` : `${found.listed.length.toLocaleString("en")} so far…`}</span>
-        <button className="tool" type="button" title={`Read again; as of ${new Date(found.at).toLocaleTimeString()}`} aria-label="Read again" onClick={again}><Icon mark="refresh" /></button></span>
+        <button className="tool" type="button" title={`Refresh; last updated at ${new Date(found.at).toLocaleTimeString()}`} aria-label="Refresh" onClick={again}><Icon mark="refresh" /></button></span>
       </search>
-      {shown.length + fresh.length === 0 ? <div className="empty-page"><h2>No workflow matches</h2><p>None has {words.trim()} in its name or id.</p><button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></div> : (
+      {shown.length + fresh.length === 0 ? <div className="empty-page"><h2>No matching workflows</h2><p>None has {words.trim()} in its name or id.</p><button className="button small" type="button" onClick={() => { change({ words: "" }); }}>Show all</button></div> : (
         <table className="fleet-table">
           <thead>
             <tr>

@@ -2,7 +2,7 @@
 import { useState, type ReactElement } from "react";
 import { draftPath, follow, go, hrefOf } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
 import type { DraftHead } from "./health.ts";
@@ -31,7 +31,7 @@ export function OpenDraft({ workflow, version, draft, children }: {
         <Dialog title={`Replace the draft with v${version}?`} close={() => { setAsks(false); }}>
           <div className="dialog-body">
             <p>{nameOf(draft.created_by) || "Someone"} opened a draft of this workflow <When at={draft.created_at} />. Everyone edits that one. A draft of v{version} takes its place; its log is kept for a year.</p>
-            <p><a href={hrefOf(compare)} onClick={follow(compare)}>Compare the draft with v{version}</a> to see what would go.</p>
+            <p><a href={hrefOf(compare)} onClick={follow(compare)}>Compare the draft with v{version}</a> to see what would be lost.</p>
             <p className="fault" role="alert">{fault}</p>
           </div>
           <div className="dialog-foot">

@@ -34,11 +34,11 @@ export function Overview({ workflow }: { readonly workflow: string }): ReactElem
           </select>
         </div>
         {health.error !== null && found !== null ? <Stale error={health.error} at={health.at} again={health.again} /> : null}
-        {found === null ? health.error === null ? <Bones lines={3} label="The health is loading" /> : <Failed what="The health is not shown." error={health.error} again={health.again} /> : <Figures of={found} span={span} />}
+        {found === null ? health.error === null ? <Bones lines={3} label="The statistics are loading" /> : <Failed what="Could not load the statistics." error={health.error} again={health.again} /> : <Figures of={found} span={span} />}
       </section>
       <section aria-label="Last runs">
         <div className="workflow-line"><h2>Last runs</h2><Link to={`/?workflow=${named}`}>All runs</Link></div>
-        {runs.found === null ? runs.error === null ? <Bones lines={6} label="The runs are loading" /> : <Failed what="The runs are not shown." error={runs.error} again={runs.again} />
+        {runs.found === null ? runs.error === null ? <Bones lines={6} label="The runs are loading" /> : <Failed what="Could not load the runs." error={runs.error} again={runs.again} />
           : runs.found.runs.length === 0 ? <NoRuns workflow={workflow} /> : <LastRuns runs={runs.found.runs} />}
       </section>
     </>
@@ -61,8 +61,8 @@ function Figures({ of, span }: { readonly of: Health; readonly span: Window }): 
       <dl className="figures">
         <div><dt>Runs</dt><dd>{of.at_least ? "at least " : ""}{of.runs.toLocaleString("en")}</dd></div>
         <div><dt>Failure rate</dt><dd className={of.failure_rate !== null && of.failure_rate > 0 ? "bad" : ""}>{of.failure_rate === null ? "—" : percent(of.failure_rate)}</dd></div>
-        <div><dt title="Half of the runs that ended took no longer">p50</dt><dd>{of.p50_ms === null ? "—" : lasting(of.p50_ms)}</dd></div>
-        <div><dt title="19 of 20 runs that ended took no longer">p95</dt><dd>{of.p95_ms === null ? "—" : lasting(of.p95_ms)}</dd></div>
+        <div><dt title="Median duration">p50</dt><dd>{of.p50_ms === null ? "—" : lasting(of.p50_ms)}</dd></div>
+        <div><dt title="95th percentile of the duration">p95</dt><dd>{of.p95_ms === null ? "—" : lasting(of.p95_ms)}</dd></div>
         <div><dt title={of.usd === null ? "Only runs on AWS are billed" : undefined}>Cost</dt><dd>{of.usd === null ? "—" : dollars(of.usd)}</dd></div>
         <div><dt>Next firing</dt><dd>{of.next_at === null ? "—" : <When at={of.next_at} />}</dd></div>
       </dl>
@@ -84,7 +84,7 @@ function place(status: string): number {
 function NoRuns({ workflow }: { readonly workflow: string }): ReactElement {
   const path = workflowPath(workflow, "start");
   return (
-    <div className="empty-page"><h2>It has not run yet</h2>
+    <div className="empty-page"><h2>No runs yet</h2>
       <p>A run is one execution of this workflow. <a href={hrefOf(path)} onClick={follow(path)}>Start one here</a>, or from a shell.</p>
       <Commands of={[[`stepless start ${workflow} --input '{}'`, "with the inputs as JSON"]]} /></div>
   );

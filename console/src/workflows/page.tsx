@@ -3,10 +3,10 @@ import "./list.css";
 import "./page.css";
 import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
-import { Bar } from "../ui/bar.tsx";
+import { Bar } from "../ui/bar/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
@@ -57,13 +57,13 @@ export default function WorkflowPage({ id, tab }: { readonly id: string; readonl
   return (
     <div className="page">
       <Bar at="workflows" />
-      {error !== null ? <Failed what={`The workflow ${id} is not shown.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
+      {error !== null ? <Failed what={`Could not load the workflow ${id}.`} error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
         : found === null ? <main className="workflow"><Bones lines={9} label="The workflow is loading" /></main>
           : found.published === null ? <Unpublished id={id} draft={found.draft} />
             : (
               <main className="workflow">
                 <Head published={found.published} draft={found.draft} tab={tab} />
-                {shown === undefined ? <Said title="There is no page at this address."><p><a href={hrefOf(workflowPath(id))} onClick={follow(workflowPath(id))}>{found.published.name}</a></p></Said> : <Tab found={found.published} draft={found.draft} tab={tab} />}
+                {shown === undefined ? <Said title="Page not found."><p><a href={hrefOf(workflowPath(id))} onClick={follow(workflowPath(id))}>{found.published.name}</a></p></Said> : <Tab found={found.published} draft={found.draft} tab={tab} />}
               </main>
             )}
     </div>
@@ -86,7 +86,7 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
   const [edit, start] = [draftPath(id), workflowPath(id, "start")];
   return (
     <>
-      <nav className="workflow-way" aria-label="Way"><a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}><Icon mark="back" size={14} />Workflows</a></nav>
+      <nav className="workflow-way" aria-label="Breadcrumb"><a href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}><Icon mark="back" size={14} />Workflows</a></nav>
       <div className="workflow-head">
         <div>
           <h1>{name}</h1>

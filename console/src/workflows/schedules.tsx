@@ -5,7 +5,7 @@ import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";
@@ -17,13 +17,13 @@ type Schedule = ScheduleOut;
 
 const AGAIN_MS = 20_000;
 const CATCH_UP: Readonly<Record<string, string>> = {
-  skip: "Instants that were missed start no run.", last: "Of instants that were missed, the last one starts a run.", all: "Each instant that was missed starts a run.",
+  skip: "Missed firings start no run.", last: "Of missed firings, the last one starts a run.", all: "Each missed firing starts a run.",
 };
 
 export function Schedules({ workflow }: { readonly workflow: string }): ReactElement {
   const path = `/workflows/${encodeURIComponent(workflow)}/schedules`;
   const { found, at, error, again } = usePolled<{ readonly schedules: readonly Schedule[] }>(path, AGAIN_MS);
-  if (found === null) return error === null ? <Bones lines={6} label="The schedules are loading" /> : <Failed what="The schedules are not shown." error={error} again={again} />;
+  if (found === null) return error === null ? <Bones lines={6} label="The schedules are loading" /> : <Failed what="Could not load the schedules." error={error} again={again} />;
   return (
     <section aria-label="Schedules">
       {error === null ? null : <Stale error={error} at={at} again={again} />}
@@ -52,7 +52,7 @@ function Line({ one, path, again }: { readonly one: Schedule; readonly path: str
     requestPlain("POST", `${path}/${verb}`, {}).then((answer) => {
       const made = answer as { readonly run_id?: string; readonly started?: readonly string[] };
       if (verb === "fire") setSaid({ text: "A run was started.", failed: false, run: made.run_id ?? null });
-      else setSaid({ text: (made.started ?? []).length === 0 ? "It fires again." : `It fires again. ${counted((made.started ?? []).length, "run")} started for instants of the pause.`, failed: false, run: null });
+      else setSaid({ text: (made.started ?? []).length === 0 ? "The schedule is resumed." : `The schedule is resumed. ${counted((made.started ?? []).length, "run")} started for missed firings.`, failed: false, run: null });
       again();
     }, (error: unknown) => {
       const { why, mend } = explained(error);
@@ -94,7 +94,7 @@ function Run({ id }: { readonly id: string }): ReactElement {
 }
 
 function Upcoming({ at }: { readonly at: readonly string[] }): ReactElement {
-  if (at.length === 0) return <p className="quiet">No next time is known: it never fires again, or its first firing is yet to come.</p>;
+  if (at.length === 0) return <p className="quiet">No next firing is known: there is none, or the first is still to be scheduled.</p>;
   return (
     <ol className="upcoming" aria-label="Next times">
       {at.map((one, place) => <li key={one}><time dateTime={one}>{new Date(one).toLocaleString(undefined, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", ...(place === 0 ? { timeZoneName: "short" } : {}) })}</time>{place === 0 ? <span className="quiet"> {ago(Date.parse(one), serverNow())}</span> : null}</li>)}
@@ -119,7 +119,7 @@ function Pausing({ one, path, close }: { readonly one: Schedule; readonly path: 
     <Dialog title={`Pause ${one.node}?`} close={() => { close(false); }}>
       <form onSubmit={submit}>
         <div className="dialog-body">
-          <p>It starts no runs until it is resumed, also after a new version is published. {CATCH_UP[one.catch_up ?? "skip"]}</p>
+          <p>It starts no runs until it is resumed, even after a new version is published. {CATCH_UP[one.catch_up ?? "skip"]}</p>
           <label><span className="label">Reason (required), shown to everyone</span><textarea className="field prose" rows={2} maxLength={2_000} required data-first value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
           <p className="fault" role="alert">{fault}</p>
         </div>

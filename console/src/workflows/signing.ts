@@ -16,7 +16,7 @@ export async function signedHeaders(hook: Pick<Hook, "scheme" | "header">, secre
   const seconds = Math.floor(nowMs / 1_000);
   switch (hook.scheme) {
     case "none": return [];
-    case "other": throw new SyntaxError("This page cannot sign by this scheme.");
+    case "other": throw new SyntaxError("This page does not support this signature scheme.");
     case "bearer": return [["Authorization", `Bearer ${printable(secret)}`]];
     case "hmac":
     case "stripe": return [[hook.header, `t=${seconds},v1=${hex(await mac(utf8(secret), `${seconds}.${body}`))}`]];

@@ -1,7 +1,7 @@
 /** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
 import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
 import { textAt } from "../editing/values.ts";
-import { isMapping, type Value } from "../inspector/values.ts";
+import { isMapping, type Value } from "../editing/encoding.ts";
 import { go, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { faultsOf, formOf, NO_FAULTS, typedOf, valueOf, type Faults, type FormField } from "../ui/forms/schema_fields.ts";
 import { SchemaForm } from "../ui/forms/schema_form.tsx";
@@ -28,7 +28,7 @@ export function Start({ workflow, entries }: { readonly workflow: string; readon
           <select className="field" value={entry?.id} onChange={(event) => { choose(event.target.value); }}>{entries.map(({ id, kind }) => <option key={id} value={id}>{id === kind ? id : `${id} (${kind})`}</option>)}</select>
         </label>
       )}
-      {entry === null || entry.kind === "manual" ? null : <p className="hint">A {entry.kind} starts this entry by itself. Started by hand, its output is what you give here.</p>}
+      {entry === null || entry.kind === "manual" ? null : <p className="hint">A {entry.kind} starts this entry by itself. Started manually, it outputs the value below.</p>}
       <Inputs key={entry?.id} workflow={workflow} entry={entry} several={entries.length > 1} />
     </section>
   );
@@ -70,7 +70,7 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
   const last = (): void => {
     setSaid("");
     lastInputs(workflow).then((inputs) => {
-      if (inputs === undefined) setSaid("There is no run yet whose inputs could be used.");
+      if (inputs === undefined) setSaid("There is no earlier run to take inputs from.");
       else fill(inputs);
     }, (error: unknown) => { setSaid(explained(error).why); });
   };
@@ -108,7 +108,7 @@ function Inputs({ workflow, entry, several }: { readonly workflow: string; reado
             <textarea className="field" rows={Math.min(20, Math.max(6, json.split("\n").length + 1))} spellCheck={false} value={json} onChange={(event) => { setJson(event.target.value); }} aria-invalid={faults.whole.length > 0} /></label>
         )}
       <label className="start-words"><span className="label">Keywords, to find the run by</span><input className="field" value={words} placeholder="customer:c-17" autoComplete="off" spellCheck={false} onChange={(event) => { setWords(event.target.value); }} /></label>
-      <div role="alert">{faults.whole.map((one) => <p className="fault" key={one}>{one}</p>)}{faults.byField.size > 0 ? <p className="fault">No run was started: {faults.byField.size === 1 ? "one field does" : `${faults.byField.size} fields do`} not fit.</p> : null}</div>
+      <div role="alert">{faults.whole.map((one) => <p className="fault" key={one}>{one}</p>)}{faults.byField.size > 0 ? <p className="fault">Not started: {faults.byField.size === 1 ? "one field is" : `${faults.byField.size} fields are`} invalid.</p> : null}</div>
       <button className="button first" type="submit" disabled={busy}>{busy ? "Starting…" : "Start the run"}</button>
     </form>
   );

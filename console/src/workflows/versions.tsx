@@ -1,11 +1,11 @@
 /** What was published, by whom and why; and what differs between any two versions. */
 import { useEffect, useState, type ReactElement } from "react";
-import { LineChanges, linesDiffer, NodeChanges } from "../panes/differences.tsx";
-import { sumWords } from "../panes/saying.ts";
-import { sourceTexts, withoutLines, withoutSource } from "../source/changes.ts";
-import { SourceChanges } from "../source/diff.tsx";
+import { LineChanges, linesDiffer, NodeChanges } from "../source/differences/changes.tsx";
+import { sumWords } from "../source/differences/texts.ts";
+import { sourceTexts, withoutLines, withoutSource } from "../source/differences/source_lines.ts";
+import { SourceChanges } from "../source/differences/source_changes.tsx";
 import { follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
-import { nameOf } from "../ui/words/names.ts";
+import { nameOf } from "../wire/names.ts";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
@@ -50,7 +50,7 @@ function List({ workflow, draft }: { readonly workflow: string; readonly draft: 
     return () => { leaving.abort(); };
   }, [workflow, before, attempt]);
   const again = (): void => { setError(null); setAttempt(attempt + 1); };
-  if (found === null) return error === null ? <Bones lines={8} label="The versions are loading" /> : <Failed what="The versions are not shown." error={error} again={again} />;
+  if (found === null) return error === null ? <Bones lines={8} label="The versions are loading" /> : <Failed what="Could not load the versions." error={error} again={again} />;
   const next = found.next_before;
   return (
     <section aria-label="Versions">
@@ -113,7 +113,7 @@ function Compared({ workflow, newest, from, to, byLine }: {
         <span className="quiet" role="status">{made === null ? "" : sumWords(made.nodes, made.document.length) || "No node changed"}</span>
         <a className="button small" href={hrefOf(list)} onClick={follow(list)}>All versions</a>
       </div>
-      {error !== null ? <Failed what="The differences are not shown." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
+      {error !== null ? <Failed what="Could not load the differences." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />
         : made === null ? <Bones lines={10} label="The differences are loading" /> : <Changes made={made} byLine={byLine} />}
     </section>
   );

@@ -34,7 +34,7 @@ function Line({ hook }: { readonly hook: Hook }): ReactElement {
     <li className="hook">
       <div className="schedule-head"><h2><Icon mark="webhook" /> {hook.id}</h2><span className="head-gap" /><button className="button small" type="button" aria-expanded={tries} onClick={() => { setTries(!tries); }}>Try it</button></div>
       <p className="hook-address"><span className="word">{hook.methods.join(", ")}</span><code>{address}</code><CopyButton text={address} what="the address" /></p>
-      <p className="quiet">The sender proves itself by {hook.scheme === "none" ? "nothing: it is " : ""}{SCHEMES[hook.scheme]}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The answer is the response of the run." : "It is answered at once, before the run ends."}</p>
+      <p className="quiet">Authentication: {SCHEMES[hook.scheme]}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The response is that of the run." : "It responds at once, before the run ends."}</p>
       {hook.schema === null || tries ? null : <JsonView value={readJson(JSON.stringify(hook.schema))} label="Schema of the body" />}
       {tries ? <Try hook={hook} address={address} /> : null}
     </li>
@@ -62,12 +62,12 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
     setBusy(true);
     setFault("");
     send(hook, { address, method, query, body: bodiless ? "" : body, secret: given }).then(setAnswer, (error: unknown) => {
-      setFault(error instanceof SyntaxError ? error.message : "The server is not reached.");
+      setFault(error instanceof SyntaxError ? error.message : "Could not reach the server.");
     }).finally(() => { setBusy(false); });
   };
-  if (hook.scheme === "other") return <p className="hint">This page does not sign by this scheme. On the command line: <code>{`stepless hooks try ${hook.path}`}</code></p>;
+  if (hook.scheme === "other") return <p className="hint">This page does not support this signature scheme. On the command line: <code>{`stepless hooks try ${hook.path}`}</code></p>;
   const isSigned = hook.scheme !== "none" && hook.scheme !== "bearer";
-  if (isSigned && !canSign()) return <p className="fault">This page cannot sign: browsers allow it over https, and on the machine itself, only.</p>;
+  if (isSigned && !canSign()) return <p className="fault">This page cannot sign: browsers allow it only over HTTPS and on localhost.</p>;
   return (
     <form className="try" onSubmit={submit} aria-label={`Try ${hook.id}`}>
       <div className="try-line">
@@ -76,7 +76,7 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
         {hook.scheme === "none" ? null : (
           <div><label className="label" htmlFor={`${id}-secret`}>{hook.scheme === "bearer" ? "Token" : "Secret"}{hook.secret === "" ? "" : ` (${hook.secret})`}</label>
             <input id={`${id}-secret`} ref={secret} className="field" type="password" autoComplete="off" spellCheck={false} aria-describedby={`${id}-kept`} />
-            <p id={`${id}-kept`} className="hint">{isSigned ? "Stays in this page: only the signature is sent, and nothing is kept." : "Sent to this webhook only, as its sender does, and not kept."}</p></div>
+            <p id={`${id}-kept`} className="hint">{isSigned ? "Neither stored nor sent: only the signature is sent." : "Sent to this webhook only, and not stored."}</p></div>
         )}
       </div>
       {bodiless ? null : <label><span className="label">Body</span><textarea className="field" rows={Math.min(16, Math.max(4, body.split("\n").length))} spellCheck={false} value={body} onChange={(event) => { setBody(event.target.value); }} /></label>}

@@ -11,7 +11,7 @@ import type { Gesture } from "../../src/editing/gestures.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { snapshot } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values.ts";
-import { print, read } from "../../src/inspector/yaml.ts";
+import { print, read } from "../../src/source/yaml.ts";
 import type { Spot } from "../../src/canvas/layout/placing.ts";
 import { Alone, block, counted, edge, KINDS, USUAL } from "./drafts.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { given, idFault, idLike, named, NoWorkflow } from "../../src/pages/beginning.ts";
+import { given, idFault, idLike, named, NoWorkflow } from "../../src/source/beginning.ts";
 import { jsonOf } from "../../src/wire/exact.ts";
 
 test("an id is what the server takes for one, and a name becomes one", () => {

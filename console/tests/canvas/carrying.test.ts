@@ -8,7 +8,7 @@ import { run } from "../../src/canvas/commands.ts";
 import type { Write } from "../../src/editing/effects.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { object } from "../../src/editing/values.ts";
-import { read } from "../../src/inspector/yaml.ts";
+import { read } from "../../src/source/yaml.ts";
 import { Alone, counted, deskOf, USUAL } from "./drafts.ts";
 
 const note = (tail: string, x: number, text: string, more: readonly (readonly [string, string | number])[] = []): Write => ["put", `note/${tail}`, object([["x", x], ["y", 8], ["text", text], ...more])];

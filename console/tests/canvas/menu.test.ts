@@ -6,7 +6,7 @@ import { itemsFor } from "../../src/canvas/menu/items.ts";
 import type { Desk } from "../../src/canvas/desk.ts";
 import { object } from "../../src/editing/values.ts";
 import { gesture } from "../../src/editing/gestures.ts";
-import { read } from "../../src/inspector/yaml.ts";
+import { read } from "../../src/source/yaml.ts";
 import { jsonOf } from "../../src/wire/exact.ts";
 import { foreign } from "../../src/wire/imports.ts";
 import { Alone, block, deskOf, USUAL } from "./drafts.ts";

@@ -19,7 +19,7 @@ test("the runs of a group are listed by their status, and by their error where t
 test("groups that are not shown are told", () => {
   const found = { errors: Array.from({ length: 200 }), group_count: 312, count: 4_000, at_least: false, unsure: false };
   assert.equal(saidOf(found), "4,000 failures; the first 200 of 312 groups are shown");
-  assert.equal(saidOf({ ...found, group_count: 200, at_least: true, unsure: true }), "At least 4,000 failures in 200 groups; some may have been run again since");
+  assert.equal(saidOf({ ...found, group_count: 200, at_least: true, unsure: true }), "At least 4,000 failures in 200 groups; some may have been rerun since");
   assert.equal(saidOf({ ...found, errors: [], group_count: 0, count: 0 }), "");
 });
 

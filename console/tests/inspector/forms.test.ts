@@ -9,7 +9,7 @@ import { at, object, type Json } from "../../src/editing/values.ts";
 import { entering, numberOf, scalarOf, shownScalar } from "../../src/inspector/forms/entering.ts";
 import { fieldsOf, fits, isReference, settingsOf, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
 import { inside, placedIn, within } from "../../src/inspector/forms/placing.ts";
-import { decoded, Digits, type Value } from "../../src/inspector/values.ts";
+import { decoded, Digits, type Value } from "../../src/editing/encoding.ts";
 import type { Finding } from "../../src/wire/room.ts";
 
 const DURATION = { type: "string", examples: ["90s", "15m"], pattern: "^x" };

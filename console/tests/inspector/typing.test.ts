@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, middle } from "../../src/inspector/differences.ts";
+import { differences, middle } from "../../src/editing/differences.ts";
 import { begun, renewed, typing, type Place, type Typed } from "../../src/inspector/typing.ts";
-import { decoded, Digits, encoded, type Value } from "../../src/inspector/values.ts";
-import { print, read, Unreadable } from "../../src/inspector/yaml.ts";
+import { decoded, Digits, encoded, type Value } from "../../src/editing/encoding.ts";
+import { print, read, Unreadable } from "../../src/source/yaml.ts";
 import { gesture } from "../../src/editing/gestures.ts";
 import { readJson } from "../../src/editing/json.ts";
 import { Entities } from "../../src/editing/state.ts";

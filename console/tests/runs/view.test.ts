@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject } from "../../src/editing/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
-import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runs/view/counts.ts";
-import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
+import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runstate/counts.ts";
+import { graphOfDocument } from "../../src/runstate/graphing.ts";
 import { scaled, ticksOf } from "../../src/runs/view/timeline/scale.ts";
-import type { NodeSummary } from "../../src/runs/view/types.ts";
+import type { NodeSummary } from "../../src/runstate/types.ts";
 import { Dice } from "../dice.ts";
 
 function node(path: string, counts: Readonly<Record<string, number>>, failed: readonly string[] = [], exits: Readonly<Record<string, number>> = {}): NodeSummary {
@@ -22,7 +22,7 @@ test("one failure of 5,000 is said to be one", () => {
 });
 
 test("an instance has a path, a name, and its turns", () => {
-  assert.deepEqual([pathOf("x@l[3]@m[1]"), nameOf("x@l[3]@m[1]"), turnsOf("x@l[3]@m[1]"), turnsOf("x")], ["x@l@m", "x", "l, turn 3 · m, turn 1", ""]);
+  assert.deepEqual([pathOf("x@l[3]@m[1]"), nameOf("x@l[3]@m[1]"), turnsOf("x@l[3]@m[1]"), turnsOf("x")], ["x@l@m", "x", "l, iteration 3 · m, iteration 1", ""]);
 });
 
 test("a container knows the failures inside it, at any depth", () => {

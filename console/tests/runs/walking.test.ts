@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { readObject, writeDigits } from "../../src/editing/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
 import { judgedOf, loopedOf, toldOf, turnOf, writtenIn } from "../../src/runs/view/node/told.ts";
-import { graphOfDocument } from "../../src/runs/view/graph/graphing.ts";
+import { graphOfDocument } from "../../src/runstate/graphing.ts";
 import { moved } from "../../src/runs/view/timeline/scale.ts";
 import { nextBegun, stepped } from "../../src/runs/view/graph/walking.ts";
-import type { NodeSummary, RunEvent } from "../../src/runs/view/types.ts";
+import type { NodeSummary, RunEvent } from "../../src/runstate/types.ts";
 import { inOwnZone } from "../../src/ui/words/instants.ts";
 
 const DOCUMENT = readObject(JSON.stringify({

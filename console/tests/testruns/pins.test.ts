@@ -6,7 +6,7 @@ import { MAX_PIN_BYTES } from "../../src/editing/limits.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values.ts";
-import type { Value } from "../../src/inspector/values.ts";
+import type { Value } from "../../src/editing/encoding.ts";
 import { faultOf, pinned, pinOf } from "../../src/testruns/pins.ts";
 import { textOf, valueOf } from "../../src/wire/exact.ts";
 import { Alone, counted, KINDS } from "../canvas/drafts.ts";

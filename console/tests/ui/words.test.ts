@@ -1,7 +1,7 @@
 /** Instants and sentences as people read them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sentence } from "../../src/ui/words/sentences.ts";
+import { sentence } from "../../src/wire/sentences.ts";
 import { ago } from "../../src/ui/words/times.tsx";
 
 const HOUR = 3_600_000;

@@ -64,7 +64,7 @@ def head_of(world: World, message: Message, now_ms: int) -> RunHead | None:
 def not_erased(head: RunHead) -> RunHead:
     """The header of a run that a start has found. Raises `Conflict` (run_erased): an erased run does not begin again."""
     if head.status == ERASED:
-        message = f"this start created the run {head.run_id}, which was erased"
+        message = f"this idempotency key belongs to the run {head.run_id}, which was erased"
         raise Conflict(message, code="run_erased", mend="use another idempotency key for a new run", run_id=head.run_id)
     return head
 

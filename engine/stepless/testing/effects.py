@@ -40,7 +40,7 @@ def named(steps: Steps) -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     for step, fake in steps.items():
         if not isinstance(step, Step | str):
-            raise ConfigError(f"{step!r:.80} is no step", mend="write the step itself, or its name")
+            raise ConfigError(f"{step!r:.80} is not a step", mend="write the step itself, or its name")
         found[step.name if isinstance(step, Step) else step] = fake if callable(fake) else _returning(fake)
     return found
 

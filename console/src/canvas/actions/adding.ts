@@ -104,7 +104,7 @@ export function targets(state: State, source: string): string[] {
 export function nameFault(state: State, parent: string | null, tail: string | null, name: string): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name)) return "A name has letters, digits, _ and -, begins with a letter or _, and has at most 64 characters.";
   const taken = state.found(namedIn(parent, name)).some((key) => key !== `block/${tail ?? ""}`);
-  return taken ? `Another node here is named ${name}.` : null;
+  return taken ? `Another node in this body is named ${name}.` : null;
 }
 
 function blockNamed(name: string, type: string, parent: string | null, order: string): Entity {

@@ -4,7 +4,7 @@ import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { spread } from "../../editing/orders.ts";
 import type { State } from "../../editing/state.ts";
 import { EMPTY, object, type Json } from "../../editing/values.ts";
-import { encoded, escaped, isMapping, isSequence, type Value } from "../../inspector/values.ts";
+import { encoded, escaped, isMapping, isSequence, type Value } from "../../editing/encoding.ts";
 import { ERROR, SOURCE } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kinds } from "../model/kinds.ts";

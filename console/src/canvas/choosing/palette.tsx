@@ -38,7 +38,7 @@ export function Palette({ desk, canEdit }: { readonly desk: Desk; readonly canEd
           </ul>
         </section>
       ))}
-      {found.length === 0 ? <p className="hint">No kind is named like this.</p> : null}
+      {found.length === 0 ? <p className="hint">No matching kinds.</p> : null}
     </nav>
   );
 }

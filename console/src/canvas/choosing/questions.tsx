@@ -29,15 +29,15 @@ export function Questions({ desk, look, draft }: { readonly desk: Desk; readonly
   };
   switch (question.is) {
     case "add":
-      return <Picker key="add" title="Add a node" empty="No kind is named like this." choices={kindsOf(desk)} close={close}
+      return <Picker key="add" title="Add a node" empty="No matching kinds." choices={kindsOf(desk)} close={close}
         choose={({ key }) => { done(() => { addAsked(desk, question, key); }); }} />;
     case "connect":
       return <Connecting key={question.handle} desk={desk} look={look} from={question.from} handle={question.handle} close={close} done={done} />;
     case "search":
-      return <Picker key="search" title="Find a node" empty="No node is named like this." choices={nodesOf(look, null)} close={close}
+      return <Picker key="search" title="Find a node" empty="No matching nodes." choices={nodesOf(look, null)} close={close}
         choose={({ key }) => { done(() => { desk.select([key], true); }); }} />;
     case "commands":
-      return <Picker key="commands" title="Commands and nodes" empty="Neither a command nor a node is named like this." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
+      return <Picker key="commands" title="Commands and nodes" empty="No matching commands or nodes." choices={[...COMMANDS, ...nodesOf(look, null)]} close={close}
         choose={({ key }) => { done(() => { if (key.startsWith("run ")) run(desk, key.slice(4) as Action); else desk.select([key], true); }); }} />;
     case "menu":
       return <CanvasMenu key={`${question.x} ${question.y}`} desk={desk} look={look} draft={draft} question={question} close={close} />;
@@ -71,13 +71,13 @@ function Connecting({ desk, look, from, handle, close, done }: {
   const own = block.exits.filter((exit) => exit !== ERROR);
   if (handle === null && own.length > 1) {
     const choices = block.exits.map((exit): Choice => ({ key: exit, title: exit, more: exit === ERROR ? "after the last attempt has failed" : "", mark: null }));
-    return <Picker title={`Connect ${block.id}: by which exit?`} empty="It has no exit of this name." choices={choices} close={close}
+    return <Picker title={`Connect ${block.id}: choose an exit`} empty="No matching exits." choices={choices} close={close}
       choose={({ key }) => { desk.change({ question: { is: "connect", from, handle: key } }); }} />;
   }
   const exit = handle ?? own[0] ?? SOURCE;
   const others: Choice[] = handle === null && block.exits.includes(ERROR) && exit !== ERROR
-    ? [{ key: "", title: "From the exit error …", more: "what follows a failure", mark: null }] : [];
-  return <Picker title={`Connect ${block.id}${exit === SOURCE ? "" : `.${exit}`} to`} empty="No node of this body is named like this." close={close}
+    ? [{ key: "", title: "From the exit error …", more: "on failure", mark: null }] : [];
+  return <Picker title={`Connect ${block.id}${exit === SOURCE ? "" : `.${exit}`} to`} empty="No matching nodes in this body." close={close}
     choices={[...nodesOf(look, new Set(targets(desk.view, from))), ...others]}
     choose={({ key }) => {
       if (key === "") desk.change({ question: { is: "connect", from, handle: ERROR } });
@@ -102,6 +102,6 @@ const COMMANDS: readonly Choice[] = ([
   ["add", "Add a node", "A"], ["note", "Add a note", "N"], ["connect", "Connect the selected node", "C"], ["search", "Find a node", "⌘ F"], ["rename", "Rename the selected node", "F2"],
   ["duplicate", "Duplicate what is selected", "⌘ D"], ["delete", "Delete what is selected", "Del"], ["disable", "Disable or enable what is selected", "D"],
   ["test", "Test run", "⌘ Enter"], ["testTo", "Run to the selected node", "R"], ["testFrom", "Run from the selected node", "⇧ R"], ["pin", "Pin the output of the selected node", "P"],
-  ["tidy", "Give back to the layout", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
+  ["tidy", "Reset position", "T"], ["selectAll", "Select all", "⌘ A"], ["undo", "Undo", "⌘ Z"], ["redo", "Redo", "⇧ ⌘ Z"],
   ["about", "About this draft: who opened it, the published version, duplicate", ""], ["fit", "Fit all", "1"], ["reset", "Size 100 %", "0"], ["keys", "List the keys", "?"],
 ] as const).map(([action, title, keys]) => ({ key: `run ${action}`, title, more: "", mark: null, keys: keyNames(keys) }));

@@ -5,7 +5,7 @@ import { gesture } from "../../editing/gestures.ts";
 import type { Desk, Look } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
-import type { Value } from "../../inspector/values.ts";
+import type { Value } from "../../editing/encoding.ts";
 
 type Carrying = typeof import("./carrying.ts");
 
@@ -89,7 +89,7 @@ export class Clipboard {
         if (this.take(carrying, document, parent)) this.desk.remark(saidOf(name, findings));
       }
     } catch (error) {
-      this.desk.remark(error instanceof carrying.Unreadable ? `What was pasted is neither YAML nor JSON: ${error.message}` : `It was not pasted. ${explained(error).why} ${explained(error).mend}`);
+      this.desk.remark(error instanceof carrying.Unreadable ? `The pasted text is neither YAML nor JSON: ${error.message}` : `Could not paste. ${explained(error).why} ${explained(error).mend}`);
     }
   }
 
@@ -101,7 +101,7 @@ export class Clipboard {
     const begun = graph.blocks.size === 0 && made !== null ? settings(this.desk.view, value, this.desk.fresh) : [];
     const tails = made?.tails ?? [];
     if (tails.length + beside.tails.length === 0) {
-      this.desk.remark("What was pasted has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
+      this.desk.remark("The pasted text has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
       return false;
     }
     if (!this.desk.edit(gesture([...begun, ...(made?.gesture.writes ?? []), ...beside.gesture.writes]))) return false;
@@ -115,7 +115,7 @@ function printed(carrying: Carrying, { graph, selected, notes, chosen, draft }: 
 }
 
 function saidOf(name: string, findings: readonly string[]): string {
-  if (findings.length === 0) return `Converted from ${name}: everything was.`;
+  if (findings.length === 0) return `Converted from ${name} without differences.`;
   const [first = ""] = findings;
-  return `Converted from ${name}. ${findings.length === 1 ? first : `${findings.length} things are not as they were there: ${first}`}`;
+  return `Converted from ${name}. ${findings.length === 1 ? first : `${findings.length} differences from the export: ${first}`}`;
 }

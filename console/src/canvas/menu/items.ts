@@ -41,7 +41,7 @@ function ofBlock({ selected, graph }: Pick<Look, "selected" | "graph">): readonl
   ];
 }
 
-const TIDY: Item = { key: "tidy", title: "Give back to the layout", keys: "T" };
+const TIDY: Item = { key: "tidy", title: "Reset position", keys: "T" };
 
 function ofMany({ selected, chosen, graph }: Pick<Look, "selected" | "chosen" | "graph">): readonly (readonly Item[])[] {
   const anyOn = [...selected].some((tail) => graph.blocks.get(tail)?.enabled !== false);

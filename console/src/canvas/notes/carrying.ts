@@ -2,7 +2,7 @@
 import type { Write } from "../../editing/effects.ts";
 import { gesture } from "../../editing/gestures.ts";
 import type { Json } from "../../editing/values.ts";
-import { Digits, isMapping, isSequence, type Value } from "../../inspector/values.ts";
+import { Digits, isMapping, isSequence, type Value } from "../../editing/encoding.ts";
 import type { Pasted } from "../actions/pasting.ts";
 import type { Fresh } from "../model/keys.ts";
 import { isColour, LEAST_HEIGHT, LEAST_WIDTH, MAX_NOTE_CHARACTERS, NOTE_HEIGHT, NOTE_WIDTH, type Notes } from "./notes.ts";

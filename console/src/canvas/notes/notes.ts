@@ -3,7 +3,7 @@ import type { Entity, Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { NOTES, type State } from "../../editing/state.ts";
 import { isObject, object, textAt, type Json } from "../../editing/values.ts";
-import { middle } from "../../inspector/differences.ts";
+import { middle } from "../../editing/differences.ts";
 import type { Bounds } from "../layout/placing.ts";
 import type { Fresh } from "../model/keys.ts";
 

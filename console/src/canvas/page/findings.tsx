@@ -5,7 +5,7 @@ import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Mend } from "../../inspector/mending.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
-import { nameOf } from "../../ui/words/names.ts";
+import { nameOf } from "../../wire/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
 import type { Desk, Look } from "../desk.ts";
 
@@ -61,7 +61,7 @@ export function Tidings({ desk, look, room }: { readonly desk: Desk; readonly lo
       )}
       {listed.length === 0 ? null : (
         <li>
-          <span>{listed.length} {listed.length === 1 ? "edit was" : "edits were"} made in a draft that is gone.</span>
+          <span>{listed.length} {listed.length === 1 ? "edit was" : "edits were"} made in a draft that no longer exists.</span>
           <button className="button small" type="button" onClick={() => { for (const one of listed) session.apply(one); }}>Apply here</button>
           <button className="button small danger" type="button" onClick={() => { for (const one of listed) session.discard(one); }}>Discard</button>
         </li>
@@ -79,24 +79,24 @@ export function Tidings({ desk, look, room }: { readonly desk: Desk; readonly lo
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  gone: "deleted what you were changing", taken_along: "deleted a node that one of your edges was tied to", changed_since: "changed it since: your undo would overwrite that",
+  gone: "deleted the item that you were changing", taken_along: "deleted a node that one of your edges was tied to", changed_since: "changed it since: your undo would overwrite that",
   superseded: "replaced the text that you were typing in",
 };
 
-const TOO_MUCH = "This is too much for one step: change it as text, in the YAML pane.";
+const TOO_MUCH = "This change is too large for one step: make it in the YAML pane.";
 
 const CODES: Readonly<Record<string, string>> = {
-  name_taken: "Another node here has this name.", already_there: "This is there already.", other_body: "An edge joins two nodes of one body only.",
-  pin_too_large: "The output is too large for a pin.", pins_too_large: "The pins of this draft hold as much as they can.",
-  parent_cycle: "A container cannot be inside itself.", not_allowed: "This cannot be changed.", too_many_blocks: "The draft has as many nodes as it can have.",
+  name_taken: "Another node in this body has this name.", already_there: "This already exists.", other_body: "An edge can only connect two nodes of the same body.",
+  pin_too_large: "The output is too large for a pin.", pins_too_large: "The pins of this draft have reached their size limit.",
+  parent_cycle: "A container cannot be inside itself.", not_allowed: "This cannot be changed.", too_many_blocks: "The draft has reached its limit of nodes.",
   too_deep: "Containers cannot be nested deeper.",
-  value_too_deep: "A value is nested too deep.", no_text: "A text has half of a character: it would not be stored as it is.",
-  malformed: "The server could not read this change.", gesture_too_large: TOO_MUCH, too_large: TOO_MUCH, gone: "What this would change is gone.",
-  superseded: "The text was replaced meanwhile.", changed_since: "It was changed since: this would overwrite it.", taken_along: "An edge of yours went with a node that was deleted.",
+  value_too_deep: "A value is nested too deeply.", no_text: "A text has an unpaired surrogate, which cannot be stored.",
+  malformed: "The server could not read this change.", gesture_too_large: TOO_MUCH, too_large: TOO_MUCH, gone: "The item to change no longer exists.",
+  superseded: "The text was replaced meanwhile.", changed_since: "It has changed since: this would overwrite the change.", taken_along: "Your edge was deleted with its node.",
 };
 
 function explained({ code, by }: Report): string {
   const verb = WORDS[code];
   if (by !== null && verb !== undefined) return `${nameOf(by)} ${verb}.`;
-  return CODES[code] ?? `It was not done: ${code}.`;
+  return CODES[code] ?? `The change was rejected: ${code}.`;
 }

@@ -196,7 +196,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
       onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
       onPointerLeave={() => { room.line.at({ cursor: null }); }} onContextMenu={(event) => { openMenu(desk, event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })); }}>
-      <span id="canvas-keys" className="hidden">Tab walks the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
+      <span id="canvas-keys" className="hidden">Tab moves through the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
       <NoteDesk value={desk}>
       <ReactFlow<AnyNode, WireEdge>
         nodes={allNodes} edges={shownEdges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}

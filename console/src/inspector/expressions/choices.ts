@@ -26,7 +26,7 @@ export class Choices {
     this.list.id = "choices";
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", "What can stand here");
+    this.list.setAttribute("aria-label", "Suggestions");
     this.list.addEventListener("mousedown", (event) => { // before the field loses the focus
       event.preventDefault();
       const row = event.target instanceof Element ? event.target.closest("li") : null;

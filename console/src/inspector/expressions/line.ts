@@ -5,8 +5,8 @@
 import { insertNewline } from "@codemirror/commands";
 import { Annotation, Compartment, EditorState, Prec, RangeSetBuilder, type Range } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, placeholder, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
-import { keys } from "../../panes/text/keymap.ts";
-import { middle } from "../differences.ts";
+import { keys } from "../../source/text/keymap.ts";
+import { middle } from "../../editing/differences.ts";
 import { slicePoints, points } from "../../editing/values.ts";
 import { Choices } from "./choices.ts";
 import { completing, type Completion, type Option } from "./completing.ts";

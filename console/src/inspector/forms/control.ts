@@ -3,8 +3,9 @@ import type { Desk } from "../../canvas/desk.ts";
 import type { Gesture } from "../../editing/gestures.ts";
 import type { Json } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
-import type { Value } from "../values.ts";
+import type { Value } from "../../editing/encoding.ts";
 import { entering, valueAt, type Spot } from "./entering.ts";
+import type { Field } from "./fields.ts";
 
 const PAUSE_MS = 400; // typing without a pause is one action to undo
 
@@ -38,3 +39,5 @@ export interface Shown {
   readonly isWrong?: boolean;
   readonly bare?: boolean; // without a label that is seen, as in a row
 }
+
+export type OneProps = Shown & { readonly field: Field };

@@ -3,8 +3,8 @@ import type { Desk } from "../../canvas/desk.ts";
 import { cross } from "../../editing/cross.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { at, type Json, type Path } from "../../editing/values.ts";
-import { differences } from "../differences.ts";
-import { decoded, Digits, type Value } from "../values.ts";
+import { differences } from "../../editing/differences.ts";
+import { decoded, Digits, type Value } from "../../editing/encoding.ts";
 
 /** Where a value stands. */
 export interface Spot {

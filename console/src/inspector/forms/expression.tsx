@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import type { Json } from "../../editing/values.ts";
 import { explained, Refusal } from "../../wire/api.ts";
-import { valueText } from "../../panes/saying.ts";
+import { valueText } from "../../source/differences/texts.ts";
 import { ExpressionLine } from "../expressions/line.ts";
 import { Prose } from "../../ui/words/prose.tsx";
 import { Previewing } from "../expressions/previewing.ts";

@@ -5,7 +5,7 @@ import type { Block } from "../../canvas/model/graph.ts";
 import type { Kind } from "../../canvas/model/kinds.ts";
 import { isObject, type Json, type Path } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
-import { escaped } from "../values.ts";
+import { escaped } from "../../editing/encoding.ts";
 import { below } from "./entering.ts";
 import { fieldsOf, type Field } from "./fields.ts";
 import { Frame, useBench } from "./frame.tsx";

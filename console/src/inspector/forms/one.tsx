@@ -5,8 +5,8 @@ import { Icon } from "../../ui/icons.tsx";
 import { part } from "../../ui/part.tsx";
 import { Mend } from "../mending.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
-import { decoded } from "../values.ts";
-import type { Shown } from "./control.ts";
+import { decoded } from "../../editing/encoding.ts";
+import type { OneProps, Shown } from "./control.ts";
 import { below, shownScalar } from "./entering.ts";
 import { fits, isReference, takesReferences, variantOf, type Field, type Variant } from "./fields.ts";
 import { inside, type Placed } from "./placing.ts";
@@ -19,8 +19,6 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** What is wrong with the node, at its places. */
 export const Wrong = createContext<readonly Placed[]>([]);
-
-type OneProps = Shown & { readonly field: Field };
 
 /** How a field is shown: as an expression, as its control, or as YAML because its control cannot show the value. */
 type Form = "formula" | "control" | "yaml";
@@ -99,9 +97,9 @@ function Control({ form, isNew, ...props }: Shown & { readonly field: Field; rea
     case "texts":
       return <Texts {...props} />;
     case "map":
-      return <Rows {...props} row={field.fields[0] ?? ANY_VALUE} nameLike="name" />;
+      return <Rows {...props} Value={One} row={field.fields[0] ?? ANY_VALUE} nameLike="name" />;
     case "cases":
-      return <Rows {...props} row={CASE} nameLike="case" />;
+      return <Rows {...props} Value={One} row={CASE} nameLike="case" />;
     case "object":
       return <Inner {...props} fields={field.fields} />;
     case "variants":

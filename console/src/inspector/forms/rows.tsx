@@ -1,15 +1,14 @@
 /** Values by name: a row for each, in their order, with its name, its value and a way to take it out. */
-import { useState, type ReactElement } from "react";
+import { useState, type ComponentType, type ReactElement } from "react";
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { escaped, isMapping, decoded } from "../values.ts";
-import type { Shown } from "./control.ts";
+import { escaped, isMapping, decoded } from "../../editing/encoding.ts";
+import type { OneProps, Shown } from "./control.ts";
 import { below, freeName } from "./entering.ts";
 import type { Field } from "./fields.ts";
-import { One } from "./one.tsx";
 
-/** `row` is the field that each value is shown as. */
-export function Rows({ row, nameLike, ...props }: Shown & { readonly row: Field; readonly nameLike: string }): ReactElement {
+/** `row` is the field that each value is shown as, by `Value`: a row may have rows of its own. */
+export function Rows({ row, nameLike, Value, ...props }: Shown & { readonly row: Field; readonly nameLike: string; readonly Value: ComponentType<OneProps> }): ReactElement {
   const { bench, spot, value, label, place, id } = props;
   const held = isObject(value) ? value : new Map<string, Json>();
   const names = [...(value === undefined ? [] : keysOf(value))];
@@ -27,7 +26,7 @@ export function Rows({ row, nameLike, ...props }: Shown & { readonly row: Field;
       {names.map((name, number) => (
         <div className="form-row" key={number}>
           <Name {...props} name={name} names={names} id={`${id}-${number}-name`} />
-          <One {...props} field={row} spot={below(spot, escaped(name))} value={held.get(escaped(name))} label={`${label} ${name}`} place={`${place}.${name}`} id={`${id}-${number}`} about={undefined} bare />
+          <Value {...props} field={row} spot={below(spot, escaped(name))} value={held.get(escaped(name))} label={`${label} ${name}`} place={`${place}.${name}`} id={`${id}-${number}`} about={undefined} bare />
           <button className="tool" type="button" title="Take out" aria-label={`Take out ${name}`} disabled={!bench.canEdit} onClick={() => { bench.enter(below(spot, escaped(name)), held.get(escaped(name)), undefined); }}><Icon mark="close" size={12} /></button>
         </div>
       ))}

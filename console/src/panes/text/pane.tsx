@@ -4,7 +4,7 @@ import type { Desk, Look } from "../../canvas/desk.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/notices.tsx";
 import type { Room } from "../../wire/room.ts";
-import { TextEditor } from "./editor.ts";
+import { TextEditor } from "../../source/text/editor.ts";
 import { keepingOf } from "./keeping.ts";
 import type { Manuscript, Writing } from "./writing.ts";
 
@@ -88,7 +88,7 @@ function Foot({ writing, manuscript, goTo }: { readonly writing: Writing; readon
   return (
     <div className="pane-fault" role="alert">
       <Icon mark={fault === null ? "warning" : "error"} size={14} />
-      {fault === null ? <span>{problem} It is tried again by itself.</span> : (
+      {fault === null ? <span>{problem} Retrying automatically.</span> : (
         <>
           <span>{fault.line === null ? "" : <b>Line {fault.line}{fault.column === null ? "" : `, column ${fault.column}`}: </b>}{fault.message} <span className="quiet">{fault.mend}</span></span>
           {fault.line === null ? null : <button className="button small" type="button" onClick={() => { goTo(fault.line ?? 1, fault.column); }}>Show</button>}

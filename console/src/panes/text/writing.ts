@@ -10,7 +10,7 @@
  */
 import { ChangeSet, Text } from "@codemirror/state";
 import type { Gesture } from "../../editing/gestures.ts";
-import { changesBetween } from "./lines.ts";
+import { changesBetween } from "../../source/text/lines.ts";
 
 /** The server's text with the sequence that it stands for. */
 export interface Served {

@@ -13,7 +13,7 @@ const VERBS: Readonly<Record<Action, readonly [verb: string, done: string, said:
   rerun: ["Rerun", "started again", "Each starts a new run of the same version. The old runs do not change."],
   cancel: ["Cancel", "cancelled", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again."],
   hold: ["Hold", "held", "Nothing new starts in them until they are released. Attempts in progress finish."],
-  release: ["Release", "released", "They continue where they are."],
+  release: ["Release", "released", "They continue from where they stopped."],
 };
 const BEGINNINGS = ["failed", null] as const; // from what failed, from the start
 const MAX_LISTED = 500;
@@ -81,7 +81,7 @@ function From({ asked, start, onStart }: { readonly asked: boolean; readonly sta
   if (!asked) return null;
   return (
     <label><span className="label">From</span>
-      <select className="field" value={start ? "" : "failed"} onChange={(event) => { onStart(event.target.value === ""); }}><option value="failed">what failed; runs that completed refuse</option><option value="">the start</option></select></label>
+      <select className="field" value={start ? "" : "failed"} onChange={(event) => { onStart(event.target.value === ""); }}><option value="failed">the failed nodes (completed runs are refused)</option><option value="">the start</option></select></label>
   );
 }
 
@@ -114,9 +114,9 @@ function Counted({ found, verb, effect, chosen, failed, again, onAgain }: {
       <ul>{Object.entries(found.statuses).map(([status, count]) => <li key={status}><Status status={status} /> {count.toLocaleString("en")}</li>)}</ul>
       {rest > 0 && verb !== "Rerun" ? <p className="quiet">{counted(rest, "run")} will refuse, because {rest === 1 ? "it has" : "they have"} ended or need no change.</p> : null}
       {found.leftOut > 0 ? <p>{found.leftOut.toLocaleString("en")} {found.leftOut === 1 ? "was" : "were"} rerun already and {again ? "would be rerun once more" : found.leftOut === 1 ? "is left out" : "are left out"}.</p> : null}
-      {found.unsure ? <p className="quiet">Of some it is not known yet whether they were rerun: that is looked up as it goes on.</p> : null}
+      {found.unsure ? <p className="quiet">For some, it is not known yet whether they were rerun: this is checked during the operation.</p> : null}
     </div>
-    {found.leftOut > 0 || found.unsure ? <label className="ask-again"><input type="checkbox" checked={again} onChange={(event) => { onAgain(event.target.checked); }} /> Rerun those, too: what they did is done again</label> : null}
+    {found.leftOut > 0 || found.unsure ? <label className="ask-again"><input type="checkbox" checked={again} onChange={(event) => { onAgain(event.target.checked); }} /> Rerun those too: their effects are repeated</label> : null}
     </>
   );
 }
@@ -125,9 +125,9 @@ function Done({ progress, total, more, done }: { readonly progress: Progress; re
   const all = progress.done + progress.refused + progress.leftOut;
   return (
     <div className="ask-done">
-      <progress max={Math.max(total, all, 1)} value={progress.running ? all : Math.max(total, all, 1)} aria-label="Runs handled" />
+      <progress max={Math.max(total, all, 1)} value={progress.running ? all : Math.max(total, all, 1)} aria-label="Runs processed" />
       <p role="status">{counted(progress.done, "run")} {done}{progress.refused > 0 ? `, ${progress.refused.toLocaleString("en")} refused` : ""}{progress.leftOut > 0 ? `, ${progress.leftOut.toLocaleString("en")} left out: rerun already` : ""}{progress.running ? ` of ${more ? "at least " : ""}${total.toLocaleString("en")}…` : "."}</p>
-      {progress.error === null ? null : <p className="fault" role="alert">It stopped: {explained(progress.error).why} What is listed is done; the rest is not.</p>}
+      {progress.error === null ? null : <p className="fault" role="alert">Stopped: {explained(progress.error).why} Only the listed runs are done.</p>}
       <ul className="ask-results" tabIndex={0} aria-label="Results">
         {progress.results.slice(-MAX_LISTED).reverse().map((one) => (
           <li key={one.run} className={one.refused === null ? "" : "refused"}>

@@ -2,14 +2,14 @@
 import "./runs.css";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
 import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/addresses.ts";
-import { Bar } from "../../ui/bar.tsx";
+import { Bar } from "../../ui/bar/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
 import { Failed, Stale } from "../../ui/notices.tsx";
 import { isTyped, isWithin } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";
-import { useWorkflows } from "../../workflows/ids.ts";
+import { useWorkflows } from "../../ui/workflow_ids.ts";
 import { Bulk } from "./bulk.tsx";
 import type { Action, Scope } from "./changing.ts";
 import { useCounts, type Counts } from "./counting.ts";
@@ -84,8 +84,8 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
 
 function Body({ seen, filters, small, again, goOn, children }: { readonly seen: Feed; readonly filters: Filters; readonly small: boolean; readonly again: () => void; readonly goOn: () => void; readonly children: ReactElement }): ReactElement {
   if (seen.rows.length === 0) {
-    if (seen.error !== null) return <Failed what="The runs are not shown." error={seen.error} again={again} />;
-    if (seen.stopped) return <div className="runs-empty empty-page"><h2>Nothing found yet</h2><p>50,000 runs were searched. Narrow the search by workflow, status or time, or go on.</p><button className="button" type="button" onClick={goOn}>Search on</button></div>;
+    if (seen.error !== null) return <Failed what="Could not load the runs." error={seen.error} again={again} />;
+    if (seen.stopped) return <div className="runs-empty empty-page"><h2>Nothing found yet</h2><p>50,000 runs were searched. Narrow the search by workflow, status or time, or continue.</p><button className="button" type="button" onClick={goOn}>Continue searching</button></div>;
     if (seen.loading) return <WaitingRows small={small} />;
     return <Empty filtered={isFiltered(filters)} />;
   }
@@ -93,16 +93,16 @@ function Body({ seen, filters, small, again, goOn, children }: { readonly seen: 
     <>
       {children}
       {seen.error === null ? null : <Stale error={seen.error} at={seen.at} again={again} />}
-      {seen.stopped ? <p className="stale">50,000 more runs were searched without a match. <button className="button small" type="button" onClick={goOn}>Search on</button></p> : null}
+      {seen.stopped ? <p className="stale">50,000 more runs were searched without a match. <button className="button small" type="button" onClick={goOn}>Continue searching</button></p> : null}
     </>
   );
 }
 
 function Empty({ filtered }: { readonly filtered: boolean }): ReactElement {
-  if (filtered) return <div className="runs-empty empty-page"><h2>No run matches</h2><p>Remove a filter to see more.</p><button className="button small" type="button" onClick={() => { go("/"); }}>Show all runs</button></div>;
+  if (filtered) return <div className="runs-empty empty-page"><h2>No matching runs</h2><p>Remove a filter to see more.</p><button className="button small" type="button" onClick={() => { go("/"); }}>Show all runs</button></div>;
   return (
     <div className="runs-empty empty-page">
-      <h2>There are no runs yet</h2>
+      <h2>No runs yet</h2>
       <p>A run is one execution of a workflow. Start one from the page of its workflow, from a shell or over HTTP.</p>
       <a className="button" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)}>Choose a workflow</a>
       <Commands of={[
@@ -125,7 +125,7 @@ function Summary({ counts, filters, onFilter, chosen, seen, canFilter, ask, clea
   return (
     <div className="runs-summary">
       <p role="status">{chosen > 0 ? `${counted(chosen, "run")} chosen` : counts === null ? " " : `${counts.more ? "At least " : ""}${counted(counts.count, "run")}`}</p>
-      {chosen > 0 ? <button className="button small" type="button" onClick={clear}>Choose none</button> : (
+      {chosen > 0 ? <button className="button small" type="button" onClick={clear}>Clear selection</button> : (
         <ul>{shown.map(([status, count]) => (
           <li key={status}><button type="button" className="count" aria-pressed={filters.status === status} onClick={() => { onFilter({ ...filters, status: filters.status === status ? "" : status }); }}>
             <Status status={status} /> {count.toLocaleString("en")}</button></li>

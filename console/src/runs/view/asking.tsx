@@ -1,7 +1,7 @@
 /** The dialogs of a run: cancel, hold, run again. Each says what it does, and asks why. */
 import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
 import { textAt, type Json } from "../../editing/values.ts";
-import type { Value } from "../../inspector/values.ts";
+import type { Value } from "../../editing/encoding.ts";
 import { go, runPath } from "../../ui/addresses.ts";
 import { explained, requestPlain, requestWritten } from "../../wire/api.ts";
 import { apart } from "./large.ts";
@@ -16,7 +16,7 @@ export type Question = { readonly is: "cancel" | "hold" | "release" } | { readon
 const SAID = {
   cancel: ["Cancel this run?", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again.", "Cancel the run"],
   hold: ["Hold this run?", "Nothing new starts until it is released. Attempts in progress finish.", "Hold the run"],
-  release: ["Release this run?", "It continues where it is.", "Release the run"],
+  release: ["Release this run?", "It continues from where it stopped.", "Release the run"],
 } as const;
 
 export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
@@ -61,9 +61,9 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
         {question.is === "rerun" ? (
           <>
             <label><span className="label">From</span>
-              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>what failed</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
-            {from === "" ? null : from === FAILED ? <p className="hint">Runs only what failed, was cancelled in flight or was never reached, also in turns and child runs.</p>
-              : <p className="hint">Entries take the inputs as they are now. What completed and does not come after {from} is taken over.</p>}
+              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>the failed nodes</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
+            {from === "" ? null : from === FAILED ? <p className="hint">Runs only the nodes that failed, were cancelled or never started, also in iterations and child runs.</p>
+              : <p className="hint">Entries take the inputs as they are now. Completed nodes that do not come after {from} are taken over.</p>}
             {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
               : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
           </>

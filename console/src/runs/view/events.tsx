@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { counted, lasting } from "../../ui/words/formats.ts";
-import { isMapping, isSequence, type Value } from "../../inspector/values.ts";
+import { isMapping, isSequence, type Value } from "../../editing/encoding.ts";
 import { explained, requestText } from "../../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../../wire/exact.ts";
 import { useRows } from "../virtual.ts";
@@ -116,7 +116,7 @@ export function pageFrom(text: string): { readonly events: readonly ShownEvent[]
   const page = valueOf(text);
   const events = isMapping(page) ? page.get("events") : undefined;
   const cursor = isMapping(page) ? page.get("cursor") : undefined;
-  if (!isSequence(events) || typeof cursor !== "number") throw new SyntaxError("The server did not answer with events.");
+  if (!isSequence(events) || typeof cursor !== "number") throw new SyntaxError("The response has no events.");
   return { events: events.map(shownFrom), cursor };
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, runPath, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { counted, lasting, shortId } from "../../ui/words/formats.ts";
-import { nameOf } from "../../ui/words/names.ts";
+import { nameOf } from "../../wire/names.ts";
 import { Status } from "../../ui/status.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
@@ -11,8 +11,8 @@ import { explained } from "../../wire/api.ts";
 import type { Question } from "./asking.tsx";
 import { FAILED } from "./asking.tsx";
 import { downloadHistory } from "./history.ts";
-import type { RunLook } from "./store.ts";
-import type { Overview, Pause } from "./types.ts";
+import type { RunLook } from "../../runstate/store.ts";
+import type { Overview, Pause } from "../../runstate/types.ts";
 import { isUnsuccessful } from "../../wire/statuses.ts";
 
 const TICK_MS = 1_000;
@@ -44,7 +44,7 @@ export function Header({ id, look, head, onAsk }: { readonly id: string; readonl
 function Failure({ id, error }: { readonly id: string; readonly error: NonNullable<Overview["error"]> }): ReactElement {
   const { node = "" } = error;
   const path = `${runPath(id)}?${new URLSearchParams({ instance: node }).toString()}`;
-  return <p className="run-error"><code>{error.code}</code> {node === "" ? null : <><a href={hrefOf(path)} onClick={follow(path)} title="What is known of this node">{node}</a>: </>}{error.message}</p>;
+  return <p className="run-error"><code>{error.code}</code> {node === "" ? null : <><a href={hrefOf(path)} onClick={follow(path)} title="Node details">{node}</a>: </>}{error.message}</p>;
 }
 
 /** Where the run comes from: the run that called it, the run that it repeats. */
@@ -53,7 +53,7 @@ function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonl
   return (
     <>
       {parent === null ? null : <span>child of {link(parent.run, `?${new URLSearchParams({ instance: parent.instance }).toString()}`, `, ${parent.instance}`)}</span>}
-      {rerun === null ? null : <span title={rerun.reason ?? undefined}>rerun of {link(rerun.of, "", "")}{rerun.from === null ? "" : ` from ${rerun.from === FAILED ? "what failed" : rerun.from}`}{rerun.by === null ? "" : ` by ${nameOf(rerun.by)}`}{" "}
+      {rerun === null ? null : <span title={rerun.reason ?? undefined}>rerun of {link(rerun.of, "", "")}{rerun.from === null ? "" : ` from ${rerun.from === FAILED ? "the failed nodes" : rerun.from}`}{rerun.by === null ? "" : ` by ${nameOf(rerun.by)}`}{" "}
         <a href={hrefOf(`${runPath(id)}?tab=compare&with=${rerun.of}`)} onClick={follow(`${runPath(id)}?tab=compare&with=${rerun.of}`)}>compare</a></span>}
     </>
   );

@@ -5,9 +5,9 @@ import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
 import { Bones, Fault } from "../../ui/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { requestPlain } from "../../wire/api.ts";
-import { compared, loudest, nameOf, said, turnsOf } from "./counts.ts";
-import { RunStore, type RunLook } from "./store.ts";
-import type { NodeSummary } from "./types.ts";
+import { compared, loudest, nameOf, said, turnsOf } from "../../runstate/counts.ts";
+import { RunStore, type RunLook } from "../../runstate/store.ts";
+import type { NodeSummary } from "../../runstate/types.ts";
 import type { CostOut } from "../../wire/contract.ts";
 
 export function Cost({ id, sequence }: { readonly id: string; readonly sequence: number }): ReactElement {
@@ -26,7 +26,7 @@ export function Cost({ id, sequence }: { readonly id: string; readonly sequence:
       <p><b>{dollars(bill.usd_per_run)}</b> <span className="quiet">{bill.basis} · {bill.prices.region}, {bill.prices.date}</span></p>
       <table className="costs"><thead><tr><th scope="col">What</th><th scope="col" className="number">Count</th><th scope="col" className="number">Cost</th><th scope="col">Note</th></tr></thead>
         <tbody>{bill.lines.map((line) => <tr key={line.what + line.note}><td>{line.what}</td><td className="number">{line.count.toLocaleString("en")}</td><td className="number">{dollars((line.count * line.usd) / line.per)}</td><td className="quiet">{line.note}</td></tr>)}</tbody></table>
-      <h2>The same work elsewhere</h2>
+      <h2>Estimated cost elsewhere</h2>
       <table className="costs"><tbody>{bill.beside.map((other) => <tr key={other.name}><td>{other.name}</td><td className="number">{dollars(other.usd_per_run)}</td><td className="number">{typeof other.times === "number" ? `${other.times}×` : ""}</td><td className="quiet">{other.note}</td></tr>)}</tbody></table>
       <ul className="notes">{bill.notes.map((note) => <li key={note}>{note}</li>)}</ul>
     </div>
@@ -73,9 +73,9 @@ function Differences({ id, look, other, all, onAll, onNode }: Comparing): ReactE
   return (
     <>
       {look.head === null || look.head.workflow === beside.head.workflow ? null : <p className="hint">The other run is of another workflow, {beside.head.workflow}: nodes are compared by their names.</p>}
-      <p>{differing.length === 0 ? "Every node ended alike." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { onAll(!all); }}>{all ? "Only what differs" : "Show all"}</button></p>
+      <p>{differing.length === 0 ? "All nodes ended with the same status." : `${differing.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} nodes ended differently.`} <button type="button" className="button small" aria-pressed={all} onClick={() => { onAll(!all); }}>{all ? "Differences only" : "Show all"}</button></p>
       <table className="differences">
-        <thead><tr><th scope="col">Node</th><th scope="col" title={id}>{shortId(id)}</th><th scope="col" className="number">Took</th><th scope="col" title={other}>{shortId(other)}</th><th scope="col" className="number">Took</th></tr></thead>
+        <thead><tr><th scope="col">Node</th><th scope="col" title={id}>{shortId(id)}</th><th scope="col" className="number">Duration</th><th scope="col" title={other}>{shortId(other)}</th><th scope="col" className="number">Duration</th></tr></thead>
         <tbody>
           <tr><td><b>Run</b></td><td><Status status={look.head?.status ?? ""} /></td><td className="number">{lasted(look)}</td><td><Status status={beside.head.status} /></td><td className="number">{lasted(beside)}</td></tr>
           {(all ? rows : differing).slice(0, MAX_SHOWN).map(({ path, left, right, differs }) => (

@@ -2,7 +2,7 @@
 import "./view.css";
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
 import { follow, go, hrefOf, runPath, useAddress } from "../../ui/addresses.ts";
-import { Bar } from "../../ui/bar.tsx";
+import { Bar } from "../../ui/bar/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault, Stale } from "../../ui/notices.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
@@ -10,14 +10,14 @@ import { isTyped } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { readTallies } from "../../wire/tallies.ts";
 import { FAILED, Asking, type Question } from "./asking.tsx";
-import { pathOf } from "./counts.ts";
+import { pathOf } from "../../runstate/counts.ts";
 import { Events, type EventFilter } from "./events.tsx";
 import { RunGraph } from "./graph/graph.tsx";
 import { Header } from "./header.tsx";
 import { Compare, Cost } from "./others.tsx";
 import { RunOutline } from "./graph/outline.tsx";
 import { Panel, useFirst } from "./node/panel.tsx";
-import { isGone, RunStore, type RunLook } from "./store.ts";
+import { isGone, RunStore, type RunLook } from "../../runstate/store.ts";
 import { STATUSES, Timeline } from "./timeline/timeline.tsx";
 import { RunValue } from "./value.tsx";
 import { nextBegun } from "./graph/walking.ts";
@@ -37,7 +37,7 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
   const status = look.head?.status;
   useEffect(() => { if (status !== undefined) readTallies(); }, [status]); // a question was asked or answered, or the run failed
   if (look.head === null) {
-    return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`The run ${id} is not shown.`} error={look.error} {...(isGone(look.error) ? {} : { again: () => { store.open(); } })}><a className="button" href={hrefOf("/")} onClick={follow("/")}>All runs</a></Failed>}</div>;
+    return <div className="page whole"><Bar at="runs" />{look.error === null ? <Bones lines={10} label="The run is loading" /> : <Failed what={`Could not load the run ${id}.`} error={look.error} {...(isGone(look.error) ? {} : { again: () => { store.open(); } })}><a className="button" href={hrefOf("/")} onClick={follow("/")}>All runs</a></Failed>}</div>;
   }
   const roots = look.graph?.children.get(null) ?? [];
   return (
@@ -99,7 +99,7 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
   );
 }
 
-/** `[` and `]` go through the nodes in the order in which they began, Escape closes the panel. */
+/** `[` and `]` go previous, next node by start time, Escape closes the panel. */
 function useRunKeys({ nodes }: RunLook, path: string, put: (change: Change) => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -137,7 +137,7 @@ function View({ id, look, store, tab, query, path, put, choose }: {
     case "compare":
       return <Compare id={id} look={look} other={query.get("with") ?? ""} all={query.get("show") === "all"} onAll={(all) => { put({ show: all ? "all" : null }); }} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
-      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> The graph is not shown; the timeline and the events are.</Fault></div>;
+      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> Could not load the graph. The timeline and the events are available.</Fault></div>;
       return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
   }
 }

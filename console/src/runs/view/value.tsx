@@ -26,7 +26,7 @@ function TooLarge({ run, large, label }: { readonly run: string; readonly large:
     <section className="json" aria-label={label}>
       <div className="json-tools"><b>{label}</b><span className="hint">{(large.size / 1_000_000).toFixed(1)} MB</span><span className="head-gap" />
         <button className="button small" type="button" disabled={said.startsWith("Reading")} onClick={download}>Download</button></div>
-      <p className="quiet" role="status">{said === "" ? "It is too large to show here. It begins:" : said}</p>
+      <p className="quiet" role="status">{said === "" ? "Too large to display. It starts with:" : said}</p>
       <pre className="large-begins" tabIndex={0} aria-label={`Beginning of ${label}`}>{large.preview}…</pre>
     </section>
   );

@@ -1,5 +1,5 @@
 /** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
-import { Digits, isMapping, type Value } from "../../inspector/values.ts";
+import { Digits, isMapping, type Value } from "../../editing/encoding.ts";
 import { jsonOf, typedValue, writtenOf } from "../../wire/exact.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;

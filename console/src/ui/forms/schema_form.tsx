@@ -2,7 +2,7 @@
 import "./schema_form.css";
 import type { ReactElement } from "react";
 import { writtenOf } from "../../wire/exact.ts";
-import { saysId } from "../words/names.ts";
+import { saysId } from "../../wire/names.ts";
 import { shown, type Faults, type FormField } from "./schema_fields.ts";
 
 export function SchemaForm({ id, fields, typed, faults, onType }: {

@@ -27,7 +27,7 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_OVERVIEWS + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
 GROUPS = {
     "workflows": "list and show published workflows and their versions",
-    "drafts": "list drafts, run them, and bring them into files",
+    "drafts": "list drafts, run them, and write them to files",
     "runs": "inspect runs and change them",
     "schedules": "list, pause, resume and fire schedules",
     "hooks": "try webhooks",

@@ -232,11 +232,10 @@ VERBS_THERE = (
 """, _workflows_show),
     WORKFLOWS_VERSIONS,
     DRAFTS_LIST,
-    Verb("drafts pull", "stepless.cli.verbs.publish:pull", "bring a draft into a file, whose comments stay", """\
+    Verb("drafts pull", "stepless.cli.verbs.publish:pull", "write a draft to a file, and keep the comments of the file", """\
   stepless drafts pull refund refund.yaml --url https://flows.example.com
 
-Of a file that exists, only the lines change that say something else in the draft. A new
-file gets the text of the draft.
+In an existing file, only changed lines differ. A new file gets the text of the draft.
 """, _drafts_pull),
     Verb("drafts run", "stepless.cli.verbs.acting:run_draft", "run a draft before it is published", """\
   stepless drafts run refund -i @order.json --wait

@@ -170,7 +170,7 @@ def _bring_in(sessions: DraftSessions, files: DraftFiles, path: Path, text: str)
     except (DocumentRefused, NotFound, Refused):
         return  # not a document, no draft of it, or a store without drafts
     except SteplessError as error:
-        sys.stderr.write(f"{path}: not brought into the draft [{error.code}]: {error}\n")
+        sys.stderr.write(f"{path}: not merged into the draft [{error.code}]: {error}\n")
 
 
 async def _watch(folder: Folder) -> None:
@@ -184,7 +184,7 @@ async def _watch(folder: Folder) -> None:
 async def _close(built: Local, server: Server, web: asyncio.Task[None], *, restarts: bool) -> bool:
     """Stops accepting requests and lets runs drain; returns whether they did in time."""
     if restarts:
-        sys.stderr.write("\nRestarting, to end code that goes on long after the end of its attempt. The other runs hand over.\n")
+        sys.stderr.write("\nRestarting to stop code that is still running long after its attempt ended. Other runs hand over.\n")
     else:
         sys.stderr.write("\nStopping after the running nodes end. Press Ctrl-C again to stop at once.\n")
     server.leave()

@@ -19,7 +19,7 @@ from stepless.runtime.collecting import Names, read_names, unnamed
 def collect(arguments: argparse.Namespace) -> int:
     """Reads what all runs name, and then removes what is left over. Keeps what it has read in --state, and continues there."""
     if not (arguments.dry_run or arguments.yes):
-        message = "this removes values for ever"
+        message = "this removes values permanently"
         raise InvalidRequest(message, code="usage", mend="add --dry-run to count them, or --yes to remove them")
     state = Path(arguments.state) if arguments.state else None
     runs = _opened(arguments)
@@ -32,7 +32,7 @@ def collect(arguments: argparse.Namespace) -> int:
                 sys.stderr.write(f"\rread {names.runs:,} runs")
         if names.unreadable:
             shown = ", ".join(names.unreadable[:5])
-            message = f"the logs of {len(names.unreadable)} runs cannot be read, so what they name is not known: {shown}"
+            message = f"the logs of {len(names.unreadable)} runs cannot be read, so their values are not known: {shown}"
             raise Conflict(message, code="runs_unreadable", mend="erase them, or continue them with the release that wrote them")
         removed = 0
         for keys in unnamed(runs.blobs, names):
@@ -76,11 +76,11 @@ def _restored(state: Path | None) -> Names:
         kept = json.loads(state.read_text())
         begun_ms, names = int(kept.pop("begun_ms")), Names(**{**kept, "named": set(kept["named"])})
     except (ValueError, KeyError, TypeError) as error:
-        message = "this is no file of `blobs collect`"
+        message = "this is not a file of `blobs collect`"
         raise InvalidRequest(message, code="usage", place=str(state), mend="name another file") from error
     if _now_ms() - begun_ms > COLLECT_STATE_MS:
-        mend = "remove the file, which begins again"
-        raise Conflict("what it has read is too old", code="state_too_old", place=str(state), mend=mend)
+        mend = "remove the file to start over"
+        raise Conflict("the saved progress is too old", code="state_too_old", place=str(state), mend=mend)
     return names
 
 

@@ -27,8 +27,8 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace, runs: OpenStore) -> int:
     if runs.inspection is None:
-        message = "this store cannot be read as it is"
-        raise Refused(message, code="not_inspectable", status=501, place=_where(arguments), mend="ask the maker of its package")
+        message, mend = "this store cannot be read as it is", "ask the maintainer of its package"
+        raise Refused(message, code="not_inspectable", status=501, place=_where(arguments), mend=mend)
     damaged = 0
     for found in diagnose(inspected(runs), runs.inspection, damaged_drafts):
         damaged += 1

@@ -32,7 +32,7 @@ def _confirmed(run_id: str, planned: Mapping[str, Any]) -> bool:
         raise InvalidRequest(message, code="usage", place=run_id, mend="add --yes to erase it, or --dry-run to see what stays")
     for line in _staying(planned):
         sys.stderr.write(f"{line}\n")
-    sys.stderr.write(f"Erase {run_id}, with its inputs, its log and its values, for ever? [y/N] ")
+    sys.stderr.write(f"Erase {run_id}, with its inputs, its log and its values, permanently? [y/N] ")
     sys.stderr.flush()
     answer = sys.stdin.readline().strip().lower()
     if answer in ("y", "yes"):

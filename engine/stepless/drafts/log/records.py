@@ -184,6 +184,6 @@ def damaged(place: str, why: str) -> Damaged:
 def storage_of(drafts: Drafts | None, blobs: Blobs, clock: Clock) -> Storage:
     """The ports that drafts need. Raises `Refused` (drafts_not_kept) for a place that keeps no drafts."""
     if drafts is None:
-        message, mend = "this store keeps no drafts", "use a SQLite file, or a store that keeps drafts"
+        message, mend = "this store does not support drafts", "use a SQLite file, or a store that supports drafts"
         raise Refused(message, code="drafts_not_kept", status=501, mend=mend)
     return Storage(drafts, blobs, clock)

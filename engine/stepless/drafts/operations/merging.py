@@ -69,7 +69,7 @@ def take_in_version(verbs: DraftVerbs, workflow_id: str) -> LogEntry | None:
     except (NotFound, Refused):
         return None  # no draft is open, or none are kept
     except SteplessError as error:
-        _log.warning("version not brought into the draft of %s: %s", workflow_id, error)
+        _log.warning("version not merged into the draft of %s: %s", workflow_id, error)
         return None
 
 

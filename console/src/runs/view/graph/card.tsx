@@ -6,8 +6,8 @@ import { entryOf, hasRows, portsOf } from "../../../canvas/model/sizes.ts";
 import { lasting } from "../../../ui/words/formats.ts";
 import { Icon, markOf } from "../../../ui/icons.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
-import { loudest, said, spanOf, total, turnsSaid, type Counts } from "../counts.ts";
-import type { NodeSummary } from "../types.ts";
+import { loudest, said, spanOf, total, turnsSaid, type Counts } from "../../../runstate/counts.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 export interface CardData extends Record<string, unknown> {
   readonly block: Block;

@@ -7,8 +7,8 @@ import type { Placed } from "../../../canvas/layout/placing.ts";
 import type { Graph } from "../../../canvas/model/graph.ts";
 import { toneOf, type Tone } from "../../../ui/status.tsx";
 import { useShownTheme } from "../../../ui/theme/switching.ts";
-import { loudest } from "../counts.ts";
-import type { NodeSummary } from "../types.ts";
+import { loudest } from "../../../runstate/counts.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 export interface Picture {
   readonly graph: Graph;

@@ -18,10 +18,10 @@ import { counted } from "../../../ui/words/formats.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { Bones } from "../../../ui/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
-import { failedWithin, isTaken, nameOf, said } from "../counts.ts";
+import { failedWithin, isTaken, nameOf, said } from "../../../runstate/counts.ts";
 import { Far, Minimap } from "./far.tsx";
 import { stepped } from "./walking.ts";
-import type { NodeSummary } from "../types.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 const NODE_TYPES = { block: RunCard, frame: RunFrame };
 const EDGE_TYPES = { wire: WireLine };
@@ -83,7 +83,7 @@ function Flow({ graph, nodes, chosen, onChoose, isPlain = false }: GraphProps): 
   return (
     <div ref={box} className={`flow${isFar ? " is-far" : ""}${isPlain ? " plain" : " ran-graph"}`} role="application" tabIndex={0} onKeyDown={(event) => { step(event, fit); }}
       aria-label={`Graph of ${counted(graph.blocks.size, "node")}`} aria-describedby="graph-keys">
-      <span id="graph-keys" className="hidden">Arrow keys walk the nodes, Enter opens one, 1 fits all, + and - zoom.</span>
+      <span id="graph-keys" className="hidden">Arrow keys move through the nodes, Enter opens one, 1 fits all, + and - zoom.</span>
       <p className="hidden" role="status">{walkedTo === "" ? "" : `${nameOf(walkedTo)}, ${nodes.has(walkedTo) ? said(nodes.get(walkedTo)?.counts ?? {}) : graph.blocks.get(walkedTo)?.type ?? ""}`}</p>
       <ReactFlow nodes={bare ? NO_NODES : cards} edges={bare ? NO_EDGES : edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         nodesDraggable={false} nodesConnectable={false} elementsSelectable={false} onlyRenderVisibleElements nodesFocusable={false} edgesFocusable={false} disableKeyboardA11y

@@ -5,8 +5,8 @@ import { counted, lasting } from "../../../ui/words/formats.ts";
 import { Icon, markOf } from "../../../ui/icons.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
-import { loudest, said, spanOf, turnsSaid } from "../counts.ts";
-import type { NodeSummary } from "../types.ts";
+import { loudest, said, spanOf, turnsSaid } from "../../../runstate/counts.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 const ROW = 44;
 const MAX_INDENT = 4;
@@ -40,7 +40,7 @@ export function RunOutline({ graph, nodes, chosen, onChoose }: { readonly graph:
 
 /** In a narrow line the failures alone: the rest would be what is cut off. */
 function failedOf({ failed_turns, turns }: NodeSummary): string {
-  return `${failed_turns.toLocaleString("en")} of ${counted(turns, "turn")} failed`;
+  return `${failed_turns.toLocaleString("en")} of ${counted(turns, "iteration")} failed`;
 }
 
 function tookOf(summary: NodeSummary): string {

@@ -1,7 +1,7 @@
 /** The keys that walk the graph of a run: along the edges, into containers and out of them, and by the time at which nodes began. */
 import type { Graph } from "../../../canvas/model/graph.ts";
 import { neighbour, walked, type Direction } from "../../../canvas/model/walking.ts";
-import type { NodeSummary } from "../types.ts";
+import type { NodeSummary } from "../../../runstate/types.ts";
 
 const ARROWS: Readonly<Record<string, Direction>> = { ArrowRight: "forward", ArrowLeft: "back", ArrowDown: "down", ArrowUp: "up" };
 

@@ -1,5 +1,5 @@
 /** The attempts of one instance, from its events. */
-import type { RunEvent } from "../types.ts";
+import type { RunEvent } from "../../../runstate/types.ts";
 
 export interface Attempt {
   readonly number: number;

@@ -2,7 +2,7 @@
 import type { ReactElement } from "react";
 import { writeDigits } from "../../../editing/json.ts";
 import type { Json, JsonObject } from "../../../editing/values.ts";
-import { nameOf } from "../counts.ts";
+import { nameOf } from "../../../runstate/counts.ts";
 import { judgedOf, toldOf, writtenIn } from "./told.ts";
 
 const MAX_SHOWN = 40;

@@ -10,13 +10,13 @@ import { When } from "../../../ui/words/times.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";
 import { attemptsOf, type Attempt } from "./attempts.ts";
-import { nameOf, pathOf, turnsOf } from "../counts.ts";
+import { nameOf, pathOf, turnsOf } from "../../../runstate/counts.ts";
 import { apart } from "../large.ts";
 import { RunValue } from "../value.tsx";
 import { Conditions, Expressions } from "./expressions.tsx";
-import type { PanelProps } from "./panel.tsx";
+import type { PanelProps } from "./props.ts";
 import { loopedOf, turnOf } from "./told.ts";
-import type { EventPage, RunEvent } from "../types.ts";
+import type { EventPage, RunEvent } from "../../../runstate/types.ts";
 
 interface Read {
   readonly record: JsonObject | null;
@@ -63,7 +63,7 @@ export function Instance({ id, look, instance, beside, onEvent }: PanelProps): R
   }, [id, instance, beside, stands, attempt]);
   if (error !== null && found === null) return <Fault error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return <Bones lines={8} label="The node is loading" />;
-  if (found.record === null) return <p className="quiet">There is no instance <code>{instance}</code> in this run.</p>;
+  if (found.record === null) return <p className="quiet">No instance <code>{instance}</code> in this run.</p>;
   return (
     <>
       {error === null ? null : <Stale error={error} at={found.at} again={() => { setAttempt(attempt + 1); }} />}
@@ -102,7 +102,7 @@ function Decided({ instance, record, document }: { readonly instance: string; re
   const [looped, turn] = [loopedOf(record), turnOf(record)];
   return (
     <>
-      {looped.size === 0 ? null : <Expressions document={document} path={pathOf(instance)} call={looped} note={turn === null ? "" : `before turn ${turn}`} />}
+      {looped.size === 0 ? null : <Expressions document={document} path={pathOf(instance)} call={looped} note={turn === null ? "" : `before iteration ${turn}`} />}
       <Conditions record={record} />
     </>
   );
@@ -113,7 +113,7 @@ function Facts({ instance, record, events }: { readonly instance: string; readon
   return (
     <dl className="facts">
       <dt>Status</dt><dd><Status status={textAt(record, "status")} />{textAt(record, "reason") === "" ? null : <span className="quiet"> {textAt(record, "reason")}</span>}</dd>
-      {turnsOf(instance) === "" ? null : <><dt>Where</dt><dd>{turnsOf(instance)}</dd></>}
+      {turnsOf(instance) === "" ? null : <><dt>Iteration</dt><dd>{turnsOf(instance)}</dd></>}
       <dt>Instance</dt><dd><code className="cut" title={instance}>{instance}</code><CopyButton text={location.href} what="a link to it" /></dd>
       {exit === "" ? null : <><dt>Exit</dt><dd><code>{exit}</code></dd></>}
       {child === "" ? null : <><dt>Child run</dt><dd><a href={hrefOf(runPath(child))} onClick={follow(runPath(child))} title={child}><code>{shortId(child)}</code></a></dd></>}
@@ -125,12 +125,12 @@ function Facts({ instance, record, events }: { readonly instance: string; readon
 function Times({ record }: { readonly record: JsonObject }): ReactElement | null {
   const [begin, end] = [textAt(record, "started_at"), textAt(record, "ended_at")];
   if (begin === "") return null;
-  return <><dt>Started</dt><dd><When at={begin} /></dd>{end === "" ? null : <><dt>Took</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
+  return <><dt>Started</dt><dd><When at={begin} /></dd>{end === "" ? null : <><dt>Duration</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
 /** What the error has beside its code and message. */
 function WholeError({ id, error }: { readonly id: string; readonly error: Json }): ReactElement | null {
-  return isObject(error) && (error.size > 3 || apart(error).large.length > 0) ? <RunValue run={id} value={error} label="All of the error" /> : null;
+  return isObject(error) && (error.size > 3 || apart(error).large.length > 0) ? <RunValue run={id} value={error} label="Full error" /> : null;
 }
 
 function Failure({ record }: { readonly record: JsonObject }): ReactElement | null {

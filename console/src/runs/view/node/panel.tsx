@@ -4,23 +4,11 @@ import { runPath } from "../../../ui/addresses.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { requestPlain } from "../../../wire/api.ts";
-import { nameOf, said, total, turnsOf, turnsSaid } from "../counts.ts";
+import { nameOf, said, total, turnsOf, turnsSaid } from "../../../runstate/counts.ts";
 import { Instance } from "./instance.tsx";
-import type { RunLook } from "../store.ts";
-import type { NodeSummary, TimePage } from "../types.ts";
-
-export interface PanelProps {
-  readonly id: string;
-  readonly look: RunLook;
-  readonly path: string;
-  readonly instance: string;
-  readonly beside: string; // a run to compare with
-  readonly onInstance: (instance: string) => void;
-  readonly onEvent: (event: number) => void;
-  readonly onRerun: (node: string) => void;
-  readonly onTimeline: (path: string) => void;
-  readonly onClose: () => void;
-}
+import type { RunLook } from "../../../runstate/store.ts";
+import type { PanelProps } from "./props.ts";
+import type { NodeSummary, TimePage } from "../../../runstate/types.ts";
 
 export function Panel(props: PanelProps): ReactElement {
   const { look, path, instance, onRerun, onClose } = props;
@@ -39,7 +27,7 @@ export function Panel(props: PanelProps): ReactElement {
       </header>
       <div className="panel-body">
         {summary !== undefined && total(summary.counts) > 1 ? <Instances {...props} /> : null}
-        {instance === "" ? (summary === undefined ? <p className="quiet">Nothing has happened to this node in this run.</p> : null) : <Instance key={instance} {...props} />}
+        {instance === "" ? (summary === undefined ? <p className="quiet">This node has not started in this run.</p> : null) : <Instance key={instance} {...props} />}
       </div>
     </aside>
   );
@@ -77,13 +65,13 @@ function Instances({ look, path, instance, onInstance, onTimeline }: PanelProps)
   return (
     <section className="panel-instances" aria-label="Instances">
       {failed.length === 0 ? null : (
-        <div><span className="label">{count === 1 ? "The one that failed" : `Of ${count.toLocaleString("en")} that failed, the first`}</span>
+        <div><span className="label">{count === 1 ? "Failed instance" : `First of ${count.toLocaleString("en")} failed instances`}</span>
           <ul>{failed.map((one) => <li key={one}><button type="button" className="link" aria-pressed={one === instance} onClick={() => { onInstance(one); }}><Status status="failed">{turnsOf(one) || one}</Status></button></li>)}</ul></div>
       )}
       <form onSubmit={(event) => { event.preventDefault(); if (typed.trim() !== "") onInstance(typed.trim()); }}>
         <label className="label" htmlFor="panel-instance">Instance</label>
         <span className="panel-pick"><input id="panel-instance" className="field" value={typed === "" ? instance : typed} spellCheck={false} onChange={(event) => { setTyped(event.target.value); }} onBlur={() => { setTyped(""); }} />
-          <button className="button small" type="button" onClick={() => { onTimeline(path); }}>All by time</button></span>
+          <button className="button small" type="button" onClick={() => { onTimeline(path); }}>Show in timeline</button></span>
       </form>
     </section>
   );

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { requestPlain } from "../../../wire/api.ts";
 import { runPath } from "../../../ui/addresses.ts";
-import type { TimePage, TimeRow } from "../types.ts";
+import type { TimePage, TimeRow } from "../../../runstate/types.ts";
 
 export interface Asked {
   readonly id: string;

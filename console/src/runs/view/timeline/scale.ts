@@ -2,7 +2,7 @@
  * The time of a waterfall: from milliseconds to a share of the width. Stretches in which nothing works are folded to a narrow mark, so
  * that an answer after two days does not turn the work before and after it into dots.
  */
-import type { Span } from "../types.ts";
+import type { Span } from "../../../runstate/types.ts";
 
 export interface Fold {
   readonly from: number;

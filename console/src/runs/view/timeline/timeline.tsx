@@ -5,11 +5,11 @@ import { Icon, type Mark } from "../../../ui/icons.tsx";
 import { Bones, Failed } from "../../../ui/notices.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
 import { useRows } from "../../virtual.ts";
-import { nameOf, turnsIn } from "../counts.ts";
+import { nameOf, turnsIn } from "../../../runstate/counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
 import { moved, scaled, ticksOf, type Scale, type Step } from "./scale.ts";
-import type { RunLook } from "../store.ts";
-import type { TimeRow } from "../types.ts";
+import type { RunLook } from "../../../runstate/store.ts";
+import type { TimeRow } from "../../../runstate/types.ts";
 
 const ROW = 28;
 const LEAST = 6; // pixels of a bar: what took no time is seen too
@@ -43,18 +43,18 @@ export function Timeline({ id, look, node, status, from, to, chosen, onChoose, o
             <button key={step} className="tool" type="button" title={name} aria-label={name} disabled={step === "in" ? look.lasted < 2 : isWhole} onClick={() => { go(step); }}><Icon mark={mark} size={14} /></button>
           ))}
         </div>
-        {isWhole ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Show the whole time</button>}
+        {isWhole ? <span className="hint">Drag over the scale to zoom</span> : <button className="button small" type="button" onClick={() => { onRange(null, null); }}>Reset zoom</button>}
         <span className="head-gap" />
         <span className="legend"><i className="work" />work<i className="wait" />waiting{scale.folds.length === 0 ? null : <span className="folded"><i className="fold" />{lasting(scale.folds.reduce((sum, fold) => sum + fold.to - fold.from, 0))} idle, folded</span>}</span>
       </div>
-      {pages.error === null ? null : <Failed what="The timeline is not shown." error={pages.error} again={() => { pages.source.again(); }} />}
+      {pages.error === null ? null : <Failed what="Could not load the timeline." error={pages.error} again={() => { pages.source.again(); }} />}
       <div className="timeline-rows" ref={box} tabIndex={0} role="table" aria-label="Instances by time" aria-rowcount={pages.total}>
         <div className="timeline-head" role="row"><span role="columnheader">Instance</span><Ruler scale={scale} onRange={onRange} /><span role="columnheader" className="number">Took</span></div>
         <div style={{ height: pages.total * ROW }} className="timeline-space" role="rowgroup">
           {rows.map((row, place) => row === undefined ? <div key={`blank-${first + place}`} className="timeline-row blank" style={{ transform: `translateY(${(first + place) * ROW}px)` }} aria-hidden="true"><i /></div>
             : <Bar key={row.instance} row={row} top={(first + place) * ROW} index={first + place} scale={scale} lasted={look.lasted} chosen={row.instance === chosen} onChoose={onChoose} />)}
         </div>
-        {pages.total === 0 && pages.known ? <p className="quiet timeline-none">No instance {status === "" && node === "" && from === null ? "has begun yet" : "fits"}.</p> : null}
+        {pages.total === 0 && pages.known ? <p className="quiet timeline-none">No instance {status === "" && node === "" && from === null ? "has started yet" : "matches"}.</p> : null}
         {pages.known ? null : <Bones lines={8} label="The timeline is loading" />}
       </div>
     </div>
@@ -108,7 +108,7 @@ function Ruler({ scale, onRange }: { readonly scale: Scale; readonly onRange: (f
       onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); setDrag([share(event), share(event)]); }}
       onPointerMove={(event) => { if (drag !== null) setDrag([drag[0], share(event)]); }} onPointerUp={done} onPointerCancel={() => { setDrag(null); }}>
       {ticksOf(scale).map((ms) => <span key={ms} style={{ left: `${scale.at(ms) * 100}%` }}>{lasting(ms)}</span>)}
-      {scale.folds.map((fold) => <i key={fold.from} className="fold" style={{ left: `${fold.at * 100}%`, width: `${fold.wide * 100}%` }} title={`${lasting(fold.to - fold.from)} in which nothing worked`} />)}
+      {scale.folds.map((fold) => <i key={fold.from} className="fold" style={{ left: `${fold.at * 100}%`, width: `${fold.wide * 100}%` }} title={`${lasting(fold.to - fold.from)} idle`} />)}
       {drag === null ? null : <i className="range" style={{ left: `${Math.min(...drag) * 100}%`, width: `${Math.abs(drag[1] - drag[0]) * 100}%` }} />}
     </span>
   );

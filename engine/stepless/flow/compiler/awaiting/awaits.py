@@ -83,7 +83,7 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             id = unit.emit(unit.new_id(hint or "now"), "transform", {"value": "{{ now() }}"})
             return unit.texts.reference(id)
     name = ast.unparse(call.func)
-    return unit.refuse(node, "not_a_step", f"`{name}` is no step", "Put @step(…) above it, or call it without await")
+    return unit.refuse(node, "not_a_step", f"`{name}` is not a step", "Put @step(…) above it, or call it without await")
 
 
 def bound_arguments(

@@ -186,7 +186,7 @@ class Assigning:
             mend = f"{shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"{shown} = [*{shown}, …]"
             unit.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", f"Write {mend}")
         if name in unit.returned:
-            message = f"`{shown}` changes in place, and the `return` before this `finally` may put it out"
+            message = f"`finally` may change `{shown}`, which an earlier `return` has returned"
             unit.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
         if name in unit.iterated:
             message = f"`{shown}` changes while a loop runs over it"

@@ -320,8 +320,8 @@ def raise_(unit: Unit, statement: ast.Raise, hoist: Hoist) -> None:
 
 def _made(unit: Unit, statement: ast.Raise, raised: ast.expr, kind: type[NodeError], hoist: Hoist) -> None:
     if kind.__init__ is not NodeError.__init__:
-        message = f"`{kind.__name__}` makes its message itself, and nothing of a workflow is executed"
-        unit.refuse(statement, "raise", message, "Take `__init__` out, and pass the message")
+        message = f"`{kind.__name__}.__init__` computes its message, but workflow code is not executed"
+        unit.refuse(statement, "raise", message, "Remove `__init__`, and pass the message as a literal")
     given: dict[str, ast.expr] = {}
     if isinstance(raised, ast.Call):
         given = dict(zip(["message"], raised.args, strict=False)) | {str(word.arg): word.value for word in raised.keywords}

@@ -1,0 +1,15 @@
+/** What the panel of a node is told by its page, and tells it. */
+import type { RunLook } from "../../../runstate/store.ts";
+
+export interface PanelProps {
+  readonly id: string;
+  readonly look: RunLook;
+  readonly path: string;
+  readonly instance: string;
+  readonly beside: string; // a run to compare with
+  readonly onInstance: (instance: string) => void;
+  readonly onEvent: (event: number) => void;
+  readonly onRerun: (node: string) => void;
+  readonly onTimeline: (path: string) => void;
+  readonly onClose: () => void;
+}

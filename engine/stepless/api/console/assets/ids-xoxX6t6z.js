@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{Bn as t,Yt as n}from"./shared-cBbwMDOq.js";var r=e(t(),1);function i(){let[e,t]=(0,r.useState)([]);return(0,r.useEffect)(()=>{let e=!1;return n(`GET`,`/workflows?limit=1000`).then(n=>{e||t(n.workflows.map(({id:e})=>e))},()=>void 0),()=>{e=!0}},[]),e}export{i as t};
