@@ -19,13 +19,11 @@ from stepless.core.facts import Fact
 from stepless.core.limits import pacing
 from stepless.core.limits.permits import Cell, Permits, run_cell, waited_for
 from stepless.core.limits.slots import (
-    GRANTED,
     Asked,
     Changed,
     Holder,
     Holders,
     change,
-    doubtful,
     encode_holders,
     kept_share,
     place_in_line,
@@ -48,7 +46,6 @@ from stepless.limits import (
     LIMIT_TRIES,
     LIMITS_AT_ONCE,
     LINE_LOOK_MS,
-    MAX_DOUBTED_HOLDERS,
     MAX_LINE_READ,
     MAX_RATE_LEAD_MS,
     PARKED_SLOT_MS,
@@ -58,7 +55,7 @@ from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.rate_reservations import Retried as Retried
-from stepless.runtime.session.rate_reservations import claim_key, holders_in, pause_after, reserve
+from stepless.runtime.session.rate_reservations import claim_key, dead_in, holders_in, pause_after, reserve
 from stepless.runtime.world import World
 
 
@@ -311,7 +308,7 @@ class Limiter:
             held = self._held.get(cell.id, 0)
             living = without(holders, still_there(holders, dead))
             changed = self._changed(cell, living, mine, held, asked, line, now_ms)
-            if changed.short and (found := await self._dead(living, now_ms)):
+            if changed.short and (found := await dead_in(self._store, self._retried, living, self._run_id, now_ms)):
                 dead |= found
                 changed = self._changed(cell, without(living, found), mine, held, asked, line, now_ms)
             if await self._remove_ended(cell.id, changed):
@@ -346,17 +343,6 @@ class Limiter:
             self._held[cell.id] = number
         else:
             self._held.pop(cell.id, None)
-
-    async def _dead(self, holders: Holders, now_ms: int) -> dict[str, Holder]:
-        """The holders that no longer count: their run has no lease of that epoch. One from before the clock was set back counts
-        until its holder renews it, or another session takes it over."""
-        dead = {}
-        for run_id in doubtful(holders, self._run_id, now_ms)[:MAX_DOUBTED_HOLDERS]:
-            epoch = holders[run_id].epoch
-            head = await self._retried(partial(self._store.get_run, run_id)) if epoch != GRANTED else None
-            if head is None or head.epoch != epoch or head.owner is None or head.lease_until_ms <= now_ms:
-                dead[run_id] = holders[run_id]
-        return dead
 
     # -- the line -----------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from typing import Final, Protocol, TypeVar
 
 from stepless.core.limits import pacing
 from stepless.core.limits.permits import Cell
-from stepless.core.limits.slots import Holders, decode_holders
-from stepless.limits import CLOCK_TOLERANCE_MS, LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, NEVER_MS
+from stepless.core.limits.slots import GRANTED, Holder, Holders, decode_holders, doubtful
+from stepless.limits import CLOCK_TOLERANCE_MS, LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, MAX_DOUBTED_HOLDERS, NEVER_MS
 from stepless.model.damage import decoding
 from stepless.ports import Store
 
@@ -77,3 +77,15 @@ def holders_in(kept: bytes | None, cell_id: str) -> Holders:
     """The holders of the slots of a cell, from its claim. Raises `Damaged`."""
     with decoding(kept, f"claim.value of {claim_key(cell_id)}", DAMAGED_LIMIT):
         return decode_holders(kept)
+
+
+async def dead_in(store: Store, retried: Retried, holders: Holders, me: str, now_ms: int) -> dict[str, Holder]:
+    """The holders that no longer count: their run has no lease of that epoch. One from before the clock was set back counts until
+    its holder renews it, or another session takes it over."""
+    dead = {}
+    for run_id in doubtful(holders, me, now_ms)[:MAX_DOUBTED_HOLDERS]:
+        epoch = holders[run_id].epoch
+        head = await retried(partial(store.get_run, run_id)) if epoch != GRANTED else None
+        if head is None or head.epoch != epoch or head.owner is None or head.lease_until_ms <= now_ms:
+            dead[run_id] = holders[run_id]
+    return dead

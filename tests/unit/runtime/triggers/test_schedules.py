@@ -17,7 +17,6 @@ from stepless.runtime.triggers.delivering import arrive
 from stepless.runtime.triggers.firing import Schedules
 from stepless.runtime.triggers.instants import is_missed, latest_ms, next_ms, to_catch_up
 from stepless.runtime.triggers.payloads import FIRING
-from stepless.runtime.triggers.schedule_records import progress_of
 from stepless.runtime.wiring.local import Local, local
 
 MINUTE, HOUR = 60_000, 3_600_000
@@ -404,38 +403,3 @@ def test_a_record_of_the_release_before_is_read() -> None:
     machine.clock.now += 2 * HOUR
     machine.serve()
     assert machine.hours == [10]
-
-
-# -- the clock --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("restarted", [False, True])
-@pytest.mark.parametrize(("policy", "ahead"), [(None, [10]), ("last", [81]), ("all", list(range(10, 82)))])
-def test_a_schedule_goes_on_after_the_clock_was_days_ahead(restarted: bool, policy: str | None, ahead: list[int]) -> None:
-    """The clock is set three days ahead and back. An instant that has fired in between starts no second run when it comes."""
-    machine = Machine(external=False)
-    machine.publish(rate="1h", **({"catch_up": policy} if policy else {}))
-    schedules = Schedules(machine.built.world)
-    schedules.fire(machine.clock.now)
-    machine.clock.now += 72 * HOUR
-    schedules.fire(machine.clock.now)
-    assert machine.hours == ahead
-    machine.clock.now = START
-    schedules = Schedules(machine.built.world) if restarted else schedules
-    schedules.fire(machine.clock.now)
-    for _ in range(3):
-        machine.clock.now += HOUR
-        schedules.fire(machine.clock.now)
-    assert machine.hours == sorted({*ahead, 10, 11, 12})
-
-
-def test_small_steps_of_the_clock_change_no_schedule() -> None:
-    machine = Machine(external=False)
-    machine.publish(rate="1h")
-    schedules = Schedules(machine.built.world)
-    machine.clock.now += HOUR
-    schedules.fire(machine.clock.now)
-    before = progress_of(machine.built.world, "nightly", "tick")
-    machine.clock.now -= 30_000
-    schedules.fire(machine.clock.now)
-    assert progress_of(machine.built.world, "nightly", "tick") == before and machine.hours == [10]
