@@ -72,6 +72,7 @@ def test_the_doctor_names_one_damaged_cell(full: tuple[Path, Filled], tmp_path: 
 @pytest.mark.parametrize(("begins", "harm"), [
     ("claim.value[signing-key]", "text"),  # the server did not start: the row could not be written again
     ("claim.expires_ms[signing-key]", "bytes"),
+    ("log_number.number", "huge"),  # no run could begin any more: its log got no number
     ("blob.data", "deep"),  # the doctor ended with a RecursionError
 ])  # fmt: skip
 def test_a_cell_whose_damage_once_harmed_more(full: tuple[Path, Filled], tmp_path: Path, begins: str, harm: str) -> None:

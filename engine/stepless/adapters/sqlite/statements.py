@@ -177,8 +177,10 @@ FORGET_RUN: Final = "DELETE FROM run WHERE run_id = ?"
 # -- the log ---------------------------------------------------------------------------------------------------------
 # The number of a log.
 LOG_NUMBER: Final = "SELECT number FROM log_number WHERE run_id = ?"
-# A number for a new log, if it has none.
-NUMBER_LOG: Final = "INSERT INTO log_number (run_id) VALUES (?) ON CONFLICT DO NOTHING RETURNING number"
+# A number for a new log, if it has none: the next one after all that fit into a key, whatever a damaged row says.
+NUMBER_LOG: Final = """INSERT INTO log_number (number, run_id)
+    VALUES (1 + coalesce((SELECT number FROM log_number WHERE number < (1 << 31) - 1 ORDER BY number DESC LIMIT 1), 0), ?)
+    ON CONFLICT DO NOTHING RETURNING number"""
 # A batch. If the log does not end just before it, or has another number, `last` becomes NULL and the table rejects the row.
 # (VALUES takes a third of the time of SELECT … WHERE.)
 APPEND: Final = """INSERT INTO batch (key, last, epoch, data) VALUES (?, iif(
