@@ -170,7 +170,7 @@ def test_a_broken_workflow_is_not_drawn(write: Write, capsys: pytest.CaptureFixt
     ("argv", "told"),
     [
         (["dance"], "there is no command `stepless dance`"),
-        (["strat", "hello"], "did you mean `start`? see `stepless --help`."),
+        (["stert", "hello"], "did you mean `start`? see `stepless --help`."),
         (["runs", "lst"], "did you mean `list`? see `stepless runs --help`."),
         (["help", "runz"], "did you mean `run`?"),
         (["graph", "x.yaml", "--format", "svgg"], "--format must be one of `mermaid`, `dot`, `svg`, not `svgg`"),

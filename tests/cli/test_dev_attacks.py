@@ -106,7 +106,7 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
     bo = joined(dev, sockets, "bo")
     hello = said("hello", client="x", tab="t", after=0, epoch=1)
     for place, (text, code) in enumerate((
-        (said("op", n=1, tag="t", base=0, operations=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400),
+        (said("op", n=1, tag="t", base=0, gestures=[]), 4400), ("[1", 4400), ("null", 4400), ('{"v":2}', 4400),
         ('{"v":1}', 4400), ("[" * 20_000, 4400), (said("hello", client="", after=0, epoch=1), 4400),
         (said("hello", client="c", after=-1, epoch=1), 4400),
         (said("hello", client="c" * 65, after=0, epoch=1), 4400), (said("hello", client={}, after=0, epoch=1), 4400),
@@ -118,8 +118,8 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
         one.send(text)
         assert code_of(one) == code, (place, text[:60])
     for place, (text, code) in enumerate((
-        (said("op", n=1, tag="t", base=0, operations="x"), 4400), (said("op", n=True, tag="t", base=0, operations=[]), 4400),
-        (said("op", n=1, tag="t", base=0, operations=[{"writes": [["set", "doc", ["q"], "\ud800"]]}]), 4400),
+        (said("op", n=1, tag="t", base=0, gestures="x"), 4400), (said("op", n=True, tag="t", base=0, operations=[]), 4400),
+        (said("op", n=1, tag="t", base=0, gestures=[{"writes": [["set", "doc", ["q"], "\ud800"]]}]), 4400),
         (said("explode"), 4400), (hello, 4400), ("x" * 31_000, 4413),
     )):  # fmt: skip
         one = joined(dev, sockets, f"eve-{place}")
@@ -131,7 +131,7 @@ def test_what_a_socket_says_wrongly_closes_it_alone(dev: Any, sockets: ExitStack
         while True:
             big.recv(PATIENCE_S)
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
-    bo.send(said("op", n=1, tag="bo-1", base=0, operations=[{"writes": renames("bo")}]))
+    bo.send(said("op", n=1, tag="bo-1", base=0, gestures=[{"writes": renames("bo")}]))
     assert heard(bo, "item")["item"]["client"] == "bo"
 
 

@@ -80,7 +80,8 @@ def quoted() -> str:
 
 @cache
 def targets() -> frozenset[str]:
-    return frozenset(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    texts = [(ROOT / name).read_text("utf-8") for name in ("Makefile", "tests/checks.mk")]
+    return frozenset(name for text in texts for name in re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
 def resolves(name: str) -> bool:

@@ -32,7 +32,7 @@ def block(language: str, text: str, *marks: str) -> Block:
         block("python", "numbers = [1]\nnumbers.sort()\n", "compiled"),
         block("python", "return 1\n", "lifted"),
         block("python", "return 1\n\nreturn 2 ** 8\n", "compiled"),
-        block("python", "# unreachable: nothing leads to a statement (warning)\nreturn 1\n", "warned"),
+        block("python", "# unreachable: a statement can never be reached (warning)\nreturn 1\n", "warned"),
         block("console", "$ echo one\ntwo\n"),
         block("bash", "false\n"),
         block("bash", "make no-such-target\n"),
@@ -72,7 +72,7 @@ def test_the_reader_compiles_sources_of_flows(reader: Reader) -> None:
     (reader.folder / NAMES).write_text(MODEL, "utf-8")
     for good in (
         block("python", "# mutation: something other than a name is changed in place\norder.amount = 3\n", "refused"),
-        block("python", "# unreachable: nothing leads to a statement (warning)\nreturn 1\nreturn 2\n", "warned"),
+        block("python", "# unreachable: a statement can never be reached (warning)\nreturn 1\nreturn 2\n", "warned"),
         block("python", "return order.amount + 1\n", "compiled"),
         block("python", "return order.amount ** 2\n\nprint(order.amount)\n", "lifted"),
     ):

@@ -17,7 +17,7 @@ from stepless.runtime.draft_runs import read_runs
 from stepless.runtime.triggers.schedule_records import read_pause, read_progress
 from stepless.runtime.verbs.publishing import owner_of
 
-_RESERVED: Final = re.compile(rb"\d{1,18} [0-9a-f]+")
+_RESERVED: Final = re.compile(rb"\d{1,18} [0-9a-f]+( \d{1,18})?")
 Check = Callable[[str, bytes], None]
 """Raises an error of `FAULTS`, or `Damaged`, for a damaged value."""
 

@@ -45,16 +45,16 @@ def test_a_soft_budget_is_over_when_its_time_is(seconds: Seconds) -> None:
 def test_an_attempt_fits_a_hard_budget_if_it_ends_before_the_margin(seconds: Seconds) -> None:
     budget = Budget(TOTAL_MS, hard=True, clock=seconds).start()
     seconds.now += 10
-    room_ms = TOTAL_MS - 10_000 - BUDGET_MARGIN_MS
-    assert budget.room_ms == room_ms
-    assert budget.fits(room_ms) and not budget.fits(room_ms + 1)
+    spare_ms = TOTAL_MS - 10_000 - BUDGET_MARGIN_MS
+    assert budget.spare_ms == spare_ms
+    assert budget.fits(spare_ms) and not budget.fits(spare_ms + 1)
     seconds.now += TOTAL_MS / 1000
-    assert budget.room_ms == 0
+    assert budget.spare_ms == 0
 
 
 def test_a_soft_budget_has_room_for_every_attempt(seconds: Seconds) -> None:
     budget = Budget(1, clock=seconds).start()
-    assert budget.room_ms is None and budget.fits(TOTAL_MS)
+    assert budget.spare_ms is None and budget.fits(TOTAL_MS)
 
 
 def test_a_session_leaves_a_hard_budget_in_the_middle_of_its_margin(seconds: Seconds) -> None:
