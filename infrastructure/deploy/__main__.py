@@ -68,7 +68,7 @@ def deploy(name: str, config: Samconfig, functions: str, project: Path) -> int:
     config.record(account.region, decided.recorded, tags)
     config.record_facts(account=number, functions=functions)
     make = [os.environ.get("MAKE", "make"), "--no-print-directory", "-C", str(project)]
-    built = subprocess.run([*make, "build", "check", f"FUNCTIONS={functions}"], check=False).returncode
+    built = subprocess.run([*make, "build", "check-template", f"FUNCTIONS={functions}"], check=False).returncode
     code = built or sam_deploy(config, decided.sent, tags, project)
     deployed = account.stack(name) if code == 0 else None
     if deployed is not None:  # on a terminal the answer may have been no
