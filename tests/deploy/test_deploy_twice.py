@@ -86,7 +86,7 @@ def test_the_second_asks_nothing_and_loses_nothing(project: Project, first: str)
     given = "RunnerMemory=1024 CorsOrigins='https://a.example https://b.example'"
     code, said = project.deploy(given, tags="team=flows env=prod")
     assert code == 0, said[-3000:]
-    assert f"build check FUNCTIONS={ROOT / 'tests/deploy/functions'}" in said
+    assert f"build check-template FUNCTIONS={ROOT / 'tests/deploy/functions'}" in said
     assert "CloudFormation stack changeset" in said and "[y/N]" not in said and "shown once" not in said
     changed = {"RunnerMemory": "1024", "CorsOrigins": "https://a.example https://b.example"}
     assert project.parameters() == {**before, **changed}
