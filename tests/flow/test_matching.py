@@ -97,7 +97,7 @@ def test_a_new_step_before_others_of_its_name_gets_a_number_of_its_own() -> None
 
 
 def test_a_new_node_does_not_take_the_id_of_a_former_node_that_is_gone() -> None:
-    """Whoever compares two versions by ids would take it for the former one."""
+    """A comparison of two versions by ids would take it for the former one."""
     former, edited = (flow_of(SWAPPED.format(*steps), "swapped").document() for steps in (
         ("    await say('old')", ""), ("", "    await say('other')"),
     ))  # fmt: skip

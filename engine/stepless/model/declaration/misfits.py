@@ -90,7 +90,7 @@ class Misfit(NamedTuple):
 
 
 IsOpen: TypeAlias = Callable[[ErrorDetails], bool]
-"""Whether an error is about a value that is known only at run time, so that it may turn out to be valid."""
+"""Tells whether an error is about a value that is known only at run time, and that may then be valid."""
 
 
 def misfits(errors: Sequence[ErrorDetails], raw: JSON, is_open: IsOpen | None = None) -> list[Misfit]:

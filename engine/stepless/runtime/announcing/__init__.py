@@ -1,1 +1,1 @@
-"""What other systems and people learn of runs: their events, and their failures (docs/run/events.md)."""
+"""Announces the events and failures of runs to other systems and to people (docs/run/events.md)."""

@@ -88,7 +88,7 @@ def adopt(world: World) -> int:
 
 
 def _was_left_ahead(head: RunHead, now_ms: int) -> bool:
-    """Whether a run that nobody executes was left before the clock was set back: the instant at which it is due may lie far
-    ahead. One that has ended and only waits for its removal is left alone."""
+    """Whether the header of a run was written before the clock was set back: its due instant may lie far ahead. A run that has
+    ended and only waits for its removal does not count."""
     is_kept = head.status in ENDED and head.due_ms == head.expires_ms
     return not is_kept and (head.due_ms or 0) > now_ms and max(head.created_ms, head.updated_ms) > now_ms + CLOCK_TOLERANCE_MS

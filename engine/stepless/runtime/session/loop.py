@@ -318,7 +318,7 @@ class Session(Controls):
     def _set_back(self) -> list[Fact]:
         clock_ms = self._world.clock.now_ms() - self._loop.time() * 1000
         if clock_ms < self._clock_ms - CLOCK_TOLERANCE_MS:
-            self._renew_at = self._loop.time()  # the lease ends far ahead: others may think that nobody holds it
+            self._renew_at = self._loop.time()  # other processes take a lease that ends far ahead for one that is over
             if self._limiter is not None:
                 self._limiter.clock_set_back()
         self._clock_ms = clock_ms

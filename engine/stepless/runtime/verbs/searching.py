@@ -19,7 +19,7 @@ from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
 Wanted = Mapping[str, Any]
-"""What a header must have besides what a `RunFilter` says, by the names of RUN_FILTERS. Every given value must fit."""
+"""The conditions on a header that a `RunFilter` does not express, by the names of RUN_FILTERS. All given values must match."""
 
 ANY: Final[Wanted] = {}
 
