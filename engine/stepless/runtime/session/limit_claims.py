@@ -1,4 +1,4 @@
-"""Reserves instants under the rate of a node, which all its runs share."""
+"""Reads and writes the claims that hold the state of limits: the instants reserved under a rate, and the holders of slots."""
 
 from __future__ import annotations
 
