@@ -2,8 +2,8 @@
 
     make contract
 
-A test compares the file with what this script makes, so a change of the API is a reviewed diff. The console's types, and the test
-that the command line has an option for every query parameter, are made from the file.
+A test compares the file with what this script makes, so a change of the API is a reviewed diff. The types of the console
+and of `stepless.client`, and the test that the command line has an option for every query parameter, are made from the file.
 """
 
 from __future__ import annotations

@@ -230,6 +230,9 @@ ENGINE: Final[Table] = {
     "no_sim_export": Code("the file is not a Sim export", "See the expected form in the message."),
     "no_stepless": Code("the server at the address is not a Stepless API", "See its response in the message."),
     "nobody_serves": Code("the run is stored, but no process serves its file", "Start `stepless dev`, or use --go."),
+    "outcome_unknown": Code(
+        "`stepless.client`: a call had no answer, and may have had its effect", "Repeat it with the key in the message."
+    ),
     "plugin_taken": Code("two packages register a store or model provider with the same name", "Remove one of them."),
     "port_taken": Code("the port is in use", "Choose another, or 0."),
     "schedule_refused": Code("AWS rejected a schedule", "Fix the node in the message, then publish again."),
@@ -239,6 +242,7 @@ ENGINE: Final[Table] = {
     "setting_missing": Code("a function or a local process lacks a setting", "Deploy template.yaml, or set it."),
     "n8n_export_too_large": Code("the export is larger than a document may be", "Split it."),
     "sim_export_too_large": Code("the export is larger than a document may be", "Split it."),
+    "still_running": Code("`stepless.client`: the run neither ended nor paused in time", "Wait again, or longer."),
     "store_unavailable": Code("the store is temporarily unavailable", "No action: the engine retries."),
     "store_unusable": Code("the store cannot be used in its present state", "See the message."),
     "unknown_store": Code("no installed package has a store for the scheme of the URL", "Install one, or use a file."),
@@ -263,7 +267,7 @@ SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
     ),
     "Failed nodes": (_FAILED, NODES),
     "Requests": ("The `code` of an `application/problem+json` answer.", REQUESTS),
-    "Engine and command line": ("Errors that an operator or a user of the command line sees.", ENGINE),
+    "Engine and command line": ("Errors that an operator, or a user of the command line or of `stepless.client`, sees.", ENGINE),
 }
 
 

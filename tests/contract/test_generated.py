@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from contract import openapi, typescript
+from contract import openapi, python, typescript
 
 AGAIN = "the contract has changed: run `make contract`, review the difference and commit it"
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +18,10 @@ def test_the_committed_document_is_what_the_api_serves() -> None:
 
 def test_the_types_of_the_console_are_those_of_the_document() -> None:
     assert typescript.FILE.read_text("utf-8") == typescript.render(), AGAIN
+
+
+def test_the_types_of_the_client_are_those_of_the_document() -> None:
+    assert python.FILE.read_text("utf-8") == python.render(), AGAIN
 
 
 def test_every_schema_has_a_name_that_no_module_leaks_into() -> None:

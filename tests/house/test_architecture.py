@@ -40,7 +40,7 @@ STUB = """
 stepless.__main__ stepless.codes stepless.collector stepless.imports stepless.imports.sim stepless.raised
 stepless.adapters stepless.adapters.aws stepless.adapters.aws.dynamo.store stepless.adapters.memory stepless.adapters.memory.store
 stepless.api stepless.api.app stepless.builder stepless.builder.workflow stepless.cli stepless.cli.dev.server
-stepless.cli.command.main
+stepless.cli.command.main stepless.client stepless.client.calls
 stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
 stepless.limits stepless.model stepless.model.declaration.validation stepless.nodes stepless.nodes.http stepless.nodes.loop
@@ -82,6 +82,10 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.adapters.memory.store -> botocore"], "boto3"),
     (["stepless.runtime.session.runner -> fastapi"], "fastapi"),
     (["stepless.cli.dev.server -> starlette"], "fastapi"),
+    (["stepless.client.calls -> fastapi"], "client fastapi"),
+    (["stepless.client.calls -> stepless.errors"], "client"),
+    (["stepless.client.calls -> stepless.model.declaration.validation"], "layers"),
+    (["stepless.core.decide -> stepless.client.calls", "stepless.client.calls -> time"], "pure"),
     (["stepless.nodes.http -> stepless.nodes.loop"], "kinds"),
     (["stepless.drawer -> stepless.limits"], "layers"),
     (["stepless.runtime.verbs.starting -> stepless.runtime.session.runner"], "runtime"),

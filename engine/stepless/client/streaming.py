@@ -1,0 +1,54 @@
+"""Reads server-sent events, as the HTML standard defines them, from chunks of bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from stepless.client.errors import ServerError
+from stepless.limits import MAX_PAGE_BYTES
+
+MEDIA_TYPE: Final = "text/event-stream"
+_BLANK_LINE: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_LINE: Final = re.compile(r"\r\n|\n|\r")
+
+
+class Frame(NamedTuple):
+    """One event of the stream. `retry_ms` is the pause before a reconnect that the server asks for."""
+
+    id: str | None
+    data: str
+    retry_ms: int | None
+
+
+class Frames:
+    """Collects chunks, and yields the frames that are complete. What is left at the end of a stream has broken off."""
+
+    def __init__(self) -> None:
+        self._left = b""
+
+    def of(self, chunk: bytes) -> Iterator[Frame]:
+        """The frames that this chunk completes. Raises `ServerError` for one larger than any of a Stepless API."""
+        searched = max(0, len(self._left) - 3)  # a separator may have begun in the last chunk
+        self._left += chunk
+        while (blank := _BLANK_LINE.search(self._left, searched)) is not None:
+            block, self._left = self._left[: blank.start()], self._left[blank.end() :]
+            searched = 0
+            yield _frame(block.decode("utf-8", "replace"))
+        if len(self._left) > MAX_PAGE_BYTES:
+            raise ServerError("the event stream is not that of a Stepless API: an event is too large", code="no_stepless")
+
+
+def _frame(block: str) -> Frame:
+    id, data, retry_ms = None, list[str](), None
+    for line in _LINE.split(block):
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "id":
+            id = value
+        elif name == "data":
+            data.append(value)
+        elif name == "retry" and value.isascii() and value.isdecimal():
+            retry_ms = int(value[:9])
+    return Frame(id, "\n".join(data), retry_ms)
