@@ -13,9 +13,9 @@ from typing import Final
 
 TIERS: Final = ("quick", "check", "nightly")
 FOLDERS: Final[Mapping[str, str]] = {  # under tests/ → the tier of its files
-    "api": "quick", "benchmarks": "check", "browser": "check", "cli": "quick", "conformance": "quick", "console": "quick",
-    "contract": "quick", "contracts": "quick", "damage": "check", "deploy": "check", "docs": "quick",
-    "drafts": "quick", "examples": "check",
+    "api": "quick", "benchmarks": "check", "browser": "check", "cli": "quick", "client": "quick",
+    "conformance": "quick", "console": "quick", "contract": "quick", "contracts": "quick", "damage": "check", "deploy": "check",
+    "docs": "quick", "drafts": "quick", "examples": "check",
     "flow": "quick", "functions": "check", "golden": "quick", "house": "quick", "packaging": "check", "properties": "quick",
     "simulation": "check", "unit": "quick",
 }  # fmt: skip
