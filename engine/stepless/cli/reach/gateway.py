@@ -7,21 +7,19 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
 from stepless.cli.terminal.waiting_line import waiting_line
+from stepless.client.settings import KEY_VARIABLE, URL_VARIABLE, is_address, is_key, uses_proxies
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import CLIENT_TIMEOUT_MS, MAX_PAGE_ITEMS
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 
-URL_VARIABLE: Final = "STEPLESS_URL"
-KEY_VARIABLE: Final = "STEPLESS_API_KEY"
 DEFAULT_DB: Final = ".stepless/dev.db"  # the file of `stepless dev`
 _PROBLEM: Final = "application/problem+json"
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _STATED: Final = ("type", "title", "status", "detail", "code", "place", "mend", "findings")
 
 
@@ -151,18 +149,11 @@ def opened(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[G
 
 
 def _client(url: str, key: str) -> httpx.Client:
-    try:
-        parts = urlsplit(url)
-        wrong = parts.scheme not in ("http", "https") or not parts.hostname
-    except ValueError:
-        wrong = True
-    if wrong:
+    if not is_address(url):
         mend = "write it like https://abc123.execute-api.eu-central-1.amazonaws.com"
         raise InvalidRequest("this is not the URL of a server", code="usage", place=url, mend=mend)
-    if key and not (key.isascii() and key.isprintable()):
+    if not is_key(key):
         mend = "copy the key again: it has letters, digits and punctuation only"
         raise InvalidRequest("the API key has characters that no key has", code="usage", place="--key", mend=mend)
     headers = {"accept": "application/json", **({"authorization": f"Bearer {key}"} if key else {})}
-    # The proxy settings of the environment apply to remote servers only.
-    trusted = parts.hostname not in _LOOPBACK
-    return httpx.Client(base_url=url, headers=headers, timeout=CLIENT_TIMEOUT_MS / 1000, trust_env=trusted)
+    return httpx.Client(base_url=url, headers=headers, timeout=CLIENT_TIMEOUT_MS / 1000, trust_env=uses_proxies(url))
