@@ -16,6 +16,7 @@ OWN_TEST: Mapping[str, str] = {  # pages that are run, or made, by a test of the
     "docs/understand/measurements/benchmarks.md": "tests/benchmarks",
     "docs/run/cli.md": "tests/cli/test_manual.py",
     "docs/understand/measurements/cost.md": "tests/benchmarks/test_monthly.py",
+    "docs/write/client.md": "tests/client/test_page.py",
     "docs/run/errors.md": "tests/house/test_codes.py",
     "docs/run/http.md": "tests/api/test_http_docs.py",
     "docs/understand/measurements/scale.md": "tests/benchmarks/test_scale.py",

@@ -12,16 +12,22 @@ import pytest
 from pages import ROOT, prose
 
 import stepless
+import stepless.client
 import stepless.errors
 import stepless.testing
 
 PAGE = ROOT / "docs/write/python.md"
 ERRORS = {name for name, value in vars(stepless.errors).items() if getattr(value, "__module__", "") == "stepless.errors"}
-PUBLIC = {"stepless": set(stepless.__all__), "stepless.testing": set(stepless.testing.__all__), "stepless.errors": ERRORS}
+PUBLIC = {
+    "stepless": set(stepless.__all__), "stepless.testing": set(stepless.testing.__all__), "stepless.errors": ERRORS,
+    "stepless.client": set(stepless.client.__all__),
+}  # fmt: skip
 USER = '''
 from collections.abc import Mapping
 
 from stepless import Container, Finding, FunctionCall, NodeRecord, Ref, RunResult, Step, Workflow, function, node, run
+from stepless.client import AsyncClient, Client
+from stepless.client.contract import EventOut, RunOut
 from stepless.errors import DocumentRefused
 from stepless.testing import Simulation, simulate
 
@@ -48,6 +54,19 @@ def build() -> Workflow:
     container: Container = each
     flow.transform("last", after=container, value=amount)
     return flow
+
+
+def call(client: Client) -> str | None:
+    run_id: str = client.start("pay", {"amount": 1}, key="k", keywords=["a"])["run_id"]
+    run: RunOut = client.wait(run_id, until="ended")
+    events: list[EventOut] = list(client.events(run_id))
+    client.answer(run_id, events[0]["payload"]["pause"], "approved", {"limit": 1})
+    return next(client.runs(workflow="pay", waiting="answer", limit=1))["failed_node"] or run["ended_at"]
+
+
+async def call_async(client: AsyncClient) -> list[int]:
+    run = await client.rerun((await client.start("pay"))["run_id"])
+    return [event["sequence"] async for event in client.events(run["run_id"])]
 
 
 def use(flow: Workflow) -> float:
