@@ -162,8 +162,34 @@ def test_progress_of_a_stream_gives_it_the_whole_time_again() -> None:
     assert clock.now > 3 * 60
 
 
-def test_a_stream_that_brings_nothing_is_given_up() -> None:
-    clock = Clock()
+def test_a_stream_that_was_silent_for_hours_may_break() -> None:
+    """Nothing happens in the run, and only heartbeats come: the time for retries begins when the connection breaks."""
+    clock, read = Clock(), 0
+
+    def server(step: Any) -> Any:
+        nonlocal read
+        if not isinstance(step, Read):
+            return Opened() if isinstance(step, Open) else None
+        read += 1
+        clock.now += 15
+        if read % 500 == 0:
+            return BROKEN
+        return b"event: heartbeat\ndata: {}\n\n" if read < 1900 else b'id: 1\ndata: {"eventId": 1, "type": "run.failed"}\n\n'
+
+    performed(Calls(clock.terms).events("run_1"), clock, server)
+    assert read == 1900
+
+
+@pytest.mark.parametrize("chunks", [[BROKEN], [b"retry: 1000\n\n", BROKEN], [None], [b"retry: 10\n\n", None]])
+def test_a_stream_that_brings_nothing_is_given_up(chunks: list[Any]) -> None:
+    clock, left = Clock(), list[Any]()
+
+    def server(step: Any) -> Any:
+        if isinstance(step, Open):
+            left[:] = chunks
+            return Opened()
+        return left.pop(0) if isinstance(step, Read) else None
+
     with pytest.raises(Unreachable):
-        performed(Calls(clock.terms).events("run_1"), clock, lambda step: None if isinstance(step, Pause) else BROKEN)
+        performed(Calls(clock.terms).events("run_1"), clock, server)
     assert 50 < clock.now <= 60

@@ -15,7 +15,7 @@ from stepless.client.contract import DecisionOut, EventOut, EventsOut, RunFilter
 from stepless.client.errors import Conflict, InvalidSetting, StillRunning, no_stepless
 from stepless.client.exchange import Emit, Items, Lost, Open, Opened, Pause, Read, Reply, Request, Send, Steps
 from stepless.client.retrying import Effect, Terms, Tries
-from stepless.client.streaming import MEDIA_TYPE, Frames
+from stepless.client.streaming import MEDIA_TYPE, Feed
 from stepless.limits import (
     DEFAULT_PAGE_ITEMS,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
@@ -23,7 +23,6 @@ from stepless.limits import (
     MAX_PAGE_ITEMS,
     POLL_FIRST_MS,
     POLL_LAST_MS,
-    STREAM_RETRY_MS,
 )
 
 RUN_ENDS: Final = frozenset({"run.completed", "run.failed", "run.cancelled", "run.timed_out"})  # nothing follows them in a log
@@ -102,28 +101,25 @@ class Calls:
     def events(self, run_id: str, *, after: int = 0) -> Items[EventOut]:
         """Follows the events of a run until its end: those after the event `after`, each once and in order, and then each as it
         happens. After a lost connection it continues behind the last event that it had."""
-        tries, frames = Tries(self._terms), Frames()
+        tries, feed = Tries(self._terms), Feed(after)
         while True:
-            outcome = yield Open(_following(run_id, after))
+            outcome = yield Open(_following(run_id, feed.after))
             if isinstance(outcome, Reply) and outcome.status == 204:
                 return
             if isinstance(outcome, Reply) and outcome.status < 300:
                 raise no_stepless(outcome.status, outcome.headers)
-            retry_s = STREAM_RETRY_MS / 1000
+            feed.reopen()
             while isinstance(outcome, Opened | bytes):
                 outcome = yield Read()
-                for frame in frames.of(outcome) if isinstance(outcome, bytes) else ():
-                    retry_s = retry_s if frame.retry_ms is None else frame.retry_ms / 1000
-                    event: EventOut | None = json.loads(frame.data) if frame.id is not None else None
-                    if event is None or event["eventId"] <= after:
-                        continue
-                    after = event["eventId"]
+                for event in feed.events(outcome) if isinstance(outcome, bytes) else ():
                     yield Emit(event)
                     if event["type"] in RUN_ENDS:
                         return
+                if feed.has_brought:
                     tries.renew()
-            frames = Frames()
-            yield Pause(retry_s if outcome is None else tries.delay_after(outcome))
+            if outcome is None and not feed.has_brought:
+                outcome = Lost("the stream ended before it brought anything", True)
+            yield Pause(feed.retry_s if outcome is None else tries.delay_after(outcome))
 
     # -- changing runs ------------------------------------------------------------------------------------------------
 
