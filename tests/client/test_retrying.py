@@ -10,7 +10,7 @@ import pytest
 
 from stepless.client.calls import Calls
 from stepless.client.errors import ClientError, OutcomeUnknown, StillRunning, TooManyRequests, Unavailable, Unreachable
-from stepless.client.exchange import Lost, Open, Opened, Pause, Progress, Read, Reply, Send
+from stepless.client.exchange import Emit, Lost, Open, Opened, Pause, Progress, Read, Reply, Send
 from stepless.client.retrying import Effect, Terms, Tries, retry_after_s
 from stepless.limits import CLIENT_BACKOFF_FIRST_MS, CLIENT_BACKOFF_LAST_MS
 
@@ -123,6 +123,26 @@ def performed(steps: Any, clock: Clock, server: Callable[[Any], Any]) -> Any:
             clock.now += call.step.seconds
         outcome = server(call.step)
     return call.result
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(None, [100, 100, 100]), (5, [5, 3, 1])])
+def test_pages_are_read_until_there_is_no_more(limit: int | None, sizes: list[int]) -> None:
+    """A search returns fewer runs than it was asked for, and still has a cursor."""
+    clock, asked, items = Clock(), list[Any](), list[str]()
+    pages = [(["a", "b"], "1"), (["c", "d"], "2"), (["e"], None)]
+
+    def server(step: Any) -> Any:
+        if isinstance(step, Emit):
+            return items.append(step.item)
+        asked.append(step.request.query)
+        runs, cursor = pages[len(asked) - 1]
+        return Reply(200, JSON, json.dumps({"runs": runs, "cursor": cursor}).encode())
+
+    performed(Calls(clock.terms).runs(limit=limit, workflow="w", search=None), clock, server)
+    assert items == ["a", "b", "c", "d", "e"]
+    assert [query.get("cursor") for query in asked] == [None, "1", "2"]
+    assert [query["limit"] for query in asked] == sizes
+    assert all(query["workflow"] == "w" and "search" not in query for query in asked)
 
 
 def test_a_busy_run_is_asked_about_less_and_less_often() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepless.client import ServerError
-from stepless.client.streaming import Frame, Frames
+from stepless.client.streaming import Feed, Frame, Frames
 from stepless.limits import MAX_PAGE_BYTES
 
 TEXT = """\
@@ -52,3 +52,10 @@ def test_a_frame_has_a_bound() -> None:
     with pytest.raises(ServerError):
         for _ in range(MAX_PAGE_BYTES // 100_000 + 1):
             list(frames.of(b"x" * 100_000))
+
+
+def test_a_server_that_sends_events_again_does_not_double_them() -> None:
+    feed, both = Feed(1), b'id: 1\ndata: {"eventId": 1}\n\nid: 2\ndata: {"eventId": 2}\n\n'
+    assert [event["eventId"] for event in feed.events(both)] == [2]
+    feed.reopen()
+    assert list(feed.events(both)) == [] and feed.has_brought and feed.after == 2
