@@ -15,10 +15,10 @@ from stepless.drafts.rules.state import TEXT
 from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_CROSSED_PAIRS, MAX_DECIDED_CHARACTERS, MAX_DECIDED_EFFECTS, MAX_REWRITTEN_PARTS
 
-_MENTION: Final = 16
-_COPIED: Final = 100
+MENTION_PARTS: Final = 16
+PART_CHARACTERS: Final = 100
 """A name that a text may mention takes as long as 16 fields that are copied; 100 characters take as long as one."""
-_TRIED: Final = 10
+EFFECT_NAMES: Final = 10
 """As many names are tried in the time that one effect takes."""
 
 
@@ -58,7 +58,7 @@ class Budget:
 
     def tried(self, names: int, key: str) -> None:
         """Counts names that were taken, of those that were tried for a block. Raises `Exhausted`."""
-        self.looked_at(names // _TRIED, key)
+        self.looked_at(names // EFFECT_NAMES, key)
 
     def transformed(self, pairs: int, key: str) -> None:
         """Counts pairs of writes of one entity before they are transformed. Raises `Exhausted`."""
@@ -76,5 +76,5 @@ def _parts(effect: Set | Unset | Splice, entity: Object | None) -> int:
         count += len(held)
         held = held.get(step)
     if isinstance(effect, Splice) and isinstance(held, str):
-        count += len(held) // _COPIED + (0 if effect.key == TEXT else held.count("<") * _MENTION)
+        count += len(held) // PART_CHARACTERS + (0 if effect.key == TEXT else held.count("<") * MENTION_PARTS)
     return count

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+from stepless.drafts.rules.shapes import HANGING
 from stepless.drafts.rules.state import State, named_in, prefix_of, tail_of
-
-_OF_A_BLOCK: Final = ("subflow", "place", "pin")
 
 
 def faults(state: State) -> Iterator[str]:
@@ -21,7 +19,7 @@ def faults(state: State) -> Iterator[str]:
                 yield f"{key} has an end without a block"
             elif ends[0] is not None and ends[1] is not None and ends[0].get("parent") != ends[1].get("parent"):
                 yield f"{key} joins two bodies"
-        elif prefix in _OF_A_BLOCK and f"block/{tail_of(key)}" not in state:
+        elif prefix in HANGING and f"block/{tail_of(key)}" not in state:
             yield f"{key} has no block"
         elif prefix == "block":
             parent = entity.get("parent")

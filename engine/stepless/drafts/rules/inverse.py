@@ -7,16 +7,13 @@ it is the one that was set. A text needs no guard: its splices are transformed w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from stepless.drafts.rules.effects import Delete, Effect, Put, Set, Splice, Unset
 from stepless.drafts.rules.fold import after
 from stepless.drafts.rules.requests import Guard, Operation
+from stepless.drafts.rules.shapes import REPLACED
 from stepless.drafts.rules.state import Layer, State, prefix_of, value_at
 from stepless.drafts.rules.values import NOTHING, Object, at, key_after
-
-_UNGUARDED: Final = frozenset({"place", "pin", "text"})
-"""Rooms in which an addition is undone whatever others have made of it since."""
 
 
 def inverse(state: State, effects: Iterable[Effect]) -> Operation:
@@ -33,7 +30,7 @@ def inverse(state: State, effects: Iterable[Effect]) -> Operation:
         back.append(_undone(held, effect))
         if isinstance(effect, Set | Unset):
             watched[effect.key, effect.path] = None
-        elif isinstance(effect, Put) and held is None and prefix_of(effect.key) not in _UNGUARDED:
+        elif isinstance(effect, Put) and held is None and prefix_of(effect.key) not in REPLACED:
             watched[effect.key, ()] = None
         layer.put(effect.key, made)
     back.reverse()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from stepless.drafts.rules.requests import RefusalCode
 from stepless.drafts.rules.state import PINS, State
 from stepless.limits import MAX_PIN_BYTES, MAX_PINS_BYTES
 from stepless.model.json import JSON
@@ -26,7 +27,7 @@ def pin_bytes(value: JSON) -> int:
     return _plain(value)
 
 
-def pin_fault(state: State, keys: Iterable[str]) -> tuple[str, str] | None:
+def pin_fault(state: State, keys: Iterable[str]) -> tuple[RefusalCode, str] | None:
     """The first of these pins that cannot be kept as it is in a state, after the code for which: it is too large, or all pins
     together are."""
     are_too_large: bool | None = None

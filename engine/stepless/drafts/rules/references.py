@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stepless.drafts.rules.effects import Set, Splice
+from stepless.drafts.rules.shapes import SHAPES
 from stepless.drafts.rules.state import MENTION, State, mentions, named_in, prefix_of, tail_of
 from stepless.drafts.rules.values import texts
 from stepless.model.json import JSON
 
-_NO_TEXT: Final = frozenset({"id", "type", "parent", "order", "after"})
+_NO_TEXT: Final = frozenset(name for name, shape in SHAPES["block"].fields.items() if shape != "object")
+"""Fields of a block in which `<name` is no reference."""
 
 
 def meant(state: State, body: JSON, name: str) -> str | None:

@@ -7,11 +7,19 @@ asked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from stepless.drafts.rules.effects import Effect, Write
 from stepless.drafts.rules.values import Path
 from stepless.model.json import JSON
+
+DropCode: TypeAlias = Literal["gone", "superseded", "other_body", "already_there"]
+"""Why a write was dropped of an operation; `resolve` has the rules."""
+RefusalCode: TypeAlias = Literal[
+    "changed_since", "not_allowed", "name_taken", "parent_cycle", "too_deep", "too_many_blocks", "pin_too_large",
+    "pins_too_large", "gesture_too_large",
+]
+"""Why a whole operation was refused."""
 
 
 class Guard(NamedTuple):
@@ -34,8 +42,9 @@ class Operation(NamedTuple):
 class Outcome(NamedTuple):
     """What was refused or dropped of an operation, by its index in the intent.
 
-    `refused` is true where the whole operation was. `key` is the entity that decided, `by` the person who changed it since the
-    client saw it, where that is known. `writes` are those that were not done, as the client sent them.
+    `code` is a `DropCode` or a `RefusalCode`; a log may hold one that only a later release knows. `refused` is true where the
+    whole operation was. `key` is the entity that decided, `by` the person who changed it since the client saw it, where that is
+    known. `writes` are those that were not done, as the client sent them.
     """
 
     operation: int

@@ -42,13 +42,13 @@ from typing import Final, NamedTuple
 from stepless.drafts.rules.budget import Budget, Exhausted
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Write
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.requests import Operation, Outcome
+from stepless.drafts.rules.requests import Operation, Outcome, RefusalCode
 from stepless.drafts.rules.state import Layer, State, value_at
 from stepless.drafts.rules.transform import transform
 from stepless.drafts.rules.validation import Refused, Validation
 from stepless.drafts.rules.values import same
 
-TOO_LARGE: Final = "gesture_too_large"
+TOO_LARGE: Final[RefusalCode] = "gesture_too_large"
 
 
 class Change(NamedTuple):

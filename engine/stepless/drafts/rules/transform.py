@@ -4,26 +4,32 @@ Texts stand in the order of the *original* places where they were typed; at one 
 first. What both remove is removed once, and what either types is never removed. An order by the places after a removal looks
 right too, and loses characters: a text that was typed behind a removed word, and one that was typed into it, would change places.
 
-    first \\ second   put            del            set, unset                splice
-    put               second         both           both                      first
-    del               both           both           both                      first
-    set, unset        second         second         second, if its path       first, if a path
-                                                    leads to the first's      leads to the other
-    splice            second         second         second, if a path         both, moved
-                                                    leads to the other
-
-Each field says which of two writes of one entity is left; *second* is the one that is committed later. Only splices of one text
-need to meet in both orders: elsewhere the log has the one order that counts. Writes of different entities do not concern each
-other, and a rename concerns no write: it is expanded over the state that it meets.
+`DROPPED` says which of two writes of one entity means nothing beside the other. Only splices of one text need to meet in both
+orders, and are moved: elsewhere the log has the one order that counts. Writes of different entities do not concern each other,
+and a rename concerns no write: it is expanded over the state that it meets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
-from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
+from stepless.drafts.rules.effects import WORDS, Set, Splice, Unset, Write
 from stepless.drafts.rules.values import Path
+
+Dropped: TypeAlias = Literal["first", "second", "replaced"]
+"""Which of two writes of one entity is dropped: the first or the second, where the path of one leads to that of the other, or the
+first where the path of the second leads to it. A `put` and a `del` are of the whole entity: their path is empty."""
+
+DROPPED: Final[Mapping[str, Mapping[str, Dropped]]] = {
+    "put": {"put": "first", "splice": "second"},
+    "del": {"splice": "second"},
+    "set": {"put": "first", "del": "first", "set": "replaced", "unset": "replaced", "splice": "second"},
+    "unset": {"put": "first", "del": "first", "set": "replaced", "unset": "replaced", "splice": "second"},
+    "splice": {"put": "first", "del": "first", "set": "first", "unset": "first"},
+}
+"""By the word of the write that is committed first, then by that of the second; both stay where nothing is said. A splice goes
+with the text that its offsets are about."""
 
 
 def transform(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[Write], list[Write]]:
@@ -65,32 +71,21 @@ def _lists(mine: list[Write], theirs: list[Write], first: bool) -> tuple[list[Wr
 def _pair(mine: Write, theirs: Write, first: bool) -> tuple[list[Write], list[Write]]:
     if isinstance(mine, Splice) and isinstance(theirs, Splice) and mine.path == theirs.path:
         return _moved(mine, theirs, first), _moved(theirs, mine, not first)
-    if isinstance(mine, Rename) or isinstance(theirs, Rename):
-        return [mine], [theirs]
     dropped = _dropped(mine, theirs) if first else _dropped(theirs, mine)
     mine_goes = dropped == ("first" if first else "second")
     return ([] if mine_goes else [mine]), ([] if dropped is not None and not mine_goes else [theirs])
 
 
-def _dropped(early: Effect, late: Effect) -> Literal["first", "second"] | None:
-    """Which of two writes of one entity means nothing beside the other."""
-    match early, late:
-        case (Put() | Delete(), Splice()):
-            return "second"  # its offsets mean nothing in the new text
-        case (Put(), Put()):
-            return "first"
-        case (Put() | Delete(), _):
-            return None
-        case (_, Put() | Delete()):
-            return "first"
-        case (Set() | Unset(), Splice()):
-            return "second" if overlap(early.path, late.path) else None
-        case (Splice(), Set() | Unset()):
-            return "first" if overlap(early.path, late.path) else None
-        case (Splice(), Splice()):
-            return None
-        case _:
-            return "first" if early.path[:len(late.path)] == late.path else None
+def _dropped(early: Write, late: Write) -> Literal["first", "second"] | None:
+    dropped = DROPPED.get(WORDS[type(early)], {}).get(WORDS[type(late)])
+    above, below = _path(late), _path(early)
+    if dropped == "replaced":
+        return "first" if below[:len(above)] == above else None
+    return dropped if overlap(below, above) else None
+
+
+def _path(write: Write) -> Path:
+    return write.path if isinstance(write, Set | Unset | Splice) else ()
 
 
 def overlap(left: Path, right: Path) -> bool:

@@ -13,22 +13,20 @@ from stepless.drafts.rules.fold import after, apply
 from stepless.drafts.rules.fractional_index import spread
 from stepless.drafts.rules.pins import pin_fault
 from stepless.drafts.rules.references import readers, renaming, rewritten, sees
-from stepless.drafts.rules.shapes import fits
+from stepless.drafts.rules.requests import DropCode, RefusalCode
+from stepless.drafts.rules.shapes import HANGING, REPLACED, fits
 from stepless.drafts.rules.state import Layer, State, children_of, ends_at, mentions, named_in, prefix_of, tail_of, tie_of
 from stepless.drafts.rules.values import Object, at, same
 from stepless.limits import MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ID_CHARACTERS, MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 
-_REPLACED = frozenset({"place", "pin", "text"})
-"""Rooms in which a put over an entity replaces it."""
-
 
 class Refused(Exception):
     """The whole operation is refused."""
 
-    def __init__(self, code: str, key: str) -> None:
+    def __init__(self, code: RefusalCode, key: str) -> None:
         super().__init__(code, key)
-        self.code = code
+        self.code: RefusalCode = code
         self.key = key
 
 
@@ -40,7 +38,7 @@ class Validation:
         self.layer = Layer(state)
         self._budget = budget
         self.effects: list[Effect] = []
-        self.dropped: dict[tuple[str, str], set[int]] = {}
+        self.dropped: dict[tuple[DropCode, str], set[int]] = {}
         self.withdrawn: list[Write] = []
         self._unforeseen: list[Write] = []
         self._edges: dict[str, int] = {}  # those put, with their place in the operation
@@ -49,7 +47,7 @@ class Validation:
         self._called: dict[str, str] = {}  # blocks that could not keep the name that the operation gave them, with that name
         self._renamed: dict[str, tuple[str, set[str]]] = {}  # block: its former name, and the entities whose texts meant it
 
-    def drop(self, place: int, code: str, key: str) -> None:
+    def drop(self, place: int, code: DropCode, key: str) -> None:
         self.dropped.setdefault((code, key), set()).add(place)
 
     def unforeseen(self) -> list[Write]:
@@ -95,12 +93,12 @@ class Validation:
     def _put(self, place: int, write: Put) -> bool:
         prefix, tail = prefix_of(write.key), tail_of(write.key)
         held = self.layer.get(write.key)
-        if held is not None and (prefix not in _REPLACED or same(held, write.entity)):
+        if held is not None and (prefix not in REPLACED or same(held, write.entity)):
             if same(held, write.entity):
                 return True
             self.drop(place, "already_there", write.key)
             return False
-        if prefix in ("subflow", "place", "pin") and f"block/{tail}" not in self.layer:
+        if prefix in HANGING and f"block/{tail}" not in self.layer:
             self.drop(place, "gone", f"block/{tail}")
             return False
         if prefix == "block":
@@ -175,7 +173,7 @@ class Validation:
             tail = tail_of(block)
             if entered:
                 found.update(dict.fromkeys(self.layer.found(ends_at(tail))))
-                found.update((one, None) for one in (f"subflow/{tail}", f"place/{tail}", f"pin/{tail}") if one in self.layer)
+                found.update((one, None) for one in (f"{prefix}/{tail}" for prefix in HANGING) if one in self.layer)
                 found[block] = None
             else:
                 opened.append((block, True))
@@ -197,7 +195,7 @@ class Validation:
                 if edge is not None and self._untied(edge)[0] is not None:
                     self._take(Delete(key))
 
-    def _untied(self, edge: Object) -> tuple[str | None, str]:
+    def _untied(self, edge: Object) -> tuple[DropCode | None, str]:
         ends = [f"block/{edge[end]}" for end in ("source", "target")]
         gone = next((end for end in ends if end not in self.layer), None)
         if gone is not None:
