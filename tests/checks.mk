@@ -125,10 +125,11 @@ PACKAGES ?= engine/stepless/cli/project/packages.txt
 packages: | $(UV) ## write the packages that `stepless init` projects install, with their hashes, after a change of uv.lock
 	@$(UV) export --quiet --frozen --no-dev --extra aws --no-emit-project --no-annotate --no-header > $(PACKAGES)
 
-contract: $(READY) ## write what is generated from the API: contract/openapi.json, and the types of the console and of stepless.client
+contract: $(READY) ## write what is generated: contract/*.json, the types and tables of the console, and the types of stepless.client
 	@PYTHONPATH=engine $(BIN)/python contract/openapi.py
 	@$(BIN)/python contract/typescript.py
 	@$(BIN)/python contract/python.py
+	@PYTHONPATH=engine $(BIN)/python contract/draft_tables.py
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py

@@ -11,8 +11,6 @@ import pytest
 from golden import BOUNDED, canonical, lines
 from node import CONSOLE, with_node
 
-from stepless import limits
-
 pytestmark = pytest.mark.long
 
 
@@ -59,9 +57,10 @@ def test_the_rules_of_a_draft_decide_in_typescript_as_in_python(compiled: None, 
     assert counts["items"] == counts["inverses"] > 200
     assert counts["expansions"] > 500
     assert counts["bounds"] == 2 * BOUNDED > 12
+    assert counts["shapes"] > 3_000
 
 
-@pytest.mark.parametrize("case", ["log", "expand", "pairs", "bounds"])
+@pytest.mark.parametrize("case", ["log", "expand", "pairs", "bounds", "shapes"])
 def test_a_difference_between_the_two_is_seen(compiled: None, tmp_path: Path, case: str) -> None:
     line = next(one for one in map(json.loads, lines(logs=1, first=3, crossings=50)) if one["case"] == case)
     if case == "log":
@@ -70,6 +69,8 @@ def test_a_difference_between_the_two_is_seen(compiled: None, tmp_path: Path, ca
         line["gestures"][0]["effects"].append(["del", "block/a"])
     elif case == "bounds":
         line["bounds"]["effects"] -= 1
+    elif case == "shapes":
+        line["writes"][-1][1] = not line["writes"][-1][1]
     else:
         line["pairs"][0][3].append(["del", "block/a"])
     path = tmp_path / "golden.jsonl"
@@ -77,12 +78,3 @@ def test_a_difference_between_the_two_is_seen(compiled: None, tmp_path: Path, ca
     done = compared(path)
     assert done.returncode != 0
     assert "AssertionError" in done.stderr
-
-
-def test_the_bounds_of_the_console_are_those_of_the_server() -> None:
-    text = (CONSOLE / "src/editing/limits.ts").read_text()
-    found = re.findall(r"^export const ([A-Z_]+) = ([\d_]+);", text, re.MULTILINE)
-    named = {name: int(value) for name, value in found}
-    shared = {name for name in named if hasattr(limits, name)}
-    assert len(shared) >= 9
-    assert {name: named[name] for name in shared} == {name: getattr(limits, name) for name in shared}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from contract import openapi, python, typescript
+from contract import draft_tables, openapi, python, typescript
 
 AGAIN = "the contract has changed: run `make contract`, review the difference and commit it"
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +22,14 @@ def test_the_types_of_the_console_are_those_of_the_document() -> None:
 
 def test_the_types_of_the_client_are_those_of_the_document() -> None:
     assert python.FILE.read_text("utf-8") == python.render(), AGAIN
+
+
+def test_the_tables_of_a_draft_are_those_of_the_rules() -> None:
+    assert draft_tables.FILE.read_text("utf-8") == draft_tables.render(), AGAIN
+
+
+def test_the_tables_of_the_console_are_those_of_the_file() -> None:
+    assert draft_tables.TYPESCRIPT.read_text("utf-8") == draft_tables.typescript(), AGAIN
 
 
 def test_every_schema_has_a_name_that_no_module_leaks_into() -> None:

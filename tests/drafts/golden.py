@@ -4,6 +4,7 @@
     expand   what a client makes of operations over the state that a log led to
     pairs    lists of writes made beside each other, and what each means after the other
     bounds   operations that take as much as a decision may, and more
+    shapes   writes of each field of each entity, with values of every shape, and which of them are allowed
 
 Usage: golden.py LOGS [--from SEED] [--pairs PAIRS]; the lines go to standard output.
 """
@@ -19,20 +20,30 @@ from budgets import cases, decided
 from edits import Editor
 from world import Server, World, canonical
 
-from stepless.drafts.rules.effects import Splice, Write, all_written
+from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write, all_written, written
 from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import apply
 from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.messages import entry_read, entry_written, outcome_written, request_written
 from stepless.drafts.rules.requests import EditRequest, LogEntry, Operation
+from stepless.drafts.rules.shapes import SHAPES, fits
 from stepless.drafts.rules.state import Entities, State, snapshot
 from stepless.drafts.rules.transform import transform
 from stepless.drafts.rules.values import Object
+from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_KEY_CHARACTERS
 from stepless.model.json import JSON
 
 PERSONS = 0x1000
 ASTRAL = 0x1F300
 BOUNDED = len(cases())
+PREFIXES = (*SHAPES, "constructor")
+VALUES: tuple[JSON, ...] = (
+    None, True, 0, -1.5, "", "V", "a-key_1", "no key", "k" * MAX_KEY_CHARACTERS, "k" * (MAX_KEY_CHARACTERS + 1), "one", "list",
+    "after", "edges", "text", [], ["V"], {}, {"#": "1e99"}, {"#": 1}, {"#": "1", "a": 1}, {"a": {"b": 1}},
+)
+SUITABLE: Object = {
+    "id": "a", "parent": None, "order": "V", "source": "a", "target": "b", "x": 1, "y": 2, "output": None, "yaml": "",
+}
 
 
 def log(seed: int, steps: int = 200) -> tuple[Object, State]:
@@ -151,6 +162,39 @@ def bounds(place: int) -> Object:
     }
 
 
+def table() -> Object:
+    """Each two writes of one entity beside each other, with paths that are the same, that lead to each other, and that do not."""
+    paths = (("with",), ("with", "a"), ("with", "b"))
+    known: list[Write] = [Put("block/a", {"id": "a"}), Delete("block/a"), Rename("block/a", "b")]
+    for path in paths:
+        known += [Set("block/a", path, 1), Unset("block/a", path), Splice("block/a", path, 1, 2, "x")]
+    made: list[JSON] = []
+    for mine in known:
+        for theirs in known:
+            for first in (True, False):
+                moved, others = transform([mine], [theirs], first=first)
+                made.append([[written(mine)], [written(theirs)], first, all_written(moved), all_written(others)])
+    return {"case": "pairs", "seed": "table", "pairs": made}
+
+
+def shapes(prefix: str) -> Object:
+    row = SHAPES.get(prefix, SHAPES["block"])
+    named = [*row.fields, *row.required, *row.kept, *row.fixed, *row.spliced, "other", "constructor"]
+    whole = {field: SUITABLE[field] for field in row.required}
+    asked: list[Write] = [
+        write for key in (prefix, f"{prefix}/", f"{prefix}/k", f"{prefix}/no key", f"{prefix}/k/k")
+        for write in (Put(key, whole), Delete(key), Rename(key, "b"), Set(key, ("other",), 1), Set(key, (), 1))
+    ]
+    key = prefix if prefix in ("doc", "text") else f"{prefix}/k"
+    for field in dict.fromkeys(named):
+        for path in ((field,), (field, "a"), (field, *["a"] * (MAX_DOCUMENT_DEPTH - 1)), (field, *["a"] * MAX_DOCUMENT_DEPTH)):
+            asked += [Set(key, path, "V"), Unset(key, path), Splice(key, path, 0, 0, "x")]
+        asked += [Set(key, (field,), value) for value in VALUES]
+        asked += [Put(key, {**whole, field: value}) for value in VALUES]
+        asked.append(Put(key, {name: value for name, value in whole.items() if name != field}))
+    return {"case": "shapes", "seed": prefix, "writes": [[written(write), fits(write)] for write in asked]}
+
+
 def lines(logs: int, first: int = 0, crossings: int = 5_000) -> Iterator[str]:
     each = -(-crossings // logs)
     for seed in range(first, first + logs):
@@ -160,6 +204,9 @@ def lines(logs: int, first: int = 0, crossings: int = 5_000) -> Iterator[str]:
         yield canonical(pairs(seed, each, state))
     for place in range(BOUNDED):
         yield canonical(bounds(place))
+    yield canonical(table())
+    for prefix in PREFIXES:
+        yield canonical(shapes(prefix))
 
 
 def main() -> None:

@@ -6,10 +6,10 @@
 import type { Snapshot } from "../editing/client/status.ts";
 import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
-import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
 import { Changes } from "../editing/changes.ts";
 import type { JsonObject } from "../editing/values.ts";
 import type { State } from "../editing/state.ts";
+import { MAX_DRAFT_BLOCKS } from "../editing/tables.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
 import type { Point } from "../wire/people.ts";

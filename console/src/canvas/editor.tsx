@@ -2,7 +2,7 @@
 import "./editor.css";
 import { ReactFlowProvider } from "@xyflow/react";
 import { memo, useCallback, useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
-import { MAX_DRAFT_BLOCKS } from "../editing/limits.ts";
+import { MAX_DRAFT_BLOCKS } from "../editing/tables.ts";
 import { Inspector } from "../inspector/inspector.tsx";
 import { SavingQuestions, useSaving } from "../panes/saving.tsx";
 import "../testruns/bar.css";

@@ -5,7 +5,8 @@
  * What both remove is removed once, and what either types is never removed. Of other pairs the one that is committed later stands;
  * only splices of one text need to meet in both orders. Writes of different entities do not concern each other.
  */
-import type { SpliceEffect, Write } from "./effects.ts";
+import { pathOf, type SpliceEffect, type Write } from "./effects.ts";
+import { DROPPED } from "./tables.ts";
 import { overlaps, points, samePath, startsWith } from "./values.ts";
 
 /** `mine` after `theirs`, one list for each of mine (empty: dropped), and `theirs` after `mine`. `first`: mine is committed first. */
@@ -66,15 +67,17 @@ function pair(mine: Write, theirs: Write, first: boolean): [Write[], Write[]] {
 
 /** Which of two writes of one entity means nothing any more beside the other. */
 function loser(early: Write, late: Write): Write | null {
-  if (early[0] === "rename" || late[0] === "rename") return null;
-  if (early[0] === "put" || early[0] === "del") {
-    if (late[0] === "splice") return late; // its offsets mean nothing in the new text
-    return early[0] === "put" && late[0] === "put" ? early : null;
+  const [path, other] = [pathOf(early), pathOf(late)];
+  switch (DROPPED[early[0]]?.[late[0]]) {
+    case "first":
+      return overlaps(path, other) ? early : null;
+    case "second":
+      return overlaps(path, other) ? late : null;
+    case "replaced":
+      return startsWith(path, other) ? early : null;
+    case undefined:
+      return null;
   }
-  if (late[0] === "put" || late[0] === "del") return early;
-  if (late[0] === "splice") return early[0] !== "splice" && overlaps(early[2], late[2]) ? late : null;
-  if (early[0] === "splice") return overlaps(early[2], late[2]) ? early : null;
-  return startsWith(early[2], late[2]) ? early : null;
 }
 
 /** `mine` as splices that mean the same after `theirs`. */

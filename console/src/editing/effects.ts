@@ -28,6 +28,11 @@ export type RenameWrite = readonly ["rename", string, string] | readonly ["renam
 export type Effect = PutEffect | DelEffect | SetEffect | UnsetEffect | SpliceEffect;
 export type Write = Effect | RenameWrite;
 
+/** The path of a write in its entity; it is empty where a write is of the whole. */
+export function pathOf(write: Write): Path {
+  return write[0] === "set" || write[0] === "unset" || write[0] === "splice" ? write[2] : [];
+}
+
 /** A write as JSON. */
 export function written(write: Write): readonly Json[] {
   if (write[0] === "set" && write[4] === null) return write.slice(0, 4);

@@ -2,7 +2,7 @@
 import { crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
 import { gesture, type Gesture, type Guard, type Intent, type Item, type Outcome } from "./gestures.ts";
-import { MAX_JOINED_WRITES } from "./limits.ts";
+import { MAX_JOINED_WRITES, type DropCode } from "./tables.ts";
 
 export type Origin = "edit" | "undo" | "redo";
 
@@ -112,7 +112,7 @@ export function met(part: Pending, theirs: Write[]): { theirs: Write[]; lost: Ou
   part.gesture = gesture(writes, part.gesture.guards, pairs);
   const gone = new Set(theirs.flatMap((write) => (write[0] === "del" ? [write[1]] : [])));
   const outcomes = [...lost].map(([key, writes]): Outcome => (
-    { gesture: 0, code: gone.has(key) ? "gone" : "superseded", key, by: null, refused: false, writes }
+    { gesture: 0, code: (gone.has(key) ? "gone" : "superseded") satisfies DropCode, key, by: null, refused: false, writes }
   ));
   return { theirs: moved.theirs, lost: outcomes };
 }

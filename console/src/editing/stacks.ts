@@ -3,9 +3,9 @@ import { cross } from "./cross.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";
 import type { Gesture, Guard } from "./gestures.ts";
-import { MAX_UNDO } from "./limits.ts";
 import { joined, type Entry, type Origin, type Pending } from "./pending.ts";
 import { Layer, valueAt, type State } from "./state.ts";
+import { MAX_UNDO } from "./tables.ts";
 import { same } from "./values.ts";
 
 export class Stacks {

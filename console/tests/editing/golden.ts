@@ -17,11 +17,12 @@ import {
 import { expand } from "../../src/editing/rules/expanding.ts";
 import { inverse } from "../../src/editing/rules/inverse.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
+import { fits } from "../../src/editing/rules/shapes.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { Entities, snapshot, type State } from "../../src/editing/state.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values.ts";
 
-const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0, bounds: 0 };
+const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0, bounds: 0, shapes: 0 };
 
 function same(made: Json, wanted: Json | undefined, where: string): void {
   assert.equal(writeJson(made), writeJson(wanted ?? null), where);
@@ -114,7 +115,17 @@ function bounds(line: JsonObject, where: string): void {
   }
 }
 
-const KINDS = new Map([["log", log], ["expand", expansions], ["pairs", pairs], ["bounds", bounds]]);
+function shapes(line: JsonObject, where: string): void {
+  for (const one of list(line, "writes")) {
+    assert.ok(isList(one));
+    const [write] = writes([one[0] ?? null]);
+    assert.ok(write !== undefined);
+    assert.equal(fits(write), one[1], `${where}: ${writeJson(one[0] ?? null)}`);
+    counts.shapes += 1;
+  }
+}
+
+const KINDS = new Map([["log", log], ["expand", expansions], ["pairs", pairs], ["bounds", bounds], ["shapes", shapes]]);
 
 for await (const text of createInterface({ input: createReadStream(process.argv[2] ?? "/dev/stdin") })) {
   const line = readObject(text);

@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 import type { Write } from "../../src/editing/effects.ts";
 import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
-import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_KEPT_BYTES, MAX_UNDO } from "../../src/editing/limits.ts";
+import { MAX_KEPT_BYTES } from "../../src/editing/limits.ts";
+import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_UNDO } from "../../src/editing/tables.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";

@@ -1,8 +1,8 @@
 /** Where what is added stands: in its body's order, and on the canvas. */
 import type { Entity } from "../../editing/effects.ts";
-import { MAX_ORDER_CHARACTERS } from "../../editing/limits.ts";
 import { between, isOrder, spread } from "../../editing/orders.ts";
 import { childrenOf, type State } from "../../editing/state.ts";
+import { MAX_ORDER_CHARACTERS } from "../../editing/tables.ts";
 import { byText, object, type Json } from "../../editing/values.ts";
 
 export function placeOf(x: number, y: number): Entity {

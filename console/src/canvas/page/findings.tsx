@@ -1,6 +1,7 @@
 /** Below the canvas: what is wrong with the draft, and what became of gestures that were not done as asked. */
 import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
+import type { DropCode, RefusalCode } from "../../editing/tables.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Mend } from "../../inspector/mending.tsx";
@@ -93,7 +94,7 @@ const CODES: Readonly<Record<string, string>> = {
   value_too_deep: "A value is nested too deeply.", no_text: "A text has an unpaired surrogate, which cannot be stored.",
   malformed: "The server could not read this change.", gesture_too_large: TOO_MUCH, too_large: TOO_MUCH, gone: "The item to change no longer exists.",
   superseded: "The text was replaced meanwhile.", changed_since: "It has changed since: this would overwrite the change.", taken_along: "Your edge was deleted with its node.",
-};
+} satisfies Readonly<Record<DropCode | RefusalCode, string> & Record<string, string>>;
 
 function explained({ code, by }: Report): string {
   const verb = WORDS[code];

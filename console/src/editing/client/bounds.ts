@@ -1,6 +1,6 @@
 /** What every server refuses of a gesture is refused before it is shown: `stepless.editing.messages` has the same bounds. */
 import type { Gesture } from "../gestures.ts";
-import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../limits.ts";
+import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../tables.ts";
 import { hasLoneSurrogate, isList, isObject, type Json } from "../values.ts";
 import { sizeOf } from "./sizes.ts";
 

@@ -1,8 +1,8 @@
 /** Questions about blocks in their bodies, which the judging of a gesture asks. */
 import type { Effect, Entity } from "../effects.ts";
 import { after } from "../fold.ts";
-import { MAX_ID_CHARACTERS } from "../limits.ts";
 import { childrenOf, endsAt, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
+import { HANGING, MAX_ID_CHARACTERS, type DropCode } from "../tables.ts";
 import { EMPTY, points, slicePoints, textAt, type Json } from "../values.ts";
 import type { Budget } from "./budget.ts";
 import { bodyOf } from "./references.ts";
@@ -54,7 +54,7 @@ export function hanging(state: State, key: string): string[] {
     const tail = tailOf(block);
     if (entered) {
       for (const edge of state.found(endsAt(tail))) found.add(edge);
-      for (const one of [`subflow/${tail}`, `place/${tail}`, `pin/${tail}`]) if (state.has(one)) found.add(one);
+      for (const one of HANGING) if (state.has(`${one}/${tail}`)) found.add(`${one}/${tail}`);
       found.add(block);
     } else {
       opened.push([block, true]);
@@ -71,7 +71,7 @@ export function tiedAlready(state: State, write: Effect, edge: Entity): boolean 
 }
 
 /** Why an edge cannot stand, and the block that decides; null where both ends are in one body. */
-export function untied(state: State, edge: Entity): readonly [code: string, decides: string] | null {
+export function untied(state: State, edge: Entity): readonly [code: DropCode, decides: string] | null {
   const ends = [`block/${textAt(edge, "source")}`, `block/${textAt(edge, "target")}`] as const;
   const gone = ends.find((end) => !state.has(end));
   if (gone !== undefined) return ["gone", gone];

@@ -1,17 +1,17 @@
 /**
- * How much the decision of one gesture may take: the same rule as `stepless.editing.budget`, counted alike. So what the server would
+ * How much the decision of one gesture may take: the same rule as `stepless.drafts.rules.budget`, counted alike. So what the server would
  * not decide is refused before it is shown as done.
  */
 import type { Effect, Entity } from "../effects.ts";
-import { MAX_CROSSED_PAIRS, MAX_DECIDED_CHARACTERS, MAX_DECIDED_EFFECTS, MAX_REWRITTEN_PARTS } from "../limits.ts";
 import { TEXT } from "../state.ts";
+import {
+  EFFECT_NAMES, MAX_CROSSED_PAIRS, MAX_DECIDED_CHARACTERS, MAX_DECIDED_EFFECTS, MAX_REWRITTEN_PARTS, MENTION_PARTS, PART_CHARACTERS,
+  type RefusalCode,
+} from "../tables.ts";
 import { isObject, points, type Json } from "../values.ts";
 import { Refused } from "./refused.ts";
 
-export const TOO_LARGE = "gesture_too_large";
-const MENTION = 16; // a name that a text may mention takes as long as so many fields that are copied
-const COPIED = 100; // so many characters take as long as one
-const TRIED = 10; // so many names are tried in the time that one effect takes
+export const TOO_LARGE: RefusalCode = "gesture_too_large";
 
 export const BOUNDS = {
   effects: MAX_DECIDED_EFFECTS, characters: MAX_DECIDED_CHARACTERS, pairs: MAX_CROSSED_PAIRS, parts: MAX_REWRITTEN_PARTS,
@@ -37,7 +37,7 @@ export class Budget {
         held = held.get(step);
       }
       if (word === "splice" && typeof held === "string") {
-        this.left.parts -= Math.floor(points(held) / COPIED) + (key === TEXT ? 0 : (held.split("<").length - 1) * MENTION);
+        this.left.parts -= Math.floor(points(held) / PART_CHARACTERS) + (key === TEXT ? 0 : (held.split("<").length - 1) * MENTION_PARTS);
       }
     }
     this.lookedAt(this.left.characters < 0 || this.left.parts < 0 ? Infinity : 1, key);
@@ -51,7 +51,7 @@ export class Budget {
 
   /** Counts names that were taken, of those that were tried for a block. */
   tried(names: number, key: string): void {
-    this.lookedAt(Math.floor(names / TRIED), key);
+    this.lookedAt(Math.floor(names / EFFECT_NAMES), key);
   }
 
   /** Counts pairs of writes of one entity before they are crossed. */

@@ -3,7 +3,7 @@
  *
  * A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
  */
-import type { Effect, RenameWrite, Write } from "../effects.ts";
+import { pathOf, type Effect, type RenameWrite, type Write } from "../effects.ts";
 import { gesture, type Gesture, type Outcome } from "../gestures.ts";
 import type { State } from "../state.ts";
 import { resolve } from "./resolve.ts";
@@ -51,7 +51,4 @@ const orderOf = (write: Write): string =>
   (write[0] === "set" && write[2].length === 1 && write[2][0] === "order" ? JSON.stringify([write[1], write[3]]) : "");
 
 /** The entity of a write, and the path in it. */
-function placeOf(write: Write): string {
-  const path = write[0] === "set" || write[0] === "unset" || write[0] === "splice" ? write[2] : [];
-  return JSON.stringify([write[1], ...path]);
-}
+const placeOf = (write: Write): string => JSON.stringify([write[1], ...pathOf(write)]);

@@ -8,10 +8,8 @@ import type { Effect, Entity } from "../effects.ts";
 import { after } from "../fold.ts";
 import { gesture, type Gesture, type Guard } from "../gestures.ts";
 import { Layer, roomOf, valueAt, type State } from "../state.ts";
+import { REPLACED } from "../tables.ts";
 import { at, isObject, keyAfter, points, slicePoints, type Path } from "../values.ts";
-
-/** Rooms in which an addition is undone whatever others have made of it since. */
-const UNGUARDED: ReadonlySet<string> = new Set(["place", "pin", "text"]);
 
 type Watched = Map<string, readonly [key: string, path: Path]>;
 
@@ -30,7 +28,7 @@ export function inverse(state: State, effects: Iterable<Effect>): Gesture {
     if (made === held) continue;
     back.push(undone(held, effect));
     if (word === "set" || word === "unset") watched.set(JSON.stringify([key, ...effect[2]]), [key, effect[2]]);
-    else if (word === "put" && held === undefined && !UNGUARDED.has(roomOf(key))) watched.set(JSON.stringify([key]), [key, []]);
+    else if (word === "put" && held === undefined && !REPLACED.includes(roomOf(key))) watched.set(JSON.stringify([key]), [key, []]);
     layer.put(key, made);
   }
   return gesture(back.reverse(), guards(layer, watched));

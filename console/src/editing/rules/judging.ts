@@ -5,9 +5,9 @@
  */
 import type { Effect, Entity, PutEffect, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
 import { after } from "../fold.ts";
-import { MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ORDER_CHARACTERS } from "../limits.ts";
 import { spread } from "../orders.ts";
 import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
+import { HANGING, MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ORDER_CHARACTERS, REPLACED, type DropCode } from "../tables.ts";
 import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
 import type { Budget } from "./budget.ts";
 import { depthOf, freeName, hanging, levelsOf, sees, tiedAlready, untied } from "./bodies.ts";
@@ -16,13 +16,9 @@ import { pinFault } from "./pins.ts";
 import { Refused } from "./refused.ts";
 import { fits } from "./shapes.ts";
 
-/** Rooms in which a put over an entity replaces it. */
-const REPLACED: ReadonlySet<string> = new Set(["place", "pin", "text"]);
-const HANGING: ReadonlySet<string> = new Set(["subflow", "place", "pin"]);
-
 /** Writes that do nothing, by their places in the gesture. */
 export interface Drop {
-  readonly code: string;
+  readonly code: DropCode;
   readonly key: string;
   readonly places: Set<number>;
 }
@@ -48,7 +44,7 @@ export class Trial {
     return this.drops.values();
   }
 
-  drop(place: number, code: string, key: string): void {
+  drop(place: number, code: DropCode, key: string): void {
     const name = `${code} ${key}`;
     const held = this.drops.get(name);
     if (held === undefined) this.drops.set(name, { code, key, places: new Set([place]) });
@@ -95,11 +91,11 @@ export class Trial {
     const room = roomOf(key);
     const held = this.layer.get(key);
     if (held !== undefined && same(held, entity)) return true;
-    if (held !== undefined && !REPLACED.has(room)) {
+    if (held !== undefined && !REPLACED.includes(room)) {
       this.drop(place, "already_there", key);
       return false;
     }
-    if (HANGING.has(room) && !this.layer.has(`block/${tailOf(key)}`)) {
+    if (HANGING.includes(room) && !this.layer.has(`block/${tailOf(key)}`)) {
       this.drop(place, "gone", `block/${tailOf(key)}`);
       return false;
     }

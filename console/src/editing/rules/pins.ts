@@ -1,6 +1,6 @@
-/** How much pins may hold: the same rule as `stepless.editing.pins`. */
-import { MAX_PIN_BYTES, MAX_PINS_BYTES } from "../limits.ts";
+/** How much pins may hold: the same rule as `stepless.drafts.rules.pins`. */
 import { PINS, type State } from "../state.ts";
+import { MAX_PIN_BYTES, MAX_PINS_BYTES, type RefusalCode } from "../tables.ts";
 import { isList, isObject, type Json } from "../values.ts";
 
 const utf8 = new TextEncoder();
@@ -21,7 +21,7 @@ export function pinsBytes(state: State, but = ""): number {
 }
 
 /** The code for which a pin cannot be kept as it is; null where it can. */
-export function pinFault(state: State, key: string): string | null {
+export function pinFault(state: State, key: string): RefusalCode | null {
   if (pinBytes(state.get(key)?.get("output")) > MAX_PIN_BYTES) return "pin_too_large";
   return pinsBytes(state) > MAX_PINS_BYTES ? "pins_too_large" : null;
 }

@@ -7,8 +7,7 @@
 import type { SetEffect, SpliceEffect } from "../effects.ts";
 import { MENTION, mentions, namedIn, roomOf, tailOf, type State } from "../state.ts";
 import { points, texts, type Json } from "../values.ts";
-
-const NO_TEXT: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after"]);
+import { shapeOf } from "./shapes.ts";
 
 /** The container, by its tail, whose body a block is in; null for that of the workflow itself, or where there is no such block. */
 export function bodyOf(state: State, tail: Json): Json {
@@ -48,9 +47,8 @@ export function rewritten(state: State, keys: Iterable<string>, former: string, 
   const length = points(former);
   const longer = points(name) - length;
   for (const key of keys) {
-    const inBlock = roomOf(key) === "block";
     for (const [path, text] of texts(state.get(key))) {
-      if (inBlock && NO_TEXT.has(path[0] ?? "")) continue;
+      if ((shapeOf(roomOf(key), path[0] ?? "") ?? "object") !== "object") continue; // a name, not a text
       let shift = 0;
       for (const found of text.matchAll(MENTION)) {
         if (found[1] !== former) continue;

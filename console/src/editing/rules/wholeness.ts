@@ -1,10 +1,9 @@
 /** What must hold of every state of a draft, committed or shown: the check that tests and the simulation make. */
 import { namedIn, roomOf, tailOf, type State } from "../state.ts";
+import { HANGING } from "../tables.ts";
 import { EMPTY, textAt } from "../values.ts";
 import { untied } from "./bodies.ts";
 import { bodyOf } from "./references.ts";
-
-const OF_A_BLOCK: ReadonlySet<string> = new Set(["subflow", "place", "pin"]);
 
 /** A sentence for each entity that is not whole. Costs the whole state. */
 export function faults(state: State): string[] {
@@ -16,7 +15,7 @@ export function faults(state: State): string[] {
       const why = untied(state, entity)?.[0];
       if (why === "gone") found.push(`${key} has an end without a block`);
       else if (why !== undefined) found.push(`${key} joins two bodies`);
-    } else if (OF_A_BLOCK.has(room) && !state.has(`block/${tailOf(key)}`)) {
+    } else if (HANGING.includes(room) && !state.has(`block/${tailOf(key)}`)) {
       found.push(`${key} has no block`);
     } else if (room === "block") {
       const parent = entity.get("parent") ?? null;
