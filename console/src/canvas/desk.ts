@@ -4,6 +4,7 @@
  * An external store. What others do is derived once a frame; what this person does, at once.
  */
 import type { Snapshot } from "../editing/client/status.ts";
+import { gather } from "../editing/gathering.ts";
 import type { Gesture } from "../editing/gestures.ts";
 import type { Editing } from "../editing/pending.ts";
 import { Changes } from "../editing/changes.ts";
@@ -195,9 +196,7 @@ export class Desk {
     const findings = new Map<string, Finding[]>();
     for (const finding of listed) {
       const tail = finding.key?.slice(finding.key.indexOf("/") + 1) ?? "";
-      const held = findings.get(tail);
-      if (held === undefined) findings.set(tail, [finding]);
-      else held.push(finding);
+      gather(findings, tail, finding);
     }
     this.put({ ...this.look, findings, listed, checked: true });
   }

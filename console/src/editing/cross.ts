@@ -6,6 +6,7 @@
  * only splices of one text need to meet in both orders. Writes of different entities do not concern each other.
  */
 import { pathOf, type SpliceEffect, type Write } from "./effects.ts";
+import { gather } from "./gathering.ts";
 import { DROPPED } from "./tables.ts";
 import { overlaps, points, samePath, startsWith } from "./values.ts";
 
@@ -25,9 +26,7 @@ export function crossEach(mine: readonly Write[], theirs: readonly Write[], firs
   const others = theirs.map((write): Write[] => [write]);
   const places = new Map<string, number[]>();
   theirs.forEach((write, index) => {
-    const held = places.get(write[1]);
-    if (held === undefined) places.set(write[1], [index]);
-    else held.push(index);
+    gather(places, write[1], index);
   });
   mine.forEach((write, index) => {
     let moving: Write[] = [write];

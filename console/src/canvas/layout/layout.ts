@@ -2,6 +2,7 @@
  * Where the blocks of a draft are drawn, left to right, where no person has moved them. A container contains the layout of its body,
  * and is as large as that. Pure, and made of plain values: it runs in a worker.
  */
+import { gather } from "../../editing/gathering.ts";
 import { arrange, cell, depths, thin, tie, type Cell } from "./layers.ts";
 
 export interface Sizes {
@@ -52,18 +53,14 @@ const GRID = 4;
 export function layout(graph: Graph): Layout {
   const bodies = new Map<string | null, Node[]>();
   for (const node of graph.nodes) {
-    const body = bodies.get(node.parent);
-    if (body === undefined) bodies.set(node.parent, [node]);
-    else body.push(node);
+    gather(bodies, node.parent, node);
   }
   const parents = new Map(graph.nodes.map((node) => [node.id, node.parent]));
   const edges = new Map<string | null, Edge[]>();
   for (const edge of graph.edges) {
     const parent = parents.get(edge.source);
     if (parent === undefined || parents.get(edge.target) !== parent) continue;
-    const body = edges.get(parent);
-    if (body === undefined) edges.set(parent, [edge]);
-    else body.push(edge);
+    gather(edges, parent, edge);
   }
   const boxes = new Map<string, Box>();
   const bends = new Map<string, readonly number[]>();

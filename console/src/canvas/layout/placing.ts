@@ -2,6 +2,7 @@
  * Where every block is now: by its place, else by the last layout, else beside what it is connected to until the layout has come.
  * Frames grow with what is dropped in them at once. What has not moved is the same object as before.
  */
+import { gather } from "../../editing/gathering.ts";
 import { outermost, type Block, type Graph } from "../model/graph.ts";
 import { entryOf, FRAME_HEAD, FRAME_HEIGHT, FRAME_PAD, heightOf, portsOf, WIDTH } from "../model/sizes.ts";
 import { extent, type Box, type Graph as Asked, type Layout, type Sizes } from "./layout.ts";
@@ -118,9 +119,7 @@ class Neighbours {
 function sourcesIn(graph: Graph): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { source, target } of graph.wires.values()) {
-    const held = found.get(target);
-    if (held === undefined) found.set(target, [source]);
-    else held.push(source);
+    gather(found, target, source);
   }
   return found;
 }

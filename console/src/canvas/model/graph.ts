@@ -5,6 +5,7 @@
  * a block, each of the maps, the whole graph. So a letter typed in a parameter gives the graph that there was.
  */
 import type { Entity } from "../../editing/effects.ts";
+import { gather } from "../../editing/gathering.ts";
 import { endsAt, roomOf, tailOf, type State } from "../../editing/state.ts";
 import { at, byText, isObject, textAt } from "../../editing/values.ts";
 import type { Kinds } from "./kinds.ts";
@@ -204,9 +205,7 @@ export function wiresAt(graph: Graph, tail: string): readonly Wire[] {
     const made = new Map<string, Wire[]>();
     for (const wire of graph.wires.values()) {
       for (const end of new Set([wire.source, wire.target])) {
-        const held = made.get(end);
-        if (held === undefined) made.set(end, [wire]);
-        else held.push(wire);
+        gather(made, end, wire);
       }
     }
     ENDS.set(graph.wires, ends = made);

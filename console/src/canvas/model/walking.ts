@@ -1,4 +1,5 @@
 /** The orders in which a person walks through a graph: all blocks with the keyboard, and along the edges. */
+import { gather } from "../../editing/gathering.ts";
 import type { Graph } from "./graph.ts";
 
 export interface Row {
@@ -13,9 +14,7 @@ export function walked(graph: Graph): Row[] {
   const before = new Map<string, number>();
   for (const wire of graph.wires.values()) {
     if (graph.blocks.get(wire.source)?.parent !== graph.blocks.get(wire.target)?.parent || wire.source === wire.target) continue;
-    const held = after.get(wire.source);
-    if (held === undefined) after.set(wire.source, [wire.target]);
-    else held.push(wire.target);
+    gather(after, wire.source, wire.target);
     before.set(wire.target, (before.get(wire.target) ?? 0) + 1);
   }
   const walk = (parent: string | null, level: number): void => {

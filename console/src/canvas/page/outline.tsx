@@ -1,5 +1,6 @@
 /** The draft as a treegrid: all that the canvas can, for keyboards, screen readers and phones. Only the rows in view are mounted. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
+import { gather } from "../../editing/gathering.ts";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";
@@ -128,9 +129,7 @@ function incoming(graph: Graph): ReadonlyMap<string, string> {
   const found = new Map<string, string[]>();
   for (const wire of graph.wires.values()) {
     const text = `${graph.blocks.get(wire.source)?.id ?? ""}${wire.handle === SOURCE ? "" : `.${wire.handle}`}`;
-    const held = found.get(wire.target);
-    if (held === undefined) found.set(wire.target, [text]);
-    else held.push(text);
+    gather(found, wire.target, text);
   }
   return new Map([...found].map(([tail, texts]) => [tail, texts.join(", ")]));
 }

@@ -1,5 +1,6 @@
 /** The graph as React Flow takes it. What has not changed is the same object as before: only what changed is drawn again. */
 import { Position } from "@xyflow/react";
+import { gather } from "../../editing/gathering.ts";
 import type { Finding } from "../../wire/room.ts";
 import type { Person } from "../../wire/people.ts";
 import type { Look } from "../desk.ts";
@@ -123,9 +124,7 @@ function selections(people: readonly Person[]): ReadonlyMap<string, readonly Per
   const found = new Map<string, Person[]>();
   for (const person of people) {
     for (const tail of person.selection) {
-      const held = found.get(tail);
-      if (held === undefined) found.set(tail, [person]);
-      else held.push(person);
+      gather(found, tail, person);
     }
   }
   return found;

@@ -1,6 +1,7 @@
 /** Writes that a client did not know when it made its own, by their entity: writes of others do not concern each other. */
 import { cross } from "../cross.ts";
 import type { Write } from "../effects.ts";
+import { gather } from "../gathering.ts";
 import type { Budget } from "./budget.ts";
 
 export class Unknown {
@@ -8,9 +9,7 @@ export class Unknown {
 
   add(writes: Iterable<Write>): void {
     for (const write of writes) {
-      const held = this.of.get(write[1]);
-      if (held === undefined) this.of.set(write[1], [write]);
-      else held.push(write);
+      gather(this.of, write[1], write);
     }
   }
 
