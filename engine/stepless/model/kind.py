@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from stepless.limits import DEFAULT_MAX_ITERATIONS
 from stepless.model.json import JSON
 from stepless.model.scope import Expression
+from stepless.model.span import INTERNAL
 
 if TYPE_CHECKING:  # a run does not need pydantic, so it does not import it
     from pydantic import BaseModel
@@ -31,6 +32,22 @@ class Nature(Enum):
     EFFECT = "effect"  # dispatched after its start is committed; `nodes` or a plug-in runs it
     PAUSE = "pause"  # suspends its instance by `suspend` until an answer, a timer or a child run
     CONTAINER = "container"  # runs a body once per turn
+
+
+class Group(Enum):
+    """Where an editor lists the kind, in this order. The value is also the name of its colour."""
+
+    START = "start"
+    DO = "do"
+    DECIDE = "decide"
+    WAIT = "wait"
+    SHAPE = "shape"
+
+
+_GROUPS: Final[Mapping[Nature, Group]] = {
+    Nature.ENTRY: Group.START, Nature.EFFECT: Group.DO, Nature.CONTAINER: Group.DECIDE, Nature.PAUSE: Group.WAIT,
+    Nature.PURE: Group.SHAPE,
+}  # fmt: skip
 
 
 class Part(Enum):
@@ -182,6 +199,11 @@ class Kind:
     `functions` and `tools` map dotted paths in an unrendered `with` to names. `functions` names the registered callables that
     the node calls (`arguments` is the field with their arguments), `tools` the sibling nodes that its attempts run themselves.
     Only a node of a kind with `is_tool` can be such a tool.
+
+    The rest is what other readers of the table need; tests/contract/test_kinds.py names them. `group` is given where it does not
+    follow from the nature. `brief` are the parameters by which people tell a node from others of its kind: the console shows the
+    first line of their values. `branches` is the parameter whose keys are exits: such a node is drawn as a choice. `icon` is the
+    path of an SVG of 16 by 16, drawn with one line. `span` is the OpenTelemetry kind of the span of an attempt.
     """
 
     name: str
@@ -202,6 +224,16 @@ class Kind:
     calls_runs: bool = False  # its attempts wait for a child run
     always_fails: bool = False  # it has no output
     is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
+    group: Group | None = None
+    brief: tuple[str, ...] = ()
+    branches: str | None = None
+    icon: str = ""
+    span: str = INTERNAL
+
+    @property
+    def listed_in(self) -> Group:
+        """Where an editor lists the kind."""
+        return self.group or _GROUPS[self.nature]
 
     @property
     def encloses(self) -> bool:

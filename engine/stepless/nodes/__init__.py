@@ -28,28 +28,28 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "webhook": "webhook",
     "schedule": "schedule",
     "event": "event",
-    "function": "function.kind",
     "http": "http.kind",
+    "function": "function.kind",
     "lambda": "aws_lambda",
     "aws": "aws",
     "code": "code",
     "llm": "llm.kind",
-    "transform": "transform",
-    "set": "set",
+    "workflow": "workflow",
     "condition": "condition",
     "router": "router",
+    "join": "join",
     "loop": "loop",
     "parallel": "parallel",
-    "join": "join",
-    "wait": "wait",
     "approval": "approval",
     "callback": "callback",
-    "workflow": "workflow",
+    "wait": "wait",
+    "transform": "transform",
+    "set": "set",
     "respond": "respond",
     "end": "end",
     "fail": "fail",
 })
-"""Name of a kind → the module of this package that holds its `KIND`."""
+"""Name of a kind → the module of this package that holds its `KIND`, in the order of editors."""
 
 _KINDS: Final[Mapping[str, Kind]] = LazyMapping({name: attribute(module, "KIND") for name, module in _MODULES.items()})
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
+from stepless.model.span import CLIENT
 from stepless.model.work import Result
 from stepless.nodes.params import Params, params_of
 from stepless.ports import Aws, Call
@@ -33,6 +34,8 @@ class AwsParams(Params):
 KIND = Kind(
     "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; puts out its response",
     parts={"service": Part.LITERAL, "action": Part.LITERAL}, is_tool=True,
+    brief=("service", "action"), span=CLIENT,
+    icon="M4.8 12.5a3 3 0 0 1-.4-6 4 4 0 0 1 7.5.9 2.6 2.6 0 0 1-.4 5.1H4.8Z",
 )
 
 

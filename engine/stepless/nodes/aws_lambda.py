@@ -14,6 +14,7 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause
+from stepless.model.span import CLIENT
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes.json_value import as_text
 from stepless.nodes.params import Duration, Params, params_of
@@ -52,6 +53,8 @@ KIND = Kind(
     "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; puts out its response, or the body of its callback",
     exits=exits, parts={"mode": Part.LITERAL, "timeout": Part.LITERAL}, check=check, is_tool=True,
     is_answered=lambda written: written.get("mode") == "callback",
+    brief=("function",), span=CLIENT,
+    icon="M4 2.8h2l5 10.4h1.6M7 6.2l-3.6 7",
 )
 
 

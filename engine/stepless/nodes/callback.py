@@ -48,4 +48,6 @@ def suspend(work: Work) -> Pause:
 KIND = Kind(
     "callback", Nature.PAUSE, CallbackParams, "waits until another system answers",
     exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
+    brief=("message",),
+    icon="M13.5 5.5h-8a3 3 0 0 0 0 6H8M11 3l2.5 2.5L11 8",
 )

@@ -10,7 +10,7 @@ from stepless.errors import ExpressionError
 from stepless.limits import MAX_CASES, MAX_EXPRESSION_CHARACTERS
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
-from stepless.model.kind import Case, Kind, Nature, Outcome, Part, Work
+from stepless.model.kind import Case, Group, Kind, Nature, Outcome, Part, Work
 from stepless.model.work import passed_through
 from stepless.nodes.params import Name, Params, reserved_exits, warning
 
@@ -65,4 +65,6 @@ def _is_true(work: Work, case: Case) -> JSON:
 KIND = Kind(
     "condition", Nature.PURE, ConditionParams, "takes the exit of the first case that is true",
     exits=exits, parts={"cases": Part.CASES}, evaluate=evaluate, check=check,
+    group=Group.DECIDE, brief=("cases",), branches="cases",
+    icon="M8 1.8 14.2 8 8 14.2 1.8 8 8 1.8Z",
 )

@@ -29,4 +29,5 @@ def evaluate(work: Work) -> Outcome:
 KIND = Kind(
     "end", Nature.PURE, EndParams, "ends a path, the run (halt) or the enclosing loop (break)",
     exits=no_exits, evaluate=evaluate, terminal=True,
+    icon="M3.500 3.500h9v9h-9z",
 )

@@ -70,4 +70,6 @@ def _root(error: JSON) -> JSON:
 KIND = Kind(
     "fail", Nature.PURE, FailParams, "fails with a code and a message, or with the error of another node",
     exits=no_exits, evaluate=evaluate, check=check, terminal=True, always_fails=True,
+    brief=("code", "message"),
+    icon="M5.500 2h5L14 5.500v5L10.500 14h-5L2 10.500v-5L5.500 2ZM6 6l4 4M10 6l-4 4",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepless.model.kind import Kind, Nature, Outcome, Work
+from stepless.model.kind import Group, Kind, Nature, Outcome, Work
 from stepless.model.work import passed_through
 from stepless.nodes.params import Params
 
@@ -15,4 +15,8 @@ def evaluate(work: Work) -> Outcome:
     return Outcome(passed_through(work.inputs))
 
 
-KIND = Kind("join", Nature.PURE, JoinParams, "a place where branches meet; puts out its input", evaluate=evaluate)
+KIND = Kind(
+    "join", Nature.PURE, JoinParams, "a place where branches meet; puts out its input", evaluate=evaluate,
+    group=Group.DECIDE,
+    icon="M2 3.5h2.5L9 8h5M2 12.5h2.5L9 8",
+)

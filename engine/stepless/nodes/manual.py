@@ -14,4 +14,7 @@ def evaluate(work: Work) -> Outcome:
     return Outcome(work.run_inputs)
 
 
-KIND = Kind("manual", Nature.ENTRY, ManualParams, "starts a run by hand; puts out the run's inputs", evaluate=evaluate)
+KIND = Kind(
+    "manual", Nature.ENTRY, ManualParams, "starts a run by hand; puts out the run's inputs", evaluate=evaluate,
+    icon="M5 3.2v9.6l8-4.8-8-4.8Z",
+)

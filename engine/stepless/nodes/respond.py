@@ -35,4 +35,6 @@ def evaluate(work: Work) -> Outcome:
 KIND = Kind(
     "respond", Nature.PURE, RespondParams, "answers the waiting caller; its body is the run's output",
     exits=no_exits, evaluate=evaluate, terminal=True,
+    brief=("status",),
+    icon="M13.500 3.500v3a3 3 0 0 1-3 3h-8M5.500 6.500l-3 3 3 3",
 )

@@ -12,7 +12,8 @@ from stepless.limits import MAX_CASES, MAX_MESSAGE_CHARACTERS, MAX_SHOWN_IDS
 from stepless.model.conversation import Question, Turn
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
-from stepless.model.kind import Kind, Nature, Part
+from stepless.model.kind import Group, Kind, Nature, Part
+from stepless.model.span import CLIENT
 from stepless.model.work import NodeFailure, Result, passed_through
 from stepless.nodes.json_value import as_text
 from stepless.nodes.params import Name, Params, params_of, reserved_exits
@@ -47,6 +48,8 @@ def check(params: RouterParams, path: str) -> list[Finding]:
 KIND = Kind(
     "router", Nature.EFFECT, RouterParams, "lets a model choose one of its routes; puts out route, reasoning and alternatives",
     exits=exits, parts={"routes": Part.LITERAL}, check=check,
+    group=Group.DECIDE, brief=("routes",), branches="routes", span=CLIENT,
+    icon="M2 8h4l5-4.5h3M6 8l5 4.5h3M6 8h8",
 )
 
 

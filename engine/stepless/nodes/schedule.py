@@ -82,4 +82,6 @@ def evaluate(work: Work) -> Outcome:
 KIND = Kind(
     "schedule", Nature.ENTRY, ScheduleParams, "starts runs at scheduled times",
     parts=dict.fromkeys(("cron", "rate", "timezone", "catch_up"), Part.LITERAL), evaluate=evaluate, check=check,
+    brief=("cron", "rate"),
+    icon="M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 4.8V8l2.4 1.6",
 )

@@ -22,4 +22,8 @@ def evaluate(work: Work) -> Outcome:
     return Outcome(variables, variables=variables)
 
 
-KIND = Kind("set", Nature.PURE, SetParams, "writes run variables; puts them out", evaluate=evaluate)
+KIND = Kind(
+    "set", Nature.PURE, SetParams, "writes run variables; puts them out", evaluate=evaluate,
+    brief=("variables",),
+    icon="M3 5.500h10M3 10.500h10",
+)

@@ -18,4 +18,8 @@ def evaluate(work: Work) -> Outcome:
     return Outcome(work.params["value"])
 
 
-KIND = Kind("transform", Nature.PURE, TransformParams, "builds a value from references and expressions", evaluate=evaluate)
+KIND = Kind(
+    "transform", Nature.PURE, TransformParams, "builds a value from references and expressions", evaluate=evaluate,
+    brief=("value",),
+    icon="M2.500 5h7M7 2.500 9.500 5 7 7.500M13.500 11h-7M9 8.500 6.500 11 9 13.500",
+)

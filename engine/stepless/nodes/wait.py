@@ -59,4 +59,8 @@ def _instant_ms(text: str) -> int:
     return since.days * 86_400_000 + since.seconds * 1_000 + -(-since.microseconds // 1_000)  # rounded up: never early
 
 
-KIND = Kind("wait", Nature.PAUSE, WaitParams, "lets time pass, then puts out its input", suspend=suspend, check=check)
+KIND = Kind(
+    "wait", Nature.PAUSE, WaitParams, "lets time pass, then puts out its input", suspend=suspend, check=check,
+    brief=("for", "until"),
+    icon="M4.5 2h7M4.5 14h7M5.5 2c0 3.5 5 4 5 6s-5 2.5-5 6M10.500 2c0 3.500-5 4-5 6s5 2.500 5 6",
+)

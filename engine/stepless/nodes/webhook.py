@@ -198,4 +198,6 @@ KIND = Kind(
     "webhook", Nature.ENTRY, WebhookParams, "starts a run for an HTTP request; puts out its body, headers, query and path",
     parts={"path": Part.LITERAL, "method": Part.LITERAL, "schema": Part.LITERAL, "response": Part.LITERAL},
     evaluate=evaluate, check=check,
+    brief=("method", "path"),
+    icon="M8 9 5.5 4.6a2.4 2.4 0 1 1 4.6-.9M8 9l2.6.1a2.4 2.4 0 1 1-.8 4.3M5.4 9.2 3.9 11a2.4 2.4 0 1 0 4 1.4h2.6",
 )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
+from stepless.model.span import PRODUCER
 from stepless.nodes.params import Params
 
 ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
@@ -31,5 +32,9 @@ def check(params: WorkflowParams, path: str) -> list[Finding]:
                     "List the name in the `env` of the other workflow, and read it there.")]
 
 
-KIND = Kind("workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output", check=check,
-            calls_runs=True)
+KIND = Kind(
+    "workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output",
+    check=check, calls_runs=True,
+    brief=("workflow",), span=PRODUCER,
+    icon="M2 3h4.5v4H2zM9.5 9H14v4H9.5zM6.5 5h3.2c1 0 1.8.8 1.8 1.8V9",
+)

@@ -11,7 +11,6 @@ from stepless.model.kind import ERROR, SOURCE, Nature
 
 _MERMAID_SHAPES = {Nature.ENTRY: ("([", "])"), Nature.PAUSE: ("[/", "/]"), Nature.EFFECT: ("[", "]"), Nature.PURE: ("(", ")")}
 _DOT_SHAPES = {Nature.ENTRY: "oval", Nature.PAUSE: "parallelogram", Nature.EFFECT: "box", Nature.PURE: "box, style=rounded"}
-_CHOICES = ("condition", "router")
 
 
 def mermaid(graph: Graph) -> str:
@@ -28,7 +27,7 @@ def _mermaid_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
             yield from _mermaid_body(node.container.body, f"{name}_", indent + "  ")
             yield f"{indent}end"
         else:
-            left, right = ("{", "}") if node.kind.name in _CHOICES else _MERMAID_SHAPES.get(node.kind.nature, ("[", "]"))
+            left, right = ("{", "}") if node.kind.branches else _MERMAID_SHAPES.get(node.kind.nature, ("[", "]"))
             yield f"{indent}{name}{left}{_quoted(title(node))}{right}"
     for edge in edges_of(body):
         arrow = "-.->" if edge.handle == ERROR else "-->"
@@ -58,7 +57,7 @@ def _dot_body(body: Body, prefix: str, indent: str) -> Iterator[str]:
             yield from _dot_body(node.container.body, f"{name}_", indent + "  ")
             yield f"{indent}}}"
         else:
-            shape = "diamond" if node.kind.name in _CHOICES else _DOT_SHAPES.get(node.kind.nature, "box")
+            shape = "diamond" if node.kind.branches else _DOT_SHAPES.get(node.kind.nature, "box")
             yield f"{indent}{name} [label={_dot_text(title(node))}, shape={shape}];"
     for edge in edges_of(body):
         yield f"{indent}{_name(prefix, edge.source)} -> {_name(prefix, edge.target)}{_dot_edge(body, prefix, edge)};"

@@ -16,12 +16,9 @@ from stepless.limits import MAX_SPAN_MESSAGE_CHARACTERS
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature
-from stepless.model.span import CLIENT, CONSUMER, INTERNAL, PRODUCER, Attributes, Measure, Span, SpanEvent, SpanLink, Value
+from stepless.model.span import CONSUMER, INTERNAL, Attributes, Measure, Span, SpanEvent, SpanLink, Value
 from stepless.model.traceparent import TRACE, attempt_span_id, node_span_id, run_span_id, trace_id, trace_of
 
-_SPAN_KINDS: Final[Mapping[str, str]] = {
-    "http": CLIENT, "lambda": CLIENT, "aws": CLIENT, "llm": CLIENT, "router": CLIENT, "workflow": PRODUCER,
-}  # fmt: skip
 _USAGE: Final[Mapping[str, str]] = {
     "input_tokens": "gen_ai.usage.input_tokens", "output_tokens": "gen_ai.usage.output_tokens",
 }  # fmt: skip
@@ -248,7 +245,7 @@ class Spans:
             attributes["stepless.child.run.id"] = child
             links = (SpanLink(self.trace.trace_id, run_span_id(child), {"stepless.link": "child_run"}),)
         own = attempt_span_id(self._run_id, event.instance, open.attempt)
-        parent, span_kind = node_span_id(self._run_id, event.instance), _SPAN_KINDS.get(kind, INTERNAL)
+        parent, span_kind = node_span_id(self._run_id, event.instance), open.node.kind.span
         self._span(event, own, parent, f"attempt {open.node.id}", span_kind, start_ms, attributes, events, links)
 
     def _span(

@@ -38,6 +38,8 @@ def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
 KIND = Kind(
     "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
     parts={"call": Part.LITERAL}, functions=_named, arguments="args", is_tool=True,
+    brief=("call",),
+    icon="M10.5 3.2C8.6 2.6 8 3.6 7.8 5l-1 6.4c-.3 1.5-1 2.2-2.6 1.6M4.8 6.8h5.4",
 )
 
 _THREADS: Final = Threads()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepless.model.exchange import HttpRequest
 from stepless.model.kind import Kind, Nature
+from stepless.model.span import CLIENT
 from stepless.model.traceparent import TRACEPARENT
 from stepless.model.work import Result
 from stepless.nodes.http.request import HttpParams, prepare
@@ -11,7 +12,11 @@ from stepless.nodes.http.response import output_of
 from stepless.nodes.params import params_of
 from stepless.ports import Call
 
-KIND = Kind("http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out status, headers and body", is_tool=True)
+KIND = Kind(
+    "http", Nature.EFFECT, HttpParams, "sends an HTTP request; puts out status, headers and body", is_tool=True,
+    brief=("method", "url"), span=CLIENT,
+    icon="M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c2.2 2 2.2 10 0 12M8 2c-2.2 2-2.2 10 0 12",
+)
 
 
 async def run(call: Call) -> Result:
