@@ -18,7 +18,7 @@ from stepless.limits import (
 )
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
-from stepless.model.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme
+from stepless.model.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme, SchemeName
 from stepless.nodes.params import Params, warning
 
 Method = Annotated[
@@ -87,10 +87,7 @@ class Bearer(Params):
 class Signed(General):
     """A signature by one of the supported schemes."""
 
-    scheme: Literal[
-        "hmac", "github", "stripe", "standard", "slack", "shopify", "zoom", "hubspot", "linear", "trello", "twilio", "gitlab",
-        "bitbucket", "sendgrid",
-    ]  # fmt: skip
+    scheme: SchemeName
     """The sender's scheme, by the table of schemes in the reference; or `hmac`, whose short form is `{hmac: …}`."""
     secret: Secrets
     """The secret that is shared with the sender (`sendgrid`: the public key), or a list of which any is accepted."""
@@ -156,7 +153,7 @@ def check(params: WebhookParams, path: str) -> list[Finding]:
             return _in_document([secret], path)
         case Hmac() | Signed() as auth:
             signed = signed_by(auth)
-            return [*_in_document(secrets_of(signed), path, public=signed.scheme == "sendgrid"), *_unusable(signed, path)]
+            return [*_in_document(secrets_of(signed), path, public=scheme_of(signed).key == "public"), *_unusable(signed, path)]
     return []
 
 

@@ -204,7 +204,8 @@ def _authenticate(world: World, graph: Graph, node: Node, request: HookRequest) 
 def _named_scheme(node: Node) -> Scheme | None:
     """The scheme that the document names, as far as it can be read without a secret."""
     auth = node.config.template.value.get("auth")
-    return SCHEMES.get(str(auth.get("scheme"))) if isinstance(auth, Mapping) else None
+    name = auth.get("scheme") if isinstance(auth, Mapping) else None
+    return next((scheme for known, scheme in SCHEMES.items() if known == name), None)
 
 
 def _auth(world: World, graph: Graph, node: Node) -> tuple[Mask, Bearer | Hmac | Signed | str]:
