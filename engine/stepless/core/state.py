@@ -18,6 +18,7 @@ from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.statuses import ENDED, SETTLED
 
 
 class Status(StrEnum):
@@ -33,7 +34,7 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
-TERMINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED, Status.CANCELLED})
+TERMINAL = frozenset(status for status in Status if status in SETTLED)
 
 
 class RunStatus(StrEnum):
@@ -46,7 +47,7 @@ class RunStatus(StrEnum):
     TIMED_OUT = "timed_out"
 
 
-RUN_TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT})
+RUN_TERMINAL = frozenset(status for status in RunStatus if status in ENDED)
 
 
 class Cell(NamedTuple):

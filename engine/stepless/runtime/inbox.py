@@ -16,6 +16,7 @@ from stepless.core.state import State
 from stepless.limits import MAX_UNMARKED_SIGNALS
 from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
+from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, Signal
 
 
@@ -29,7 +30,6 @@ class ChildOutcome(NamedTuple):
 
 OutcomeOf = Callable[[str], ChildOutcome]
 _MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
-ENDED = frozenset({"completed", "failed", "cancelled", "timed_out"})
 OVER = ENDED | {ERASED}
 RESUME = "resume"
 CANCEL = "cancel"

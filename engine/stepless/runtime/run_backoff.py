@@ -11,8 +11,8 @@ from typing import Final
 
 from stepless.errors import DamagedLog, LeaseLost, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
+from stepless.model.statuses import ENDED
 from stepless.ports import Lease, RunHead
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
 UNREADABLE: Final = frozenset({DamagedLog.code, NewerLog.code})  # what a header says of such a run

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stepless.limits import START_GRACE_MS
+from stepless.model.statuses import ENDED
 from stepless.ports import GRANTED
 from stepless.ports.store import Signal
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
 

@@ -14,16 +14,15 @@ from stepless.api.problems import documented
 from stepless.api.replies import damaged, draft_out, instant, reply
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
-from stepless.core.state import RunStatus
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 from stepless.model.prices import bill, usd
 from stepless.model.run_filters import RUN_FILTERS, Form
+from stepless.model.statuses import STORED
 from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
 from stepless.runtime.headers import draft_of, number_of, version_of
-from stepless.runtime.run_backoff import UNREADABLE
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.searching import (
     Wanted,
@@ -36,7 +35,6 @@ from stepless.runtime.verbs.searching import (
 )
 
 _MAX_INSTANT_MS: Final = 253_402_300_799_999  # the year 9999
-_STATUSES: Final = (*(status.value for status in RunStatus), *sorted(UNREADABLE))
 
 _COUNTED: Final[CountOut] = {"count": 412, "statuses": {"failed": 12, "completed": 400}, "cursor": "k1.bmV3ZXI"}
 
@@ -73,8 +71,8 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 def selection(query: RunsQuery | BulkFilter) -> Selection:
     """What a listing or a bulk change asks for. Raises `InvalidRequest`."""
-    if query.status is not None and query.status not in _STATUSES:
-        mend = f"use one of {', '.join(_STATUSES)}"
+    if query.status is not None and query.status not in STORED:
+        mend = f"use one of {', '.join(STORED)}"
         raise InvalidRequest(f"{query.status!r} is not a status", place="status", mend=mend)
     given = {row.name: (row, getattr(query, row.name)) for row in RUN_FILTERS if row.form is not Form.KEYWORDS}
     read = {name: _READ.get(row.form, _as_it_is)(value, name) for name, (row, value) in given.items() if value is not None}

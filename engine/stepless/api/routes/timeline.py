@@ -27,7 +27,7 @@ from stepless.limits import (
     MAX_PAGE_ITEMS,
 )
 from stepless.model.encoding import encode
-from stepless.runtime.inbox import ENDED
+from stepless.model.statuses import ENDED
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.summaries import Digests, Shown
 

@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from stepless.cli.command.verb import Verb, add_waiting, add_where, duration_ms, positive, statuses
+from stepless.cli.command.verb import Verb, add_waiting, add_where, duration_ms, positive
 from stepless.core.history.waits import WORDS
 from stepless.limits import DEFAULT_BULK_COMMAND_RUNS, MAX_BULK_COMMAND_RUNS
 from stepless.model.run_filters import RUN_FILTERS, Form
+from stepless.model.statuses import STORED
 
-_KNOWN: Final[Mapping[Form, Callable[[], Sequence[str]]]] = {Form.STATUS: statuses, Form.WAITING: lambda: WORDS}
+_KNOWN: Final[Mapping[Form, Callable[[], Sequence[str]]]] = {Form.STATUS: lambda: STORED, Form.WAITING: lambda: WORDS}
 
 
 def add_filter(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from stepless.core.state import RunStatus
-from stepless.errors import DamagedLog, NewerLog
 from stepless.limits import DEFAULT_TARGET_TIMEOUT_S, MAX_DURATION_FILTER_MS
 from stepless.model.durations import parse_duration_ms
 
@@ -69,10 +67,6 @@ def add_engine(command: argparse.ArgumentParser) -> None:
 
 def add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", metavar="RUN", help="the run's id")
-
-
-def statuses() -> tuple[str, ...]:
-    return (*(status.value for status in RunStatus), DamagedLog.code, NewerLog.code)
 
 
 def port(text: str) -> int:

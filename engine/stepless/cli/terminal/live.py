@@ -6,11 +6,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stepless.cli.terminal.exceptions import place
 from stepless.cli.terminal.progress import WAITS, Progress, Row, duration, instant_ms
 from stepless.cli.terminal.timeline import Glyphs
+from stepless.model.statuses import Tone, tone_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 Envelope = Mapping[str, Any]
 NAME, NOTE = 28, 36  # columns
 _SPINNER, _FRAME_MS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", 80
-_STYLES = {"completed": "green", "failed": "red", "running": "cyan", "waiting": "yellow", "pending": "dim", "skipped": "dim",
-           "cancelled": "dim", "queued": "cyan"}  # fmt: skip
+_STYLES: Final[Mapping[Tone, str]] = {
+    Tone.COMPLETED: "green", Tone.FAILED: "red", Tone.RUNNING: "cyan", Tone.NEW: "cyan", Tone.WAITING: "yellow",
+    Tone.HELD: "yellow", Tone.QUIET: "dim",
+}  # fmt: skip
 
 
 class Watcher(Protocol):
@@ -162,7 +165,7 @@ class Tree:
     def _line(self, guide: str, row: Row, now_ms: int) -> Text:
         from rich.text import Text
 
-        style = _STYLES.get(row.status, "")
+        style = _STYLES[tone_of(row.status)]
         mark = self._glyphs.mark(row.status)
         if row.status == "running" and self._glyphs.work != "#":
             mark = _SPINNER[now_ms // _FRAME_MS % len(_SPINNER)]

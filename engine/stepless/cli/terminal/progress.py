@@ -9,8 +9,9 @@ from typing import Any
 
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
+from stepless.model.statuses import NODE_STATUSES, SETTLED
 
-LIVE = frozenset({"queued", "running", "waiting"})
+LIVE = frozenset(NODE_STATUSES) - SETTLED - {"pending"}
 _REASONS = {
     "branch_not_taken": "not taken", "upstream_failure": "upstream failed", "join_satisfied": "no longer needed",
     "join_unsatisfied": "no longer needed", "halted": "the run ended first", "empty_loop": "nothing to do",
@@ -190,7 +191,7 @@ class Progress:
                 row.note = "queued"
             case "node.stream.delta":
                 row.said = (row.said + payload["text"])[-200:]
-            case _ if row.status in ("completed", "failed", "skipped", "cancelled"):
+            case _ if row.status in SETTLED:
                 self._end(row, payload, at_ms)
 
     @staticmethod

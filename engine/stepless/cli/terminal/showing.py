@@ -14,14 +14,15 @@ from typing import Any, Final
 
 from stepless.cli.terminal.timeline import glyphs_for
 from stepless.model.json import JSON
+from stepless.model.statuses import NODE_STATUSES, RUN_STATUSES, Tone, tone_of
 
 MAX_WIDTH: Final = 120
 _GAP: Final = 2
-_COLOURS: Final = {
-    "completed": "32", "failed": "31", "timed_out": "31", "running": "36", "created": "36", "paused": "33", "waiting": "33",
-    "held": "33", "timed": "31",
-    "cancelled": "2", "skipped": "2", "damaged_log": "31", "newer_log": "31",
+_COLOURS: Final[Mapping[Tone, str]] = {
+    Tone.COMPLETED: "32", Tone.FAILED: "31", Tone.RUNNING: "36", Tone.NEW: "36", Tone.WAITING: "33", Tone.HELD: "33",
+    Tone.QUIET: "2",
 }  # fmt: skip
+_FIRST_WORDS: Final = {name.partition("_")[0]: name for name in (*RUN_STATUSES, *NODE_STATUSES)}  # of `timed out`: timed_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,10 @@ def cut(text: str, size: int) -> str:
 
 def coloured(text: str) -> str:
     """A status or a run's summary in the colour of its first word, if the terminal may have colours."""
-    colour = _COLOURS.get(text.strip().partition(" ")[0].rstrip(","))
-    if colour is None or not in_colour():
+    status = _FIRST_WORDS.get(text.strip().partition(" ")[0].rstrip(",").partition("_")[0])
+    if status is None or not in_colour():
         return text
-    return f"\x1b[{colour}m{text}\x1b[0m"
+    return f"\x1b[{_COLOURS[tone_of(status)]}m{text}\x1b[0m"
 
 
 def in_colour() -> bool:

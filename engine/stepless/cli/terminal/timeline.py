@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepless.cli.terminal.progress import Progress, Row, duration
+from stepless.model.statuses import NODE_STATUSES
 
 MAX_ROWS = 30
 NAME, NOTE, TOOK = 24, 23, 9  # columns at most
@@ -19,19 +20,13 @@ class Glyphs:
     edge: str = "▏"  # an interval shorter than a column
     wait: str = "░"
     ellipsis: str = "…"
-    marks: tuple[tuple[str, str], ...] = (
-        ("pending", "·"), ("queued", "·"), ("running", "●"), ("waiting", "◷"), ("completed", "✓"), ("failed", "✗"),
-        ("skipped", "–"), ("cancelled", "–"),
-    )  # fmt: skip
+    marks: tuple[tuple[str, str], ...] = tuple((name, row.mark) for name, row in NODE_STATUSES.items())
 
     def mark(self, status: str) -> str:
         return dict(self.marks).get(status, "?")
 
 
-ASCII = Glyphs("#", "|", ".", "~", (
-    ("pending", "."), ("queued", "."), ("running", "*"), ("waiting", "~"), ("completed", "+"), ("failed", "x"), ("skipped", "-"),
-    ("cancelled", "-"),
-))  # fmt: skip
+ASCII = Glyphs("#", "|", ".", "~", tuple((name, row.plain_mark) for name, row in NODE_STATUSES.items()))
 
 
 def glyphs_for(encoding: str | None) -> Glyphs:

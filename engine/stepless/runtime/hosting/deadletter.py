@@ -6,9 +6,10 @@ from secrets import token_hex
 
 from stepless.errors import LeaseLost
 from stepless.limits import DEAD_LETTER_RETRY_MS
+from stepless.model.statuses import ENDED
 from stepless.ports import Message
 from stepless.runtime.exporting.cursors import is_behind
-from stepless.runtime.inbox import ENDED, OVER
+from stepless.runtime.inbox import OVER
 from stepless.runtime.metering import DEAD_LETTERS
 from stepless.runtime.world import World
 

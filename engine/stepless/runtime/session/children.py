@@ -27,6 +27,7 @@ from stepless.model.call import token_of
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
+from stepless.model.statuses import ENDED
 from stepless.model.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
@@ -111,7 +112,7 @@ def _former_child(world: World, repeats: str) -> RunHead | None:
     """The child run that a call of a rerun repeats; None if the former call did not create one. A child run that is still ending
     is awaited: raises `StoreUnavailable`, so that the call tries again. Raises `NodeFailure` (run_erased)."""
     former = world.store.get_run(child_id(repeats) if ":" in repeats else repeats)
-    if former is None or former.status in inbox.ENDED:
+    if former is None or former.status in ENDED:
         return former
     if former.status == ERASED:
         message = f"the child run {former.run_id} was erased, so it cannot be run again from what failed"

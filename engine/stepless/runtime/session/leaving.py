@@ -13,8 +13,9 @@ from stepless.errors import SteplessError
 from stepless.limits import LAPSE_MS, LEASE_MS, MAX_DURATION_MS
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
-from stepless.runtime import inbox, metering
+from stepless.runtime import metering
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
@@ -44,7 +45,7 @@ class Leaving:
         self._with_retries = world.commits.with_retries
         self.is_stopping = False
         self._retry_ms: int | None = None  # when to try again what an ended run could not export
-        self._has_left = head.status in inbox.ENDED  # a former session left with the end, but not all of it was exported
+        self._has_left = head.status in ENDED  # a former session left with the end, but not all of it was exported
 
     async def hand_over(self, state: State) -> InvocationEnd:
         """Leaves work to the next invocation."""

@@ -51,8 +51,8 @@ from stepless.limits import (
     PARKED_SLOT_MS,
     SLOT_TURN_MS,
 )
+from stepless.model.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.limit_claims import Retried as Retried
 from stepless.runtime.session.limit_claims import claim_key, dead_in, holders_in, pause_after, reserve

@@ -10,8 +10,9 @@ from stepless.core.lease_ends import is_over
 from stepless.core.state import State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
+from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
-from stepless.runtime import inbox, metering
+from stepless.runtime import metering
 from stepless.runtime.headers import head_of
 from stepless.runtime.run_backoff import rest
 from stepless.runtime.session.budget import Budget
@@ -141,12 +142,12 @@ class Runner:
 
 def _rests_for_ever(head: RunHead) -> bool:
     """Whether the run has ended and nothing is left to do but to remove it one day."""
-    return head.status in inbox.ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)
+    return head.status in ENDED and head.owner is None and head.due_ms in (None, head.expires_ms)
 
 
 def _exports_later(head: RunHead, now_ms: int) -> bool:
     """Whether the run has ended and the next try of its exports is not due: a further hint for the former try changes nothing."""
-    due_ms = head.due_ms if head.status in inbox.ENDED and head.owner is None else None
+    due_ms = head.due_ms if head.status in ENDED and head.owner is None else None
     return due_ms is not None and now_ms < due_ms <= now_ms + MAX_EXPORT_RETRY_MS
 
 

@@ -7,6 +7,7 @@ import logging
 from hashlib import sha256
 from json import dumps
 
+from stepless.core.state import RUN_TERMINAL, RunStatus
 from stepless.errors import Refused
 from stepless.model.graph import Graph, RateLimit
 from stepless.model.json import JSON, read_path
@@ -15,7 +16,7 @@ from stepless.runtime.metering import FAIL_OPENS
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
-_LIVE = ("created", "running", "paused")
+_LIVE = tuple(status.value for status in RunStatus if status not in RUN_TERMINAL)
 
 
 def admit(world: World, graph: Graph, inputs: JSON) -> None:

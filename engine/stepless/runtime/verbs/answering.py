@@ -14,12 +14,12 @@ from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
 from stepless.model.graph import Node
 from stepless.model.json import JSON
+from stepless.model.statuses import ENDED
 from stepless.ports import RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.access.deciders import Decider, approvers_of, check_may_decide, may_decide, named
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due, put_signal
 from stepless.runtime.verbs.inspecting import OpenPause, graph_of, head_of, whole_or_gone

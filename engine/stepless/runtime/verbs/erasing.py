@@ -7,9 +7,9 @@ from secrets import token_hex
 
 from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
+from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import damage_of, notes_in
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.mentions import forget_mentions
 from stepless.runtime.related_runs import Relatives, living_parent, relatives_of
 from stepless.runtime.removal import exports_left, finish

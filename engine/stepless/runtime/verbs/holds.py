@@ -7,6 +7,7 @@ them. So the order of changes depends on no clock, and repeated requests have no
 from __future__ import annotations
 
 from stepless.errors import Conflict
+from stepless.model.statuses import ENDED
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
@@ -32,8 +33,8 @@ def _change(world: World, run_id: str, wanted: bool, by: str | None, reason: str
     graph = graph_of(world, head)
     with whole_or_gone(world, run_id):
         state = RunLog(world.store, world.blobs, run_id).load(graph)
-    if state.ended or head.status in inbox.ENDED:
-        status = head.status if head.status in inbox.ENDED else state.status.value
+    if state.ended or head.status in ENDED:
+        status = head.status if head.status in ENDED else state.status.value
         raise Conflict(f"the run {run_id} has ended: {status}", code="run_ended", run_status=status)
     number, held = state.holds, state.held is not None
     while (existing := world.store.get_signal(run_id, inbox.HOLD, str(number + 1))) is not None:

@@ -18,11 +18,11 @@ from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFou
 from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, MAX_SCANNED_EVENTS, PAGE_EVENTS, PAGE_READ_BYTES, READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.statuses import ENDED
 from stepless.model.work import added
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.header_notes import inputs_of, meta_of
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.run_backoff import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.source_lines import SourceLines

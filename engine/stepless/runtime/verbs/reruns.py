@@ -22,11 +22,11 @@ from stepless.limits import MAX_TAKEN_OVER
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
+from stepless.model.statuses import ENDED
 from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone

@@ -15,12 +15,13 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import ENDED, heads_of
+from stepless.adapters.aws.dynamo.heads import heads_of
 from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
 from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, Page, RunFilter, RunHead
 
 T = TypeVar("T")
