@@ -130,6 +130,7 @@ contract: $(READY) ## write what is generated: contract/*.json, the types and ta
 	@$(BIN)/python contract/typescript.py
 	@$(BIN)/python contract/python.py
 	@PYTHONPATH=engine $(BIN)/python contract/draft_tables.py
+	@PYTHONPATH=engine $(BIN)/python contract/tables.py
 
 terraform: $(SAM) ## write the Terraform module from template.yaml
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM_PYTHON) infrastructure/terraform/generate.py

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from contract import draft_tables, openapi, python, typescript
+import pytest
+
+from contract import draft_tables, openapi, python, tables, typescript
 
 AGAIN = "the contract has changed: run `make contract`, review the difference and commit it"
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +32,15 @@ def test_the_tables_of_a_draft_are_those_of_the_rules() -> None:
 
 def test_the_tables_of_the_console_are_those_of_the_file() -> None:
     assert draft_tables.TYPESCRIPT.read_text("utf-8") == draft_tables.typescript(), AGAIN
+
+
+@pytest.mark.parametrize("file", tables.FILES)
+def test_the_tables_of_the_console_are_those_of_the_engine(file: str) -> None:
+    assert (tables.FOLDER / file).read_text("utf-8") == tables.FILES[file](), AGAIN
+
+
+def test_every_generated_table_has_its_test() -> None:
+    assert {path.name for path in tables.FOLDER.iterdir()} == set(tables.FILES)
 
 
 def test_every_schema_has_a_name_that_no_module_leaks_into() -> None:

@@ -1,11 +1,10 @@
 /** Many instances as one: what is said of a node whose instances have different statuses. */
 import type { Wire } from "../canvas/model/graph.ts";
+import { byUrgency } from "../wire/statuses.ts";
+import { URGENCY } from "../wire/tables/statuses.ts";
 import type { NodeSummary } from "./types.ts";
 
 export type Counts = Readonly<Record<string, number>>;
-
-/** Those that a person must see stand first. */
-const ORDER = ["failed", "running", "waiting", "queued", "pending", "completed", "cancelled", "skipped"];
 
 export function total(counts: Counts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -13,21 +12,16 @@ export function total(counts: Counts): number {
 
 /** The status of all of them together: one failure does not make 5,000 failures, but it is what is shown first. */
 export function loudest(counts: Counts): string {
-  return ORDER.find((status) => (counts[status] ?? 0) > 0) ?? "pending";
+  return URGENCY.find((status) => (counts[status] ?? 0) > 0) ?? "pending";
 }
 
 /** `4,999 completed, 1 failed`: the most first. One instance needs no number. */
 export function said(counts: Counts): string {
-  const found = Object.entries(counts).filter(([, count]) => count > 0).sort(([left, many], [right, more]) => more - many || place(left) - place(right));
+  const found = Object.entries(counts).filter(([, count]) => count > 0).sort(([left, many], [right, more]) => more - many || byUrgency([left, many], [right, more]));
   const [only] = found;
   if (only === undefined) return "not started";
   if (found.length === 1 && only[1] === 1) return only[0];
   return found.map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ");
-}
-
-function place(status: string): number {
-  const at = ORDER.indexOf(status);
-  return at < 0 ? ORDER.length : at;
 }
 
 /** The failures inside a container, by the paths of its nodes: `x@l` is inside `l`. */

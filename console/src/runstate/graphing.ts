@@ -1,7 +1,8 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { briefOf } from "../canvas/model/briefs.ts";
-import { BRANCHES, ERROR, isEnabled, SOURCE, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
+import { ERROR, isEnabled, SOURCE, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
+import { BRANCHES, EXITS } from "../wire/tables/kinds.ts";
 
 const MAX_DEPTH = 20;
 
@@ -48,13 +49,12 @@ function addBody(body: JsonObject, parent: string | null, made: Making, depth: n
   made.children.set(parent, children);
 }
 
-/** The exits of a kind in the order in which they are written, or in which the kind has them. */
-const EXITS: ReadonlyMap<string, readonly string[]> = new Map([["approval", ["approved", "rejected", "timeout"]], ["callback", [SOURCE, "timeout"]]]);
-
+/** The exits of a node in the order in which they are written, or in which its kind has them. */
 function branchesOf(node: JsonObject): readonly string[] {
   const given = node.get("with");
-  const branches = isObject(given) ? given.get(BRANCHES.get(textAt(node, "type")) ?? "") : undefined;
-  return isObject(branches) ? [...branches.keys()] : EXITS.get(textAt(node, "type")) ?? [];
+  const type = textAt(node, "type");
+  const branches = isObject(given) ? given.get(Object.hasOwn(BRANCHES, type) ? BRANCHES[type] ?? "" : "") : undefined;
+  return isObject(branches) ? [...branches.keys()] : Object.hasOwn(EXITS, type) ? EXITS[type]?.split(" ") ?? [] : [];
 }
 
 function ordered(found: ReadonlySet<string> | undefined, written: readonly string[]): readonly string[] {

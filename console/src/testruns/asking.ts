@@ -8,7 +8,7 @@ import { ago } from "../ui/words/times.tsx";
 import { requestPlain, requestWritten } from "../wire/api.ts";
 import { serverNow } from "../wire/clock.ts";
 import { jsonOf } from "../wire/exact.ts";
-import { ENDED } from "../wire/statuses.ts";
+import { isEnded } from "../wire/statuses.ts";
 import { testedRead, type Tested } from "./store.ts";
 
 export interface Wanted {
@@ -43,7 +43,7 @@ export function entriesOf(graph: Graph): readonly string[] {
 /** The runs of a workflow that have ended, the newest first, as what a test run can take outputs from: their ids with what is said of them. */
 export async function endedRuns(workflow: string): Promise<readonly (readonly [id: string, said: string])[]> {
   const { runs } = await requestPlain("GET", `/runs?workflow=${encodeURIComponent(workflow)}&limit=20`) as { readonly runs: readonly { readonly id: string; readonly status: string; readonly created_at: string }[] };
-  return runs.filter(({ status }) => ENDED.has(status)).map(({ id, status, created_at }) => [id, `${shortId(id)}, ${status.replace("_", " ")} ${ago(Date.parse(created_at), serverNow())}`]);
+  return runs.filter(({ status }) => isEnded(status)).map(({ id, status, created_at }) => [id, `${shortId(id)}, ${status.replace("_", " ")} ${ago(Date.parse(created_at), serverNow())}`]);
 }
 
 /** The schema of the inputs: that of the first entry that has one, or of the one that is named. */

@@ -1,13 +1,9 @@
 /** The status of a run or of a node: a mark, a word and a colour, never one of them alone. */
 import "./status.css";
 import type { ReactElement } from "react";
+import { TONES } from "../wire/tables/statuses.ts";
 
 export type Tone = "running" | "waiting" | "held" | "failed" | "completed" | "quiet";
-
-const TONES: Readonly<Record<string, Tone>> = {
-  running: "running", waiting: "waiting", paused: "waiting", held: "held", failed: "failed", timed_out: "failed", damaged_log: "failed", damaged: "failed",
-  newer_log: "failed", completed: "completed",
-};
 
 const MARKS: Readonly<Record<Tone, string>> = {
   running: "M7 12.2A5.2 5.2 0 1 0 1.8 7M7 4v3l2 1.4", waiting: "M4.8 3v8M9.2 3v8", held: "M3.500 6.500h7v5h-7zM5 6.500V4.800a2 2 0 0 1 4 0v1.700",
@@ -19,7 +15,7 @@ const OTHER_MARKS: Readonly<Record<string, string>> = {
 };
 
 export function toneOf(status: string): Tone {
-  return Object.hasOwn(TONES, status) ? (TONES[status] ?? "quiet") : "quiet";
+  return Object.hasOwn(TONES, status) ? TONES[status as keyof typeof TONES] : "quiet";
 }
 
 export function wordOf(status: string): string {

@@ -1,4 +1,6 @@
 /** What the pages of a workflow read from its document: where runs start, and the webhooks. Nothing in it is trusted to fit. */
+import { GROUPS } from "../wire/tables/kinds.ts";
+import { SCHEMES } from "../wire/tables/schemes.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -9,7 +11,7 @@ export interface Entry {
 }
 
 /** `none` asks for nothing; `bearer` for a token; the others for a signature. `other` is one that this page cannot make. */
-export type Scheme = "none" | "bearer" | "hmac" | "github" | "stripe" | "standard" | "other";
+export type Scheme = "none" | "bearer" | "other" | keyof typeof SCHEMES;
 
 export interface Hook {
   readonly id: string;
@@ -23,10 +25,7 @@ export interface Hook {
   readonly waits: boolean;
 }
 
-const ENTRIES: ReadonlySet<string> = new Set(["manual", "webhook", "schedule", "event"]);
-const HEADERS: Readonly<Record<Scheme, string>> = {
-  none: "", bearer: "Authorization", hmac: "X-Signature", github: "X-Hub-Signature-256", stripe: "Stripe-Signature", standard: "webhook-signature", other: "",
-};
+const ENTRIES = GROUPS["start"]?.split(" ") ?? [];
 const GENERAL = ["algorithm", "encoding", "prefix", "template", "timestamp_header", "id_header"]; // they describe a scheme of the document's own
 
 export function isValues(value: unknown): value is Values {
@@ -43,7 +42,7 @@ function nodesOf(document: unknown): [string, Values][] {
 export function entriesOf(document: unknown): Entry[] {
   const found = nodesOf(document).flatMap(([id, node]): Entry[] => {
     const kind = node["type"];
-    return typeof kind === "string" && ENTRIES.has(kind) ? [{ id, kind, inputs: isValues(node["inputs"]) ? node["inputs"] : null }] : [];
+    return typeof kind === "string" && ENTRIES.includes(kind) ? [{ id, kind, inputs: isValues(node["inputs"]) ? node["inputs"] : null }] : [];
   });
   return [...found.filter(({ kind }) => kind === "manual"), ...found.filter(({ kind }) => kind !== "manual")];
 }
@@ -70,12 +69,15 @@ type Auth = Pick<Hook, "scheme" | "sender" | "header" | "secret">;
 function authOf(auth: unknown): Auth {
   if (!isValues(auth)) return { scheme: "none", sender: "", header: "", secret: "" };
   const header = (fallback: string): string => (typeof auth["header"] === "string" ? auth["header"] : fallback);
-  if ("bearer" in auth) return { scheme: "bearer", sender: "", header: HEADERS.bearer, secret: nameOfSecret(auth["bearer"]) };
+  if ("bearer" in auth) return { scheme: "bearer", sender: "", header: "Authorization", secret: nameOfSecret(auth["bearer"]) };
   const sender = "hmac" in auth ? "hmac" : typeof auth["scheme"] === "string" ? auth["scheme"] : "?";
   const secret = nameOfSecret("hmac" in auth ? auth["hmac"] : auth["secret"]);
-  const known = sender === "hmac" || sender === "github" || sender === "stripe" || sender === "standard";
-  if (!known || GENERAL.some((name) => name in auth)) return { scheme: "other", sender, header: header(""), secret };
-  return { scheme: sender, sender, header: header(HEADERS[sender]), secret };
+  if (!isKnown(sender) || GENERAL.some((name) => name in auth)) return { scheme: "other", sender, header: header(""), secret };
+  return { scheme: sender, sender, header: header(SCHEMES[sender].header), secret };
+}
+
+export function isKnown(sender: string): sender is keyof typeof SCHEMES {
+  return Object.hasOwn(SCHEMES, sender);
 }
 
 /** `NAME` of `${NAME}`, of the first where there are several; empty for anything else, which may be the secret itself. */

@@ -10,12 +10,12 @@ import { Bones, Failed, Stale } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { When } from "../ui/words/times.tsx";
+import { byUrgency } from "../wire/statuses.ts";
 import { percent, WINDOWS, windowOf, type Health, type Window } from "./health.ts";
 import { Spark } from "./spark.tsx";
 
 const HEALTH_MS = 30_000; // up to 2,000 runs are read
 const LAST_RUNS = 12;
-const ORDER = ["failed", "timed_out", "running", "paused", "created", "completed", "cancelled"];
 
 export function Overview({ workflow }: { readonly workflow: string }): ReactElement {
   const span = windowOf(useAddress().query.get("window"));
@@ -55,7 +55,7 @@ function Link({ to, children }: { readonly to: string; readonly children: string
 
 function Figures({ of, span }: { readonly of: Health; readonly span: Window }): ReactElement {
   const query = (status: string): string => `/?${new URLSearchParams({ workflow: of.workflow, ...(status === "" ? {} : { status }), since: span }).toString()}`;
-  const statuses = Object.entries(of.statuses).sort(([left], [right]) => place(left) - place(right));
+  const statuses = Object.entries(of.statuses).sort(byUrgency);
   return (
     <>
       <dl className="figures">
@@ -74,11 +74,6 @@ function Figures({ of, span }: { readonly of: Health; readonly span: Window }): 
       </ul>
     </>
   );
-}
-
-function place(status: string): number {
-  const at = ORDER.indexOf(status);
-  return at < 0 ? ORDER.length : at;
 }
 
 function NoRuns({ workflow }: { readonly workflow: string }): ReactElement {

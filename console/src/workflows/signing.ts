@@ -2,9 +2,21 @@
  * Signs a request to a webhook as its sender would, with HMAC-SHA256 of the browser. The secret stays in this page: only what is
  * made with it is sent. (A bearer token is itself what its sender sends.)
  */
+import { SCHEMES } from "../wire/tables/schemes.ts";
 import type { Hook } from "./document.ts";
 
 export type Header = readonly [name: string, value: string];
+
+/** `template` is what is signed, `prefix` what stands before the signature in its header; the others are names of headers. */
+interface Row {
+  readonly template: string;
+  readonly prefix?: string;
+  readonly timestamp?: string;
+  readonly delivery?: string;
+  readonly base64?: boolean;
+  readonly whsec?: boolean;
+  readonly milliseconds?: boolean;
+}
 
 /** Whether this page may sign: browsers give the functions to pages over https and of this machine only. */
 export function canSign(): boolean {
@@ -13,19 +25,17 @@ export function canSign(): boolean {
 
 /** The headers that prove who sends `body`. `delivery` is the sender's id of the delivery. Rejects with a SyntaxError for a secret that the scheme cannot use. */
 export async function signedHeaders(hook: Pick<Hook, "scheme" | "header">, secret: string, body: string, nowMs: number, delivery: string): Promise<Header[]> {
-  const seconds = Math.floor(nowMs / 1_000);
-  switch (hook.scheme) {
-    case "none": return [];
-    case "other": throw new SyntaxError("This page does not support this signature scheme.");
-    case "bearer": return [["Authorization", `Bearer ${printable(secret)}`]];
-    case "hmac":
-    case "stripe": return [[hook.header, `t=${seconds},v1=${hex(await mac(utf8(secret), `${seconds}.${body}`))}`]];
-    case "github": return [[hook.header, `sha256=${hex(await mac(utf8(secret), body))}`], ["X-GitHub-Delivery", delivery]];
-    case "standard": return [
-      ["webhook-id", delivery], ["webhook-timestamp", String(seconds)],
-      [hook.header, `v1,${base64(await mac(standardKey(secret), `${delivery}.${seconds}.${body}`))}`],
-    ];
-  }
+  if (hook.scheme === "none") return [];
+  if (hook.scheme === "other") throw new SyntaxError("This page does not support this signature scheme.");
+  if (hook.scheme === "bearer") return [["Authorization", `Bearer ${printable(secret)}`]];
+  const row: Row = SCHEMES[hook.scheme];
+  const values: Readonly<Record<string, string>> = { body, id: delivery, timestamp: String(row.milliseconds === true ? nowMs : Math.floor(nowMs / 1_000)) };
+  const filled = (template: string): string => template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
+  const made = await mac(row.whsec === true ? standardKey(secret) : utf8(secret), filled(row.template));
+  const headers: Header[] = [[hook.header, filled(row.prefix ?? "") + (row.base64 === true ? base64(made) : hex(made))]];
+  if (row.timestamp !== undefined) headers.push([row.timestamp, filled("{timestamp}")]);
+  if (row.delivery !== undefined) headers.push([row.delivery, delivery]);
+  return headers;
 }
 
 /** A header takes these characters only. */

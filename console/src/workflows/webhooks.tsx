@@ -6,15 +6,18 @@ import { CopyButton } from "../ui/copying.tsx";
 import { lasting, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { JsonView } from "../ui/json.tsx";
-import { sampleOf, type Hook, type Scheme } from "./document.ts";
+import { SCHEMES } from "../wire/tables/schemes.ts";
+import { isKnown, sampleOf, type Hook, type Scheme } from "./document.ts";
 import { send, type Answer } from "./sending.ts";
 import { canSign } from "./signing.ts";
 
-const SCHEMES: Readonly<Record<Scheme, string>> = {
-  none: "open to everyone who knows the address", bearer: "a bearer token", hmac: "a signature, HMAC-SHA256 of the time and the body",
-  github: "a signature as GitHub makes it", stripe: "a signature as Stripe makes it", standard: "a signature by Standard Webhooks",
-  other: "a signature",
+const WORDS: Readonly<Partial<Record<Scheme, string>>> = {
+  none: "open to everyone who knows the address", bearer: "a bearer token", hmac: "a signature, HMAC-SHA256 of the time and the body", other: "a signature",
 };
+
+function wordsOf(scheme: Scheme): string {
+  return WORDS[scheme] ?? (isKnown(scheme) ? `a ${SCHEMES[scheme].sender} signature` : "");
+}
 
 export function Webhooks({ workflow, hooks }: { readonly workflow: string; readonly hooks: readonly Hook[] }): ReactElement {
   if (hooks.length === 0) {
@@ -34,7 +37,7 @@ function Line({ hook }: { readonly hook: Hook }): ReactElement {
     <li className="hook">
       <div className="schedule-head"><h2><Icon mark="webhook" /> {hook.id}</h2><span className="head-gap" /><button className="button small" type="button" aria-expanded={tries} onClick={() => { setTries(!tries); }}>Try it</button></div>
       <p className="hook-address"><span className="word">{hook.methods.join(", ")}</span><code>{address}</code><CopyButton text={address} what="the address" /></p>
-      <p className="quiet">Authentication: {SCHEMES[hook.scheme]}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The response is that of the run." : "It responds at once, before the run ends."}</p>
+      <p className="quiet">Authentication: {wordsOf(hook.scheme)}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The response is that of the run." : "It responds at once, before the run ends."}</p>
       {hook.schema === null || tries ? null : <JsonView value={readJson(JSON.stringify(hook.schema))} label="Schema of the body" />}
       {tries ? <Try hook={hook} address={address} /> : null}
     </li>

@@ -17,7 +17,8 @@ test("a webhook says how its sender proves itself, and never a secret of the doc
     ["none", "none", "", ""], [undefined, "none", "", ""], [{ hmac: "${SHOP}" }, "hmac", "X-Signature", "SHOP"], [{ hmac: "${SHOP}", header: "X-Shop" }, "hmac", "X-Shop", "SHOP"],
     [{ bearer: "plain-token" }, "bearer", "Authorization", ""], [{ scheme: "github", secret: "${GH}" }, "github", "X-Hub-Signature-256", "GH"],
     [{ scheme: "stripe", secret: "whsec_plain" }, "stripe", "Stripe-Signature", ""], [{ scheme: "standard", secret: "${A}${B}" }, "standard", "webhook-signature", ""],
-    [{ scheme: "later", secret: "${X}" }, "other", "", "X"], [{ scheme: "slack", secret: ["${S}", "${T}"] }, "other", "", "S"],
+    [{ scheme: "later", secret: "${X}" }, "other", "", "X"], [{ scheme: "twilio", secret: ["${S}", "${T}"] }, "other", "", "S"],
+    [{ scheme: "slack", secret: "${S}" }, "slack", "X-Slack-Signature", "S"],
     [{ hmac: "${X}", template: "{body}", header: "X-Sig" }, "other", "X-Sig", "X"], [{ hmac: ["${X}"] }, "hmac", "X-Signature", "X"],
   ];
   for (const [auth, scheme, header, secret] of auths) {

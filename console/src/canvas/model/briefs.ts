@@ -1,29 +1,29 @@
 /** What a block says of itself in one line: of its parameters, the one by which people tell it from others of its kind. */
 import { isList, isObject, type Json, type JsonObject } from "../../editing/values.ts";
+import { BRANCHES, BRIEFS } from "../../wire/tables/kinds.ts";
 
 const MOST = 80; // characters: a block shows about 20 of them, its title the rest
 const ADDRESS = /^https?:\/\//;
 
 type Telling = (given: JsonObject) => string;
 
-const words = (...names: readonly string[]): Telling => (given) => names.map((name) => text(given.get(name))).filter((one) => one !== "").join(" ");
-
+/** Where a value alone does not say it. */
 const TELLING: Readonly<Record<string, Telling>> = {
-  webhook: words("method", "path"),
   schedule: (given) => text(given.get("cron")) || (text(given.get("rate")) === "" ? "" : `every ${text(given.get("rate"))}`),
-  http: (given) => [text(given.get("method")), text(given.get("url")).replace(ADDRESS, "")].filter(Boolean).join(" "),
-  function: words("call"), lambda: words("function"), aws: words("service", "action"), llm: words("model"), workflow: words("workflow"),
-  condition: (given) => counted(given.get("cases"), "case"), router: (given) => counted(given.get("routes"), "route"),
-  loop: (given) => text(given.get("times")) === "" ? text(given.get("items")) || text(given.get("while")) || text(given.get("do_while")) : `${text(given.get("times"))} times`,
-  parallel: words("branches", "items"), approval: words("message"), callback: words("message"), wait: words("for", "until"), fail: words("code", "message"),
-  transform: (given) => text(given.get("value")), set: (given) => namesIn(given.get("variables")), respond: words("status"),
+  loop: (given) => text(given.get("times")) === "" ? words("loop", given) : `${text(given.get("times"))} times`,
+  set: (given) => namesIn(given.get("variables")),
 };
+
+function words(type: string, given: JsonObject): string {
+  const branches = BRANCHES[type];
+  if (branches !== undefined) return counted(given.get(branches), branches.slice(0, -1));
+  return BRIEFS[type]?.split(" ").map((name) => text(given.get(name)).replace(ADDRESS, "")).filter(Boolean).join(" ") ?? "";
+}
 
 /** `with` is what the node has; a kind that is not known, and one whose parameter is not set, say nothing. */
 export function briefOf(type: string, given: Json | undefined): string {
-  const telling = Object.hasOwn(TELLING, type) ? TELLING[type] : undefined;
-  if (telling === undefined || !isObject(given)) return "";
-  const [line = ""] = telling(given).trim().split("\n", 1);
+  if (!Object.hasOwn(BRIEFS, type) || !isObject(given)) return "";
+  const [line = ""] = (TELLING[type]?.(given) ?? words(type, given)).trim().split("\n", 1);
   return line.length > MOST ? `${line.slice(0, MOST - 1)}…` : line;
 }
 

@@ -8,6 +8,7 @@ import type { Entity } from "../../editing/effects.ts";
 import { gather } from "../../editing/gathering.ts";
 import { endsAt, roomOf, tailOf, type State } from "../../editing/state.ts";
 import { at, byText, isObject, textAt } from "../../editing/values.ts";
+import { BRANCHES } from "../../wire/tables/kinds.ts";
 import type { Kinds } from "./kinds.ts";
 
 export const SOURCE = "source";
@@ -164,12 +165,9 @@ function wireOf(tail: string, entity: Entity): Wire {
   return { tail, source: textAt(entity, "source"), target: textAt(entity, "target"), handle: textAt(entity, "handle") || SOURCE, param: textAt(entity, "param") };
 }
 
-/** Parameters whose keys are exits. */
-export const BRANCHES: ReadonlyMap<string, string> = new Map([["condition", "cases"], ["router", "routes"]]);
-
 function exitsOf(type: string, entity: Entity, kinds: Kinds, used: ReadonlySet<string>): string[] {
   const kind = kinds.get(type);
-  const branches = BRANCHES.get(type);
+  const branches = Object.hasOwn(BRANCHES, type) ? BRANCHES[type] : undefined;
   const named = branches === undefined ? undefined : at(entity, ["with", branches]);
   const exits = new Set(branches === undefined ? (kind?.exits ?? [SOURCE]) : isObject(named) ? named.keys() : []);
   for (const handle of used) exits.add(handle);

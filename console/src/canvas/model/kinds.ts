@@ -1,5 +1,6 @@
 /** What the server knows of the kinds of nodes, and what is shown of a kind that it does not know. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { GROUPS } from "../../wire/tables/kinds.ts";
 
 /** What a text in a field of `with` is. `cases`: expressions by name. */
 export type Part = "template" | "expression" | "cases" | "literal";
@@ -62,28 +63,20 @@ function isPart(part: Json): part is Part {
   return part === "template" || part === "expression" || part === "cases" || part === "literal";
 }
 
-/** Groups of the palette, in its order. Kinds of plug-ins are in the last one. */
-const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ["Start", ["manual", "webhook", "schedule", "event"]],
-  ["Do", ["http", "function", "lambda", "aws", "code", "llm", "workflow"]],
-  ["Decide", ["condition", "router", "join", "loop", "parallel"]],
-  ["Wait", ["approval", "callback", "wait"]],
-  ["Shape", ["transform", "set", "respond", "end", "fail"]],
-];
-
 export interface Group {
   readonly title: string;
   readonly kinds: readonly Kind[];
 }
 
+/** The groups of the palette, in its order. Kinds of plug-ins are in the last one. */
 export function grouped(kinds: Kinds): Group[] {
-  const known = new Set(GROUPS.flatMap(([, names]) => names));
-  const rest = [...kinds.values()].filter((kind) => !known.has(kind.name));
-  const made = GROUPS.map(([title, names]) => ({ title, kinds: names.flatMap((name) => kinds.get(name) ?? []) }));
-  return [...made, { title: "Plug-ins", kinds: rest }].filter((group) => group.kinds.length > 0);
-}
-
-/** The group of a kind, as a word for its colour and mark. */
-export function groupOf(kind: string): string {
-  return (GROUPS.find(([, names]) => names.includes(kind))?.[0] ?? "Plug-ins").toLowerCase();
+  const rest = new Map(kinds);
+  const made = Object.entries(GROUPS).map(([group, names]) => ({
+    title: group.slice(0, 1).toUpperCase() + group.slice(1),
+    kinds: names.split(" ").flatMap((name) => {
+      rest.delete(name);
+      return kinds.get(name) ?? [];
+    }),
+  }));
+  return [...made, { title: "Plug-ins", kinds: [...rest.values()] }].filter((group) => group.kinds.length > 0);
 }

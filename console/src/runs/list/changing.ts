@@ -6,7 +6,7 @@
  */
 import { Refusal, explained, requestPlain } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
-import { ENDED } from "../../wire/statuses.ts";
+import { isEnded } from "../../wire/statuses.ts";
 import type { BulkOut } from "../../wire/contract.ts";
 
 export type Action = "rerun" | "cancel" | "hold" | "release";
@@ -78,7 +78,7 @@ export function surveyed(action: Action, ids: readonly string[], known: Readonly
   for (const id of ids) {
     const run = known.get(id);
     if (run !== undefined) statuses.set(run.status, (statuses.get(run.status) ?? 0) + 1);
-    if (action === "rerun" || run === undefined || (action === "release" ? run.held : !ENDED.has(run.status))) applies += 1;
+    if (action === "rerun" || run === undefined || (action === "release" ? run.held : !isEnded(run.status))) applies += 1;
   }
   return { ...NONE, matched: ids.length, applies, statuses: Object.fromEntries(statuses) };
 }

@@ -4,7 +4,7 @@
  */
 import { requestPlain } from "../../wire/api.ts";
 import { serverNow } from "../../wire/clock.ts";
-import { ENDED } from "../../wire/statuses.ts";
+import { isEnded } from "../../wire/statuses.ts";
 import { toQuery, type Filters } from "./filters.ts";
 import { extended, merged, type Head, type RunPage } from "./merging.ts";
 
@@ -136,7 +136,7 @@ export class RunFeed {
 
   private async refreshView(): Promise<void> {
     const [from, to] = this.view;
-    const moving = this.now.rows.findIndex((row, place) => place >= Math.max(from, PAGE) && place < to && !ENDED.has(row.status));
+    const moving = this.now.rows.findIndex((row, place) => place >= Math.max(from, PAGE) && place < to && !isEnded(row.status));
     if (moving < 0) return;
     const starts = new Map(this.now.rows.map((row, place) => [row.id, place]));
     const bound = this.bounds.findLast(({ first }) => first !== null && (starts.get(first) ?? Infinity) <= moving);

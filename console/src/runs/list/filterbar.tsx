@@ -2,7 +2,8 @@
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
 import { wordOf } from "../../ui/status.tsx";
-import { ADDED, faultsOf, isFiltered, NO_FILTERS, STATUSES, WAITS, type Filters } from "./filters.ts";
+import { STORED } from "../../wire/tables/statuses.ts";
+import { ADDED, faultsOf, isFiltered, NO_FILTERS, WAITS, type Filters } from "./filters.ts";
 
 const PAUSE_MS = 400;
 const SINCES = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"]] as const;
@@ -19,7 +20,7 @@ export function FilterBar({ filters, workflows, onChange }: {
     <search className="filters" aria-label="Filters">
       <Words name="search" label="Search words" placeholder="Search id, error, question…" value={filters.search} fault={faults.get("search")} onTake={(search) => { set({ search }); }} wide />
       <Choice label="Workflow" value={filters.workflow} options={known.map((id) => [id, id])} any="Any workflow" onTake={(workflow) => { set({ workflow }); }} />
-      <Choice label="Status" value={filters.status} options={STATUSES.map((one) => [one, wordOf(one)])} any="Any status" onTake={(status) => { set({ status }); }} />
+      <Choice label="Status" value={filters.status} options={STORED.map((one) => [one, wordOf(one)])} any="Any status" onTake={(status) => { set({ status }); }} />
       <Choice label="Waits for" value={filters.waiting} options={WAITS.map((one) => [one, `Waits for ${WAIT_WORDS[one] ?? one}`])} any="Any wait" onTake={(waiting) => { set({ waiting }); }} />
       <Choice label="Since" value={filters.since} options={SINCES.some(([one]) => one === filters.since) || filters.since === "" ? SINCES : [[filters.since, `Since ${filters.since}`], ...SINCES]} any="Any time" onTake={(since) => { set({ since }); }} />
       <Words name="tag" label="Tags" placeholder="Tag" value={filters.tags.join(" ")} fault={faults.get("tags")} onTake={(text) => { set({ tags: [...new Set(text.split(/[\s,]+/).filter(Boolean))] }); }} />

@@ -1,8 +1,8 @@
 /** What the list of runs shows: read from the address, written into it, and sent to the server. */
 import type { ListRunsQuery } from "../../wire/contract.ts";
+import { STORED } from "../../wire/tables/statuses.ts";
 import { readDuration } from "../../ui/words/formats.ts";
 
-export const STATUSES = ["created", "running", "paused", "completed", "failed", "cancelled", "timed_out", "damaged_log", "newer_log"] as const;
 export const WAITS = ["answer", "time", "retry", "child", "limit", "held"] as const;
 const TAG_TEXT = /^[A-Za-z0-9_.:/@=+-]{1,128}$/;
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
@@ -27,7 +27,7 @@ const durationFault = (text: string): string | null => (readDuration(text) === n
 /** The filters of `GET /runs`. Keywords are apart, since there may be several; the list goes on to now, so it has no `until`. */
 const ROWS = {
   workflow: { at: "workflow", fault: () => null, value: asItIs },
-  status: { at: "status", fault: oneOf(STATUSES), value: asItIs },
+  status: { at: "status", fault: oneOf(STORED), value: asItIs },
   waiting: { at: "waiting", fault: oneOf(WAITS), value: asItIs },
   since: { at: "since", fault: (text) => (sinceOf(text, 0) === null ? "A duration like 24h, or an instant like 2026-01-31T12:00:00Z." : null), value: sinceOf },
   search: { at: "search", fault: (text) => (text.length > MAX_SEARCH ? `At most ${MAX_SEARCH} characters.` : null), value: asItIs },

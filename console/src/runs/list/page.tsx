@@ -19,6 +19,7 @@ import { faultsOf, fromAddress, isFiltered, toAddress, toBody, type Filters } fr
 import { WaitingRows } from "./heads.tsx";
 import { Rows } from "./rows.tsx";
 import { Status } from "../../ui/status.tsx";
+import { byUrgency } from "../../wire/statuses.ts";
 
 interface Asked {
   readonly action: Action;
@@ -113,7 +114,6 @@ function Empty({ filtered }: { readonly filtered: boolean }): ReactElement {
   );
 }
 
-const ORDER = ["failed", "timed_out", "running", "paused", "created", "completed", "cancelled"];
 
 function Summary({ counts, filters, onFilter, chosen, seen, canFilter, ask, clear }: {
   readonly counts: Counts | null; readonly filters: Filters; readonly onFilter: (filters: Filters) => void; readonly chosen: number; readonly seen: Feed;
@@ -121,7 +121,7 @@ function Summary({ counts, filters, onFilter, chosen, seen, canFilter, ask, clea
 }): ReactElement {
   const enabled = chosen > 0 || (canFilter && seen.rows.length > 0);
   const why = enabled ? undefined : "Choose runs with x, or set a filter first";
-  const shown = counts === null ? [] : Object.entries(counts.statuses).sort(([left], [right]) => place(left) - place(right));
+  const shown = counts === null ? [] : Object.entries(counts.statuses).sort(byUrgency);
   return (
     <div className="runs-summary">
       <p role="status">{chosen > 0 ? `${counted(chosen, "run")} chosen` : counts === null ? " " : `${counts.more ? "At least " : ""}${counted(counts.count, "run")}`}</p>
@@ -140,11 +140,6 @@ function Summary({ counts, filters, onFilter, chosen, seen, canFilter, ask, clea
       </div>
     </div>
   );
-}
-
-function place(status: string): number {
-  const at = ORDER.indexOf(status);
-  return at < 0 ? ORDER.length : at;
 }
 
 function useFeed(filters: Filters): RunFeed {

@@ -18,10 +18,11 @@ import { Compare, Cost } from "./others.tsx";
 import { RunOutline } from "./graph/outline.tsx";
 import { Panel, useFirst } from "./node/panel.tsx";
 import { isGone, RunStore, type RunLook } from "../../runstate/store.ts";
-import { STATUSES, Timeline } from "./timeline/timeline.tsx";
+import { Timeline } from "./timeline/timeline.tsx";
 import { RunValue } from "./value.tsx";
 import { nextBegun } from "./graph/walking.ts";
 import { isUnsuccessful } from "../../wire/statuses.ts";
+import { NODE_STATUSES } from "../../wire/tables/statuses.ts";
 
 const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
 
@@ -159,7 +160,7 @@ function Values({ id, look: { values, head, ended } }: { readonly id: string; re
 
 /** The status by which the timeline is filtered; empty where the address has none that there is. */
 function statusIn(query: URLSearchParams): string {
-  return STATUSES.find((one) => one === query.get("status")) ?? "";
+  return NODE_STATUSES.find((one) => one === query.get("status")) ?? "";
 }
 
 /** A whole number of the address; null where there is none. */

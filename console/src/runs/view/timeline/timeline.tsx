@@ -4,6 +4,7 @@ import { lasting } from "../../../ui/words/formats.ts";
 import { Icon, type Mark } from "../../../ui/icons.tsx";
 import { Bones, Failed } from "../../../ui/notices.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
+import { NODE_STATUSES } from "../../../wire/tables/statuses.ts";
 import { useRows } from "../../virtual.ts";
 import { nameOf, turnsIn } from "../../../runstate/counts.ts";
 import { useTimePages, type Asked } from "./pages.ts";
@@ -36,7 +37,7 @@ export function Timeline({ id, look, node, status, from, to, chosen, onChoose, o
       <div className="timeline-tools">
         <span className="quiet">{pages.total.toLocaleString("en")} {pages.total === 1 ? "instance" : "instances"}{look.leftOut > 0 ? `; ${look.leftOut.toLocaleString("en")} more are counted and not listed` : ""}</span>
         <select className={status === "" ? "field choice" : "field choice set"} aria-label="Status of the instances" value={status} onChange={(event) => { onStatus(event.target.value); }}>
-          <option value="">Any status</option>{STATUSES.map((one) => <option key={one}>{one}</option>)}
+          <option value="">Any status</option>{NODE_STATUSES.map((one) => <option key={one}>{one}</option>)}
         </select>
         <div className="timeline-zoom" role="group" aria-label="Range of time">
           {STEPS.map(([step, name, mark]) => (
@@ -60,8 +61,6 @@ export function Timeline({ id, look, node, status, from, to, chosen, onChoose, o
     </div>
   );
 }
-
-export const STATUSES: readonly string[] = ["running", "waiting", "queued", "failed", "completed", "skipped", "cancelled"];
 
 const STEPS: readonly (readonly [Step, string, Mark])[] = [["earlier", "Earlier", "back"], ["later", "Later", "chevron"], ["out", "Zoom out", "minus"], ["in", "Zoom in", "plus"]];
 
