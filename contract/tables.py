@@ -1,4 +1,4 @@
-"""Writes console/src/wire/tables: what the console has of the engine's tables of kinds, statuses and webhook schemes.
+"""Writes console/src/wire/tables: what the console has of the engine's tables of kinds, statuses, webhook schemes and limits.
 
     make contract
 
@@ -19,6 +19,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "console" / "src" / "wire" / "tables"
 WIDTH: Final = 140
 NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
+LIMITS: Final = ("MAX_KEYWORDS", "MAX_SEARCH_TEXT_CHARACTERS", "MAX_SOCKET_MESSAGE_BYTES", "DRAFT_READ_ITEMS")
 GENERATED: Final = "Generated from engine/stepless/{source} by contract/tables.py: `make contract`."
 
 
@@ -87,6 +88,13 @@ def schemes() -> str:
     )  # fmt: skip
 
 
+def limits() -> str:
+    from stepless import limits
+
+    rows = (f"\nexport const {name} = {getattr(limits, name):_};" for name in LIMITS)
+    return _file("limits.py", "Limits of the server that the pages know of.", *rows) + "\n"
+
+
 def _file(source: str, about: str, *tables: str) -> str:
     return f"/** {about} {GENERATED.format(source=source)} */\n" + "".join(tables)
 
@@ -118,7 +126,7 @@ def _lines(parts: Iterable[str]) -> str:
 
 
 FILES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType({
-    "kinds.ts": kinds, "statuses.ts": statuses, "schemes.ts": schemes,
+    "kinds.ts": kinds, "statuses.ts": statuses, "schemes.ts": schemes, "limits.ts": limits,
 })
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import { count } from "../editing/messages.ts";
 import { isObject, object, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { Refusal, request, requestObject } from "./api.ts";
+import { DRAFT_READ_ITEMS } from "./tables/limits.ts";
 
 /** Takes a message as a socket would bring it. */
 export type Say = (message: JsonObject) => void;
@@ -9,7 +10,6 @@ export type Say = (message: JsonObject) => void;
 const OVER = 4409; // the draft was replaced or discarded
 const CLOSING: ReadonlyMap<number, number> = new Map([[401, 4401], [403, 4403], [409, OVER], [410, OVER]]);
 const NOT_TAKEN: ReadonlyMap<number, string> = new Map([[400, "malformed"], [413, "too_large"]]);
-const MAX_ITEMS = 1_000;
 const OF_A_MESSAGE: ReadonlySet<string> = new Set(["v", "t"]);
 
 export function message(t: string, fields: Iterable<readonly [string, Json]>): JsonObject {
@@ -37,7 +37,7 @@ export class Exchange {
 
   /** Says the items after a sequence; the last one it said. Waits up to `wait` seconds for one. Rejects where they cannot be had. */
   async pull(epoch: number, after: number, wait: number, signal?: AbortSignal): Promise<number> {
-    const found = await requestObject("GET", `${this.path}/ops?epoch=${epoch}&after=${after}&limit=${MAX_ITEMS}&wait=${wait}`, undefined, signal);
+    const found = await requestObject("GET", `${this.path}/ops?epoch=${epoch}&after=${after}&limit=${DRAFT_READ_ITEMS}&wait=${wait}`, undefined, signal);
     const given = found.get("items");
     const items: readonly Json[] = Array.isArray(given) ? (given as readonly Json[]) : [];
     if (wait === 0 || items.length > 0) this.say(message("items", [["items", items], ["head", found.get("head") ?? after]]));

@@ -10,6 +10,7 @@ import { Recorder, type Spot } from "./drags.ts";
 import { Exchange, message } from "./exchange.ts";
 import type { People, Presence } from "./people.ts";
 import { settings } from "./settings.ts";
+import { MAX_SOCKET_MESSAGE_BYTES } from "./tables/limits.ts";
 
 /** What a session hears of its connection. */
 export interface Hearer {
@@ -23,7 +24,6 @@ const LAST_MS = 15_000;
 const POLL_S = 20;
 const LOOK_MS = 5_000;
 const PING_MS = 240_000;
-const MAX_FRAME = 30_000;
 const PRESENCE_MS = 40; // at most so often, until the room says how often
 const PRESENCE_PART = 0.8; // of what the room allows
 const LIFE_MS = 6_600_000; // API Gateway ends a connection after two hours
@@ -273,7 +273,7 @@ export class Line {
 
 /** Whether a message may go over a socket. */
 function fits(text: string): boolean {
-  return text.length <= MAX_FRAME && new TextEncoder().encode(text).length <= MAX_FRAME;
+  return text.length <= MAX_SOCKET_MESSAGE_BYTES && new TextEncoder().encode(text).length <= MAX_SOCKET_MESSAGE_BYTES;
 }
 
 function written(presence: Presence): [string, Json][] {

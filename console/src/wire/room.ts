@@ -10,6 +10,7 @@ import { Line } from "./line.ts";
 import { People } from "./people.ts";
 import { Routes } from "./served.ts";
 import { standingRead, UNKNOWN, type Standing } from "./standing.ts";
+import { DRAFT_READ_ITEMS } from "./tables/limits.ts";
 
 /** The change that mends a finding, and what a button that makes it says. */
 export interface Fix {
@@ -135,7 +136,7 @@ export class Room {
     const found = [];
     try {
       for (let seq = after; seq < until;) {
-        const page = (await requestObject("GET", `${this.path}/ops?epoch=${epoch}&after=${seq}&limit=1000`)).get("items");
+        const page = (await requestObject("GET", `${this.path}/ops?epoch=${epoch}&after=${seq}&limit=${DRAFT_READ_ITEMS}`)).get("items");
         const items = (isList(page) ? page : []).map(itemRead);
         if (items[0]?.seq !== seq + 1) return null;
         found.push(...items.filter((item) => item.seq <= until));

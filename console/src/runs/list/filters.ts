@@ -1,13 +1,12 @@
 /** What the list of runs shows: read from the address, written into it, and sent to the server. */
 import type { ListRunsQuery } from "../../wire/contract.ts";
+import { MAX_KEYWORDS, MAX_SEARCH_TEXT_CHARACTERS } from "../../wire/tables/limits.ts";
 import { STORED } from "../../wire/tables/statuses.ts";
 import { readDuration } from "../../ui/words/formats.ts";
 
 export const WAITS = ["answer", "time", "retry", "child", "limit", "held"] as const;
 const TAG_TEXT = /^[A-Za-z0-9_.:/@=+-]{1,128}$/;
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
-const MAX_TAGS = 16;
-const MAX_SEARCH = 200;
 
 /**
  * One filter of text. `at` is its name in the address; `fault` says what is wrong with a text that is not empty, null if nothing is;
@@ -30,7 +29,7 @@ const ROWS = {
   status: { at: "status", fault: oneOf(STORED), value: asItIs },
   waiting: { at: "waiting", fault: oneOf(WAITS), value: asItIs },
   since: { at: "since", fault: (text) => (sinceOf(text, 0) === null ? "A duration like 24h, or an instant like 2026-01-31T12:00:00Z." : null), value: sinceOf },
-  search: { at: "search", fault: (text) => (text.length > MAX_SEARCH ? `At most ${MAX_SEARCH} characters.` : null), value: asItIs },
+  search: { at: "search", fault: (text) => (text.length > MAX_SEARCH_TEXT_CHARACTERS ? `At most ${MAX_SEARCH_TEXT_CHARACTERS} characters.` : null), value: asItIs },
   error: { at: "error", fault: (text) => (CODE.test(text) ? null : "A code like provider_error."), value: asItIs, field: { label: "Error code", placeholder: "Error code" } },
   min_duration_ms: { at: "longer", fault: durationFault, value: (text) => readDuration(text), field: { label: "Longer than", placeholder: "Longer than 10s" } },
   max_duration_ms: { at: "shorter", fault: durationFault, value: (text) => readDuration(text), field: { label: "Shorter than", placeholder: "Shorter than 2h" } },
@@ -75,7 +74,7 @@ export function faultsOf(filters: Filters): ReadonlyMap<keyof Filters, string> {
     const said = filters[at] === "" ? null : fault(filters[at]);
     if (said !== null) found.set(at, said);
   }
-  if (filters.tags.length > MAX_TAGS || filters.tags.some((tag) => !TAG_TEXT.test(tag))) found.set("tags", `At most ${MAX_TAGS} words of letters, digits and _.:/@=+-`);
+  if (filters.tags.length > MAX_KEYWORDS || filters.tags.some((tag) => !TAG_TEXT.test(tag))) found.set("tags", `At most ${MAX_KEYWORDS} words of letters, digits and _.:/@=+-`);
   return found;
 }
 
