@@ -198,6 +198,12 @@ def test_a_rerun_is_a_new_run_from_a_node(say: Say, paused: str) -> None:
     assert code == 2 and "[unknown_node]" in complaint
 
 
+def test_a_rerun_says_which_run_it_repeats_and_from_where(say: Say, paused: str) -> None:
+    new = json.loads(say("runs", "rerun", paused, "--from", "boss", "--json")[1])
+    assert re.search(rf"rerun of +{paused} from boss", say("runs", "show", new["run_id"])[1])
+
+
+
 @pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
 def test_a_held_run_goes_on_when_it_is_released(say: Say, hello: str, hold: str, release: str) -> None:
     say("publish", hello)

@@ -1311,17 +1311,17 @@ export interface RunHeadOut {
   readonly status: string;
   readonly waiting: readonly string[];
   readonly summary: string;
+  readonly keywords: readonly string[];
+  readonly tags: readonly string[];
+  readonly draft: DraftOfRunOut | null;
+  readonly created_at: string;
   readonly duration_ms: number;
+  readonly links: RunLinks;
   readonly failed_node: string | null;
   readonly error: NotedErrorOut | null;
   readonly pauses: readonly NotedPauseOut[];
   readonly usd: number | null;
-  readonly draft: DraftOfRunOut | null;
-  readonly keywords: readonly string[];
-  readonly tags: readonly string[];
-  readonly created_at: string;
   readonly updated_at: string;
-  readonly links: RunLinks;
   readonly damage?: DamageOut;
 }
 
@@ -1359,16 +1359,20 @@ export interface RunOut {
   readonly status: string;
   readonly waiting: readonly string[];
   readonly summary: string;
+  readonly keywords: readonly string[];
+  readonly tags: readonly string[];
+  readonly draft: DraftOfRunOut | null;
+  readonly created_at: string;
+  readonly duration_ms: number;
+  readonly links: RunLinks;
+  readonly pauses_left_out?: number;
   readonly inputs: unknown;
   readonly outputs: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly error: Readonly<Record<string, unknown>> | null;
   readonly exception: ExceptionOut | null;
   readonly failures: number;
-  readonly keywords: readonly string[];
-  readonly tags: readonly string[];
   readonly non_entries: readonly string[];
-  readonly draft: DraftOfRunOut | null;
   readonly parent: ParentOut | null;
   readonly rerun: RerunOut | null;
   readonly steps: number;
@@ -1377,13 +1381,9 @@ export interface RunOut {
   readonly held: HeldOut | null;
   readonly limits: readonly LimitOut[];
   readonly pauses: readonly PauseOut[];
-  readonly pauses_left_out?: number;
-  readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  readonly duration_ms: number;
   readonly expires_at: string | null;
-  readonly links: RunLinks;
 }
 
 export interface RunsOut {

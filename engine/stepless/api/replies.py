@@ -9,7 +9,8 @@ from typing import Any, Final, TypeVar
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from stepless.api.responses.general import DamageOut, DecisionOut, DraftOfRunOut, FindingOut, ParentOut, RerunOut
+from stepless.api.links import Links
+from stepless.api.responses.general import DamageOut, DecisionOut, DraftOfRunOut, FindingOut, ParentOut, RerunOut, RunFacts
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
@@ -17,6 +18,9 @@ from stepless.model.damage import Damage
 from stepless.model.encoding import encode
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
+from stepless.ports import RunHead
+from stepless.runtime.headers import draft_of, number_of
+from stepless.runtime.verbs.searching import duration_of, keywords_of
 
 T = TypeVar("T")
 
@@ -102,6 +106,20 @@ def finding_out(finding: Finding) -> FindingOut:
         "edge": finding.edge,
         "severity": finding.severity.value,
     }
+
+
+def run_facts(
+    head: RunHead, now_ms: int, links: Links, *, version: int | None, status: str, waits: Iterable[str], summary: str,
+    tags: Iterable[str] = (),
+) -> RunFacts:
+    """What the header of a run says of it, with what a list and a single run learn from different sources."""
+    keywords = list(keywords_of(head))
+    return {
+        "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "hash": head.version,
+        "status": status, "waiting": list(waits), "summary": summary, "keywords": keywords, "tags": [*keywords, *tags],
+        "draft": draft_out(draft_of(head)), "created_at": str(instant(head.created_ms)),
+        "duration_ms": duration_of(head, now_ms), "links": links.run(head.run_id),
+    }  # fmt: skip
 
 
 def draft_out(kept: Mapping[str, Any] | None) -> DraftOfRunOut | None:

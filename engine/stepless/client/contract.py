@@ -223,17 +223,17 @@ class RunHeadOut(TypedDict):
     status: str
     waiting: list[str]
     summary: str
+    keywords: list[str]
+    tags: list[str]
+    draft: DraftOfRunOut | None
+    created_at: str
     duration_ms: int
+    links: RunLinks
     failed_node: str | None
     error: NotedErrorOut | None
     pauses: list[NotedPauseOut]
     usd: float | None
-    draft: DraftOfRunOut | None
-    keywords: list[str]
-    tags: list[str]
-    created_at: str
     updated_at: str
-    links: RunLinks
     damage: NotRequired[DamageOut]
 
 
@@ -270,16 +270,20 @@ class RunOut(TypedDict):
     status: str
     waiting: list[str]
     summary: str
+    keywords: list[str]
+    tags: list[str]
+    draft: DraftOfRunOut | None
+    created_at: str
+    duration_ms: int
+    links: RunLinks
+    pauses_left_out: NotRequired[int]
     inputs: Any
     outputs: Any
     variables: dict[str, Any]
     error: dict[str, Any] | None
     exception: ExceptionOut | None
     failures: int
-    keywords: list[str]
-    tags: list[str]
     non_entries: list[str]
-    draft: DraftOfRunOut | None
     parent: ParentOut | None
     rerun: RerunOut | None
     steps: int
@@ -288,13 +292,9 @@ class RunOut(TypedDict):
     held: HeldOut | None
     limits: list[LimitOut]
     pauses: list[PauseOut]
-    pauses_left_out: NotRequired[int]
-    created_at: str
     started_at: str | None
     ended_at: str | None
-    duration_ms: int
     expires_at: str | None
-    links: RunLinks
 
 
 class RunsOut(TypedDict):

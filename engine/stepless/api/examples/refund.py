@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from stepless.api.examples import drafts, overviews
 from stepless.api.links import Links
+from stepless.api.replies import damaged
 from stepless.api.responses.admin import AuditOut, EraseOut
 from stepless.api.responses.general import (
     CancelOut,
@@ -17,12 +18,14 @@ from stepless.api.responses.general import (
     HeldOut,
     HoldOut,
     KeyOut,
+    LeftOut,
     NewKeyOut,
     NodeOut,
     PauseOut,
     Problem,
     PublishedOut,
     QuestionOut,
+    RunFacts,
     RunOut,
     StartedOut,
     TagOut,
@@ -65,13 +68,16 @@ _STARTED: Final[StartedOut] = {
     "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
-_HEAD: Final[RunHeadOut] = {
+_FACTS: Final[RunFacts] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "duration_ms": 61_204, "failed_node": None, "error": None, "usd": None, "draft": None,
+    "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "draft": None,
+    "created_at": _BEGUN, "duration_ms": 61_204, "links": _LINKS.run(_RUN),
+}  # fmt: skip
+_ALL_SHOWN: Final[LeftOut] = {}
+_HEAD: Final[RunHeadOut] = {
+    **_FACTS, **damaged(None), "failed_node": None, "error": None, "usd": None, "updated_at": _ASKED,
     "pauses": [{"pause": "manager", "node": "manager", "reason": "human_input", "message": "Refund A-17?", "since": _ASKED,
                 "deadline": None}],
-    "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "created_at": _BEGUN, "updated_at": _ASKED,
-    "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _PAUSE: Final[PauseOut] = {
     "pause": "manager", "node": "manager", "reason": "human_input", "exits": ["approved", "rejected"],
@@ -79,13 +85,11 @@ _PAUSE: Final[PauseOut] = {
 }  # fmt: skip
 _HELD: Final[HeldOut] = {"by": "ops@example.com", "reason": "payments are down", "at": "2026-11-22T09:41:00.000Z"}
 _INSPECTED: Final[RunOut] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused",
-    "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "inputs": _INPUTS, "outputs": {}, "variables": {},
-    "error": None, "exception": None, "failures": 0, "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
-    "non_entries": [], "draft": None, "parent": None, "rerun": None, "steps": 2,
+    **_FACTS, **_ALL_SHOWN, "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "duration_ms": 720_000,
+    "inputs": _INPUTS, "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0,
+    "non_entries": [], "parent": None, "rerun": None, "steps": 2,
     "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
-    "created_at": _BEGUN, "started_at": _BEGUN, "ended_at": None, "duration_ms": 720_000, "expires_at": None,
-    "links": _LINKS.run(_RUN),
+    "started_at": _BEGUN, "ended_at": None, "expires_at": None,
 }  # fmt: skip
 _NODE: Final[NodeOut] = {
     "instance": "pay", "node": "pay", "kind": "function", "label": "pay", "status": "completed", "reason": None, "code": None,

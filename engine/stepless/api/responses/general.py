@@ -185,7 +185,30 @@ class ParentOut(TypedDict):
 RerunOut = TypedDict("RerunOut", {"of": str, "from": str | None, "by": str | None, "reason": str | None})
 
 
-class RunOut(TypedDict):
+class RunFacts(TypedDict):
+    """What a run is in a list and alone; `replies.run_facts` reads it from the header."""
+
+    id: str
+    workflow: str
+    version: int | None
+    number: int | None
+    hash: str
+    status: str
+    waiting: list[str]
+    summary: str
+    keywords: list[str]
+    tags: list[str]
+    draft: DraftOfRunOut | None
+    created_at: str
+    duration_ms: int
+    links: RunLinks
+
+
+class LeftOut(TypedDict, total=False):
+    pauses_left_out: int
+
+
+class RunOut(RunFacts, LeftOut):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
     workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit);
     `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run is
@@ -196,24 +219,13 @@ class RunOut(TypedDict):
     large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses
     that did not fit."""
 
-    id: str
-    workflow: str
-    version: int | None
-    number: int | None
-    hash: str
-    status: str
-    waiting: list[str]
-    summary: str
     inputs: JSON
     outputs: JSON
     variables: dict[str, Any]
     error: dict[str, Any] | None
     exception: ExceptionOut | None
     failures: int
-    keywords: list[str]
-    tags: list[str]
     non_entries: list[str]
-    draft: DraftOfRunOut | None
     parent: ParentOut | None
     rerun: RerunOut | None
     steps: int
@@ -222,22 +234,9 @@ class RunOut(TypedDict):
     held: HeldOut | None
     limits: list[LimitOut]
     pauses: list[PauseOut]
-    pauses_left_out: NotRequired[int]
-    created_at: str
     started_at: str | None
     ended_at: str | None
-    duration_ms: int
     expires_at: str | None
-    links: RunLinks
-
-
-class RunDocumentOut(TypedDict):
-    """The document that a run runs. `version` is null for a test run."""
-
-    run_id: str
-    version: int | None
-    hash: str
-    document: dict[str, Any]
 
 
 class CallOut(TypedDict):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from stepless.api.responses.general import DamageOut, DraftOfRunOut, RunLinks
+from stepless.api.responses.general import DamageOut, RunFacts
 
 
 class NotedErrorOut(TypedDict):
@@ -36,7 +36,7 @@ class CountOut(TypedDict):
     cursor: str | None
 
 
-class RunHeadOut(TypedDict):
+class RunHeadOut(RunFacts):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
     `damaged_log` or `newer_log` if the log cannot be read, and `damaged` if the header cannot, with `damage`; such a run stays
     unchanged until it can. `waiting` is what the run
@@ -46,25 +46,11 @@ class RunHeadOut(TypedDict):
     the run was billed for on AWS, null where requests are not counted. `draft` is null but for test runs. `tags` is the former
     name of `keywords`."""
 
-    id: str
-    workflow: str
-    version: int | None
-    number: int | None
-    hash: str
-    status: str
-    waiting: list[str]
-    summary: str
-    duration_ms: int
     failed_node: str | None
     error: NotedErrorOut | None
     pauses: list[NotedPauseOut]
     usd: float | None
-    draft: DraftOfRunOut | None
-    keywords: list[str]
-    tags: list[str]
-    created_at: str
     updated_at: str
-    links: RunLinks
     damage: NotRequired[DamageOut]
 
 
@@ -97,3 +83,12 @@ class BulkOut(TypedDict):
     statuses: NotRequired[dict[str, int]]
     refused: list[RefusalOut]
     cursor: str | None
+
+
+class RunDocumentOut(TypedDict):
+    """The document that a run runs. `version` is null for a test run."""
+
+    run_id: str
+    version: int | None
+    hash: str
+    document: dict[str, Any]

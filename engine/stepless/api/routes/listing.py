@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from stepless.api.links import Links
 from stepless.api.problems import documented
-from stepless.api.replies import damaged, draft_out, instant, reply
+from stepless.api.replies import damaged, instant, reply, run_facts
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.errors import InvalidRequest
@@ -22,13 +22,11 @@ from stepless.model.statuses import STORED
 from stepless.model.tally import decode_tally
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
-from stepless.runtime.headers import draft_of, number_of, version_of
+from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.searching import (
     Wanted,
-    duration_of,
     failed_node_of,
-    keywords_of,
     status_of,
     summary_of,
     waits_of,
@@ -112,25 +110,15 @@ _READ: Final[Mapping[Form, Callable[[Any, str], Any]]] = {
 
 def _head(head: RunHead, now_ms: int, links: Links) -> RunHeadOut:
     return {
-        "id": head.run_id,
-        "workflow": head.workflow_id,
-        "version": version_of(head),
-        "number": number_of(head),
-        "hash": head.version,
-        "status": status_of(head, now_ms),
-        "waiting": list(waits_of(head)),
-        "summary": summary_of(head, now_ms),
-        "duration_ms": duration_of(head, now_ms),
+        **run_facts(
+            head, now_ms, links, version=version_of(head), status=status_of(head, now_ms), waits=waits_of(head),
+            summary=summary_of(head, now_ms),
+        ),
         "failed_node": failed_node_of(head),
         "error": _error(head),
         "pauses": [_pause(pause) for pause in pauses_of(head)],
-        "draft": draft_out(draft_of(head)),
         "usd": None if not head.spent else round(usd(bill(decode_tally(head.spent))), 12),
-        "keywords": list(keywords_of(head)),
-        "tags": list(keywords_of(head)),
-        "created_at": str(instant(head.created_ms)),
         "updated_at": str(instant(head.updated_ms)),
-        "links": links.run(head.run_id),
         **damaged(damage_of(head)),
     }
 

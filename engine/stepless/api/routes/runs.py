@@ -20,24 +20,25 @@ from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented
-from stepless.api.replies import draft_out, fitting, instant, page, parent_out, reply, rerun_out, value_reply
+from stepless.api.replies import fitting, instant, page, parent_out, reply, rerun_out, run_facts, value_reply
 from stepless.api.requests import InstancesQuery, NodesQuery, StartBody, StartQuery
 from stepless.api.responses.evaluated_conditions import LoopedOut, TestedOut
 from stepless.api.responses.general import (
     CallOut,
     ExceptionOut,
     HeldOut,
+    LeftOut,
     LimitOut,
     NodeOut,
     NodesOut,
     OutcomeOut,
     PauseOut,
-    RunDocumentOut,
     RunOut,
     StartedOut,
     TagOut,
     TagsOut,
 )
+from stepless.api.responses.runs import RunDocumentOut
 from stepless.api.waiting import Rest, Watch, overview
 from stepless.core.history.call_parameters import Called
 from stepless.core.history.tags import Tag
@@ -50,16 +51,16 @@ from stepless.ports import RunHead
 from stepless.runtime.access.deciders import decider_of
 from stepless.runtime.access.roles import Role
 from stepless.runtime.header_notes import meta_of
-from stepless.runtime.headers import draft_of, number_of, version_of
+from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.answering import linked
 from stepless.runtime.verbs.inspecting import OpenPause, RunView
 from stepless.runtime.verbs.limit_waits import LimitWait
-from stepless.runtime.verbs.searching import duration_of, keywords_of
 from stepless.runtime.verbs.starting import Started, new_run_id, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 _OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # fields that may be too large for a response
+_ALL_SHOWN: Final[LeftOut] = {}
 _OF_A_NODE: Final = ("inputs", "output", "error", "waiting")
 
 
@@ -223,24 +224,18 @@ def _version(service: Service, head: RunHead) -> int | None:
 def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOut:
     meta = meta_of(view.head)
     return {
-        "id": view.head.run_id,
-        "workflow": view.head.workflow_id,
-        "version": version,
-        "number": number_of(view.head),
-        "hash": view.head.version,
-        "status": view.status,
-        "waiting": list(view.waits),
-        "summary": view.summary,
+        **run_facts(
+            view.head, now_ms, links, version=version, status=view.status, waits=view.waits, summary=view.summary,
+            tags=[tag.tag for tag in view.tags if tag.instance is None],
+        ),
+        **_ALL_SHOWN,
         "inputs": view.inputs,
         "outputs": view.outputs,
         "variables": dict(view.variables),
         "error": _object(view.error),
         "exception": _exception(view.exception),
         "failures": view.failures,
-        "keywords": list(keywords_of(view.head)),
-        "tags": [*keywords_of(view.head), *(tag.tag for tag in view.tags if tag.instance is None)],
         "non_entries": list(non_entries_of(view.head)),
-        "draft": draft_out(draft_of(view.head)),
         "parent": parent_out(meta.get("parent")),
         "rerun": rerun_out(meta.get("rerun")),
         "steps": view.steps,
@@ -249,12 +244,9 @@ def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOu
         "held": _held(view.held),
         "limits": [_limit(limit) for limit in view.limits],
         "pauses": list(_pauses(view.pauses, links)),
-        "created_at": str(instant(view.head.created_ms)),
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
-        "duration_ms": duration_of(view.head, now_ms),
         "expires_at": instant(view.head.expires_ms),
-        "links": links.run(view.head.run_id),
     }
 
 

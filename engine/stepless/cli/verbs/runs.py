@@ -56,11 +56,30 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
         ("now", "" if fits else now), ("created", when(run["created_at"])),
         ("ended", f"{when(ended)}, after {took}" if took else ""),
         ("held", _held(run)), ("waits for", "\n".join(map(_limit, run.get("limits", ())))),
+        ("parent", f"{run['parent']['run']}  {run['parent']['instance']}" if run.get("parent") else ""),
+        ("rerun of", _repeated(run.get("rerun"))), ("draft", _draft(run.get("draft"))),
         ("started at", ", ".join(f"{node} (not an entry)" for node in run.get("non_entries", ()))),
         ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
         ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
         ("variables", brief(run["variables"], _SHOWN) if run["variables"] else ""),
     ])  # fmt: skip
+
+
+def _repeated(rerun: Mapping[str, Any] | None) -> str:
+    """The run that this one repeats, and from where; older servers do not tell it."""
+    if rerun is None:
+        return ""
+    since = f" from {rerun['from']}" if rerun["from"] else ""
+    who = f" by {rerun['by']}" if rerun["by"] else ""
+    return f"{rerun['of']}{since}{who}{': ' if rerun['reason'] else ''}{rerun['reason'] or ''}"
+
+
+def _draft(draft: Mapping[str, Any] | None) -> str:
+    """Whose test run it is, and how much of its draft it ran."""
+    if draft is None:
+        return ""
+    until = f", up to {draft['stop_after']}" if draft["stop_after"] else ""
+    return f"a test run by {draft['by']}{until}" if draft["by"] else f"a test run{until}"
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
