@@ -21,6 +21,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: { // `use client` in a library means nothing here
+      optimization: { inlineConst: true }, // a number of a table costs no name in each file that reads it
       // commands of CodeMirror name its parser, and none that is used here needs it; it does not say that it does nothing by itself
       treeshake: { moduleSideEffects: [{ test: /node_modules[\\/]@lezer[\\/]/, sideEffects: false }] },
       output: {
