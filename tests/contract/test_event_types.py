@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from stepless.cli.terminal import live, progress
+from stepless.client import calls
 from stepless.core import fold
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, ROWS, RUN_ENDS, EventType
 from stepless.core.history import spans, tags
@@ -82,6 +83,12 @@ def test_the_ends_follow_from_the_statuses() -> None:
     assert {T.RUN_COMPLETED, T.RUN_FAILED, T.RUN_CANCELLED, T.RUN_TIMED_OUT} == RUN_ENDS
     assert {T.NODE_FAILED, T.NODE_TIMED_OUT, T.NODE_BLOCKED, T.NODE_INVALIDATED} == NODE_FAILURES
     assert NODE_FAILURES < NODE_ENDS
+
+
+def test_the_client_names_types_that_there_are() -> None:
+    """It knows nothing of the engine, so it writes them itself."""
+    assert {type.value for type in RUN_ENDS} == calls.RUN_ENDS
+    assert EventType(calls._STATUS_CHANGED) is T.RUN_STATUS_CHANGED
 
 
 def test_each_type_is_documented() -> None:

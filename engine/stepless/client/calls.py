@@ -26,7 +26,7 @@ from stepless.limits import (
 )
 
 RUN_ENDS: Final = frozenset({"run.completed", "run.failed", "run.cancelled", "run.timed_out"})  # nothing follows them in a log
-_STATUS_CHANGED: Final = "run.status_changed"
+_STATUS_CHANGED: Final = "run.status.changed"
 
 
 class Calls:
