@@ -48,7 +48,7 @@ from stepless.api.routes.drafts import evaluating as draft_values
 from stepless.api.routes.drafts import running as draft_running
 from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
-from stepless.api.routing import Routes
+from stepless.api.routing import RouteIndex, Routes
 from stepless.api.site import LOCAL, Site
 from stepless.drafts.operations.verbs import DraftVerbs, Files
 from stepless.drafts.sessions.bounds import ON_AWS, Bounds
@@ -168,7 +168,8 @@ def create_app(
             reference.add_routes(public, links, app.openapi, "/console/" if codes is not None and has_files else "/docs")
 
     app = Stepless(add_routes)
-    hooks.serve(app, service, links)  # first: an app tries its routes one by one
+    app.router.routes.insert(0, RouteIndex(app.router))
+    hooks.serve(app, service, links)
     add_routes(app, documented=False)
     app.state.draft_editing = draft_editing
     if development:
