@@ -7,29 +7,18 @@ import asyncio
 from stepless.core.facts import Stopped
 from stepless.core.state import State
 from stepless.errors import LogUnreadable
-from stepless.ports import Lease, RunHead
 from stepless.runtime import run_backoff
-from stepless.runtime.session.arrivals import Arrivals
 from stepless.runtime.session.attempts import Attempts
 from stepless.runtime.session.exclusivity import Exclusivity
-from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.leaving import Leaving
-from stepless.runtime.session.notice_sender import NoticeSender
-from stepless.runtime.world import World
+from stepless.runtime.session.parts import Parts
 
 
-class Controls:
+class Controls(Parts):
     """The part of a session that others call. The loop reads what they change."""
 
-    _world: World
-    _head: RunHead
-    _lease: Lease
-    _state: State
     _loop: asyncio.AbstractEventLoop
-    _arrivals: Arrivals
     _attempts: Attempts
-    _notice_sender: NoticeSender
-    _exports: SessionExports
     _leaving: Leaving
     _exclusivity: Exclusivity
     _look_at: float
@@ -60,7 +49,8 @@ class Controls:
     def interrupt(self) -> None:
         """Cancels the attempts in progress, which begin again in another process, and hands over."""
         self._attempts.close()
-        self._notice_sender.close()
+        if self._notice_sender is not None:
+            self._notice_sender.close()
         self._arrivals.add(Stopped())
 
     def may_begin_exclusive(self) -> None:
@@ -76,6 +66,8 @@ class Controls:
         """Cancels the attempts, notices and exports that are still running."""
         self._arrivals.close()
         self._attempts.close()
-        self._notice_sender.close()
-        self._exports.close()
+        if self._notice_sender is not None:
+            self._notice_sender.close()
+        if self._exports is not None:
+            self._exports.close()
         self._exclusivity.withdraw(self)

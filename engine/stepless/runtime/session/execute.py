@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import random
 from threading import get_ident
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
@@ -22,9 +22,12 @@ from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
 from stepless.raised import described, message_of, origin_of
-from stepless.runtime.session.moderation import Gate
-from stepless.runtime.session.tool_nodes import SMALL, check_size, tools_of
+from stepless.runtime.session.result_size import SMALL, check_size
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.model.call import Tooled
+    from stepless.runtime.session.moderation import Gate
 
 REPEATS: Final = "repeats"  # of what kinds may know: the child run that a call repeats, as `State.calls` names it
 _FAMILIES = {"timeout": "timeout", "config": "processing", "moderation": "policy"}
@@ -133,7 +136,8 @@ class Executor:
         self._kind_code = world.kind_code
         self._http = world.http
         self.code: dict[str, KindCode] = {}
-        self._gate = Gate(world.moderator)
+        self._moderator = world.moderator
+        self._opened_gate: Gate | None = None
         self._listener = Listener(report, mask, asyncio.get_running_loop(), get_ident())
         self._facts = facts
         self._mask = mask
@@ -143,6 +147,20 @@ class Executor:
         Never raises."""
         if kind not in self.code:
             self.code[kind] = _loaded(self._kind_code, kind)
+
+    @property
+    def _gate(self) -> Gate:
+        """The gate of moderated nodes, opened by the first of them."""
+        if self._opened_gate is None:
+            from stepless.runtime.session.moderation import Gate  # imported late: few nodes are moderated
+
+            self._opened_gate = Gate(self._moderator)
+        return self._opened_gate
+
+    def _tools(self, call: Call, dispatch: Dispatch) -> Mapping[str, Tooled]:
+        from stepless.runtime.session.tool_nodes import tools_of  # imported late: few nodes have tools
+
+        return tools_of(call, dispatch, self._kind_code, self._gate, self._mask)
 
     async def attempt(self, dispatch: Dispatch, now_ms: int) -> Completed | Failed | Suspended:
         """Executes an attempt and returns its outcome. Raises only if it is cancelled. `Attempts` enforces the deadline."""
@@ -169,7 +187,7 @@ class Executor:
             self._http,
         )
         if dispatch.render is not None:
-            call.tools = tools_of(call, dispatch, self._kind_code, self._gate, self._mask)
+            call.tools = self._tools(call, dispatch)
         result: Result | Pause | None = None
         try:
             if node.moderation in ("input", "both"):

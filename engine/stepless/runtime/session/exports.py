@@ -1,4 +1,4 @@
-"""What a session does for the exporters of its process: nothing if there are none (`runtime/exporting/relay.py`)."""
+"""Hands what a session commits to the exporters of its process (`runtime/exporting/relay.py`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from stepless.limits import EXPORT_HAND_OVER_MS, EXPORT_LEAVE_MS, MAX_EXPORT_FAI
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead
 from stepless.runtime.exporting.cursors import ALL, NOTHING, Also, Cursor, decode, encode, retry_after_ms
-from stepless.runtime.metering import EXPORT_FAILURES, NullMeter, committed
+from stepless.runtime.exporting.exporter import ExportedRun
+from stepless.runtime.metering import EXPORT_FAILURES
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.world import World
@@ -19,42 +20,32 @@ from stepless.runtime.world import World
 if TYPE_CHECKING:
     from stepless.core.masking import Mask
     from stepless.core.state import State
-    from stepless.runtime.exporting.relay import Exports
-
+    from stepless.runtime.exporting.relay import Exports, Relaying
 
 _log = logging.getLogger(__name__)
 
 
 class SessionExports:
-    """The exports of one session. Nothing is exported before `open`. `is_idle` says whether this session exports nothing, so that
-    it leaves without waiting."""
+    """The exports of one session. Nothing is exported before `open`."""
 
     def __init__(self, world: World, head: RunHead, lease: Lease) -> None:
         self._world = world
         self._head = head
         self._lease = lease
-        self._metered = type(world.meter) is not NullMeter
         self._exports: Exports | None = None
-        self._is_broken = False  # the exporters could not be made
-        self.is_idle = True
 
-    def open(self, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
+    def open(self, relay: Relaying, state: State, meta: Mapping[str, JSON], env: Mapping[str, str], mask: Mask) -> None:
         """Continues from the cursors that the former session stored. Everything in `state` is committed."""
-        relay = self._world.relay
-        if relay is None:
-            return
         try:
-            if not relay.concerns(state.graph):
-                return
-            from stepless.runtime.exporting.exporter import ExportedRun
-
             run = ExportedRun(self._head, meta, state.graph, state, env, mask)
             self._exports = relay.open(run, self._lease.exported, state.sequence, self._read)
-            self.is_idle = self._exports is None
-        except Exception:  # no exporter may stop a run, even one that cannot be made
-            _log.exception("nothing of run %s can be exported in this session", self._head.run_id)
-            self._world.meter.count(EXPORT_FAILURES)
-            self._is_broken, self.is_idle = True, False
+        except Exception as error:  # no exporter may stop a run, even one that cannot be made
+            self.put_off(error)
+
+    def put_off(self, error: Exception) -> None:
+        """Leaves everything to a later session, because the exporters cannot be made in this one."""
+        _log.error("nothing of run %s can be exported in this session", self._head.run_id, exc_info=error)
+        self._world.meter.count(EXPORT_FAILURES)
 
     def _read(self, after: int) -> Iterator[Event]:
         log = RunLog(self._world.store, self._world.blobs, self._head.run_id)  # the session's own counts what it reads
@@ -64,15 +55,6 @@ class SessionExports:
         """Exports events that are committed, in the background."""
         if self._exports is not None:
             self._exports.committed(events)
-
-    def announce(self, events: Sequence[Event]) -> None:
-        """Reports committed events to those who follow the run in this process: meters, followers and exporters."""
-        if self._metered:
-            committed(self._world.meter, self._head, events)
-        if (news := self._world.news) is not None and news.followers:
-            news.publish(self._head.run_id, events)
-        if not self.is_idle:
-            self.committed(events)
 
     def renewal(self) -> Also:
         """What a renewal of the lease writes besides. Tries again what has failed."""
@@ -85,7 +67,7 @@ class SessionExports:
         """When the run is to be checked next, `due_ms` or earlier, and what the release of the lease writes besides. Waits for
         the exporters, within bounds. After a hand-over, the next session continues at once with what is left."""
         if self._exports is None:
-            return self._leave_broken(due_ms) if self._is_broken and not hand_over else (due_ms, NOTHING)
+            return (due_ms, NOTHING) if hand_over else self._leave_broken(due_ms)
         await self._exports.flush(min(EXPORT_HAND_OVER_MS if hand_over else EXPORT_LEAVE_MS, budget.leaving_ms))
         if hand_over:
             return due_ms, {"exported": self._exports.cursors()}

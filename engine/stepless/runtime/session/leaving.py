@@ -17,15 +17,16 @@ from stepless.model.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.billing import spending
+from stepless.runtime.exporting.cursors import NOTHING, Also
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
+    from stepless.runtime.session.exports import SessionExports
     from stepless.runtime.session.limiting import Limiter
 
 _log = logging.getLogger(__name__)
@@ -33,14 +34,15 @@ _log = logging.getLogger(__name__)
 
 class Leaving:
     """Leaves one run. `lease` returns the present lease. A process that `is_stopping` may take its queue with it: it passes no
-    lease on."""
+    lease on. `exports` are those of the session, once it has loaded its run."""
 
     def __init__(
         self, world: World, head: RunHead, meta: Mapping[str, JSON], graph: Graph, lease: Callable[[], Lease], log: RunLog,
-        limiter: Limiter | None, exports: SessionExports, signals: Signals, budget: Budget,
+        limiter: Limiter | None, signals: Signals, budget: Budget,
     ) -> None:  # fmt: skip
         self._world, self._head, self._meta, self._graph = world, head, meta, graph
-        self._lease, self._log, self._limiter, self._exports = lease, log, limiter, exports
+        self._lease, self._log, self._limiter = lease, log, limiter
+        self.exports: SessionExports | None = None
         self._signals, self._budget = signals, budget
         self._with_retries = world.commits.with_retries
         self.is_stopping = False
@@ -57,7 +59,7 @@ class Leaving:
 
     async def park(self, state: State, due_ms: int | None, ahead_ms: int) -> InvocationEnd:
         """Leaves a run that waits, until `due_ms` of its own time, which is `ahead_ms` ahead."""
-        await self._with_retries(partial(children.notify_parent, self._world, self._meta, state))
+        await self._notify_parent(state)
         refusal: SteplessError | None = None
         if due_ms is not None:
             due_ms -= ahead_ms
@@ -81,6 +83,10 @@ class Leaving:
     async def announce_end(self, state: State) -> None:
         """Tells the parent that the run has ended."""
         if not self._has_left:
+            await self._notify_parent(state)
+
+    async def _notify_parent(self, state: State) -> None:
+        if "parent" in self._meta:
             await self._with_retries(partial(children.notify_parent, self._world, self._meta, state))
 
     async def end(self, state: State, *, released: bool) -> InvocationEnd:
@@ -105,7 +111,7 @@ class Leaving:
         lapses: its slots, and the right to begin its next attempt."""
         if not state.ended:
             await self._with_retries(partial(self._log.save_snapshot, state))
-        _, also = await self._exports.leave(None, self._budget, hand_over=True)
+        _, also = await self._leave_exports(None, hand_over=True)
         lapse = partial(spending.lapse, self._world, self._head, self._lease(), state, also)
         await self._with_retries(lapse, together=True)
         self._world.queue.send(Message(self._head.run_id, "signal"), LAPSE_MS)
@@ -116,9 +122,13 @@ class Leaving:
             await self._with_retries(partial(self._log.save_snapshot, state))
         if self._limiter is not None:
             await self._limiter.leave(state)
-        due_ms, also = await self._exports.leave(due_ms, self._budget, hand_over=hand_over)
+        due_ms, also = await self._leave_exports(due_ms, hand_over=hand_over)
         self._retry_ms = due_ms if state.ended else None
         passes_on = hand_over and self._log.is_fenced and not self.is_stopping
         grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
         release = partial(spending.release, self._world, self._head, self._lease(), state, due_ms, also, grant_ms)
         return await self._with_retries(release, together=True)
+
+    async def _leave_exports(self, due_ms: int | None, *, hand_over: bool) -> tuple[int | None, Also]:
+        """When the run is to be checked next, and what the release of the lease writes besides."""
+        return (due_ms, NOTHING) if self.exports is None else await self.exports.leave(due_ms, self._budget, hand_over=hand_over)

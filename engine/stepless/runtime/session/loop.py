@@ -46,6 +46,7 @@ from stepless.model.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
+from stepless.runtime.exporting.cursors import NOTHING
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
@@ -56,12 +57,10 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.controls import Controls
 from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.execute import Executor
-from stepless.runtime.session.exports import SessionExports
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.leaving import Leaving
-from stepless.runtime.session.limited import limiter_of
 from stepless.runtime.session.lingering import Lingering
-from stepless.runtime.session.notice_sender import NoticeSender
+from stepless.runtime.session.parts import limiter_of
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 from stepless.thread_calls import count_thread_calls
@@ -103,8 +102,6 @@ class Session(Controls):
         self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
         self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
         self._calls_children = "workflow" in self._graph.kinds
-        self._notice_sender = NoticeSender(world, self._env, self._mask, self._arrivals.add)
-        self._exports = SessionExports(world, head, lease)
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = self._returned = False  # whether permits, or the return of lingering code, have come since then
@@ -114,15 +111,14 @@ class Session(Controls):
         if self._limiter is not None:
             self._limiter.permits.lingering = self._lingering
         self._leaving = Leaving(
-            world, head, self._meta, self._graph, lambda: self._lease, self._log, self._limiter, self._exports, self._signals,
-            budget,
+            world, head, self._meta, self._graph, lambda: self._lease, self._log, self._limiter, self._signals, budget
         )  # fmt: skip
 
     # -- the loop ---------------------------------------------------------------------------------------------------
 
     async def go(self, message: Message) -> InvocationEnd:
         facts: list[Fact] = self._first_facts(message)
-        self._exports.open(self._state, self._meta, self._env, self._mask)
+        self._leaving.exports = self._open_exports()
         former = self._head.owner is not None and not self._granted
         if self._calls_children and former:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
@@ -181,7 +177,7 @@ class Session(Controls):
                 write()
             except StoreUnavailable:
                 await self._with_retries(write, together=True, failed=1)
-        self._exports.announce(decision.events)
+        self._announce(decision.events)
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
@@ -190,8 +186,8 @@ class Session(Controls):
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:
                 self._dispatch(dispatch, now=now)
-        for pause in decision.notices:
-            self._notice_sender.begin(self._state, pause)
+        if decision.notices:
+            self._send_notices(decision.notices)
         if self._calls_children or self._signals.orphans:
             await self._cancel_orphans(decision.events)
         if limiter is not None:
@@ -204,7 +200,7 @@ class Session(Controls):
     def _may_end_at_once(self) -> bool:
         """Whether nothing has to be done between the last commit and the release of the lease."""
         alone = self._limiter is None and not self._calls_children and "parent" not in self._meta
-        return alone and self._commits.can_join and self._exports.is_idle and not self._signals.unmarked
+        return alone and self._commits.can_join and self._exports is None and not self._signals.unmarked
 
     @property
     def _exhausted(self) -> bool:
@@ -337,7 +333,8 @@ class Session(Controls):
 
     def _renew(self) -> None:
         now = self._loop.time()
-        self._lease = spending.renew(self._world, self._head, self._lease, self._state, self._exports.renewal())
+        also = NOTHING if self._exports is None else self._exports.renewal()
+        self._lease = spending.renew(self._world, self._head, self._lease, self._state, also)
         self._renew_at = now + LEASE_MS / 3000
 
     def _look(self, *, new: bool = False) -> list[Fact]:

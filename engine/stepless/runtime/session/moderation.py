@@ -37,11 +37,6 @@ class FunctionModerator:
         return reason
 
 
-def configured_moderator(name: str | None) -> FunctionModerator | None:
-    """`name` is the value of STEPLESS_MODERATOR: a function of one of the loaded modules."""
-    return FunctionModerator(name) if name else None
-
-
 class Gate:
     """Calls the moderator, if one is configured, in a separate thread."""
 

@@ -7,27 +7,22 @@ again, it repeats the same call with the same token, like the attempt of any eff
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from stepless.core.decision import Dispatch
 from stepless.core.masking import Mask
 from stepless.errors import SteplessError
-from stepless.limits import MAX_RESULT_BYTES
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.scope import Contract
-from stepless.model.work import NodeFailure, Result
+from stepless.model.work import NodeFailure
 from stepless.nodes import KindCode
 from stepless.ports import Call
 from stepless.raised import origin_of
-from stepless.runtime.runlog import may_be_large
 from stepless.runtime.session.moderation import Gate
-
-SMALL: Final = MAX_RESULT_BYTES // 6  # characters that a run can store, however many bytes each takes
+from stepless.runtime.session.result_size import check_size
 
 
 def tools_of(
@@ -109,13 +104,3 @@ def _keeps(contract: Contract | None, value: JSON, code: str) -> None:
 
 def _discard(piece: object) -> None:
     """Discards streamed output: the output of a tool is not part of its caller's stream."""
-
-
-def check_size(result: Result) -> None:
-    """Raises `NodeFailure` for a result that is larger than a run may store."""
-    if may_be_large(result.value, SMALL):
-        size = len(json.dumps(result.value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
-        if size > MAX_RESULT_BYTES:
-            message = f"the result takes {size:,} bytes; {MAX_RESULT_BYTES:,} is the limit"
-            mend = "store it in a file or a bucket and return its location"
-            raise NodeFailure("execution", "result_too_large", message, retryable=False, mend=mend)

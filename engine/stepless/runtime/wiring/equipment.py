@@ -11,11 +11,10 @@ from stepless.errors import ConfigError
 from stepless.limits import LINGER_MS
 from stepless.model.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
-from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models
+from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
 from stepless.runtime.session.children import with_children
-from stepless.runtime.session.moderation import configured_moderator
 from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.wiring.telemetry import is_traced
@@ -53,7 +52,7 @@ def equipped(
         kinds=KINDS if aws is None else aws_kinds(aws),
         kind_code=code,
         http=http,
-        moderator=configured_moderator(setting(MODERATOR)),
+        moderator=_moderator(setting(MODERATOR)),
         notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
         retention_ms=retention_ms(setting(RETENTION)),
         traces=is_traced(setting),
@@ -61,6 +60,15 @@ def equipped(
     )
     relay = LazyRelay(complete, setting, aws, invitations, setting(NOTIFY_FROM))
     return with_children(replace(complete, relay=relay))
+
+
+def _moderator(name: str | None) -> Moderator | None:
+    """`name` is a function of one of the loaded modules."""
+    if not name:
+        return None
+    from stepless.runtime.session.moderation import FunctionModerator  # imported late: few installations moderate
+
+    return FunctionModerator(name)
 
 
 def linger_ms(text: str | None) -> int:

@@ -101,10 +101,10 @@ print(*sorted(name for name in sys.modules if "limit" in name and name.startswit
 
 
 def test_a_document_without_limits_imports_nothing_of_them() -> None:
-    """But the part of folding that has to know a queued instance, and what makes no limiter."""
+    """But the part of folding that has to know a queued instance."""
     loaded = subprocess.run([sys.executable, "-c", RUNS], capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert set(loaded) - {"stepless.compile.checks.limits"} == {
-        "stepless.limits", "stepless.core.limits", "stepless.core.limits.queue", "stepless.runtime.session.limited",
+        "stepless.limits", "stepless.core.limits", "stepless.core.limits.queue",
     }  # fmt: skip
 
 
