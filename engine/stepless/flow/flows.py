@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
 
 from typing_extensions import TypedDict
 
-from stepless.compile import check_document
-from stepless.errors import ConfigError
+from stepless.compile import compile_document
+from stepless.errors import ConfigError, DocumentRefused
 from stepless.flow.compiler.compiler import Written, compile_function
 from stepless.flow.compiler.entries import Trigger
 from stepless.flow.compiler.origin import Origin
@@ -19,13 +19,19 @@ from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.limits import MAX_SOURCE_CHARACTERS
 from stepless.model.findings import Finding, Severity
+from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import registry
 
+if TYPE_CHECKING:
+    from stepless.model.signature import Callables
+
 P = ParamSpec("P")
 R = TypeVar("R")
 Lift: TypeAlias = Literal["auto", "function", "never"]
+Former: TypeAlias = Callable[[str], Mapping[str, JSON] | None]
+"""Finds the newest published document of a workflow; None if there is no version of it."""
 
 
 class FlowOptions(TypedDict, total=False):
@@ -44,10 +50,11 @@ class FlowOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A flow as a document. `warnings` are remarks on lines of the source."""
+    """A flow as a document, and the graph of the document. `warnings` are remarks on lines of the source."""
 
     document: dict[str, JSON]
     warnings: Sequence[Remark]
+    graph: Graph
 
 
 class Flow(Generic[P, R]):
@@ -72,15 +79,23 @@ class Flow(Generic[P, R]):
         """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
         return self.compile().document
 
-    def compile(self, *, lift: Lift | None = None, source: str | None = None) -> Compiled:
+    def compile(self, *, lift: Lift | None = None, source: str | None = None, former: Former | None = None) -> Compiled:
         """Reads the source, and registers what it lifts to functions of this process. `lift` replaces the flow's own: how
         expressions that a document cannot say are evaluated (`never` refuses them). `source` is the text of the function, where
-        no file has it. Raises `FlowRefused`."""
+        no file has it. With `former`, the result can be published as it is: its nodes have the ids that they had in the newest
+        version, and its calls fit the functions of this process. Raises `FlowRefused`, and what `former` raises."""
         origin = origin_of(self.function, source)
         written = self._written(origin, lift or self._lift)
         self._register(written)
-        warnings = [*written.warnings, *_findings(origin, written.document)]
-        return Compiled(written.document, tuple(sorted(warnings)))
+        document, functions = written.document, None
+        if former is not None:
+            from stepless.flow.matching import matched  # imported late: only publishing matches ids
+
+            newest, functions = former(self.id), registry.signatures()
+            document = document if newest is None else matched(document, newest)
+        graph = _checked(origin, document, functions)
+        warnings = [*written.warnings, *_warnings(origin, document, graph)]
+        return Compiled(document, tuple(sorted(warnings)), graph)
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
         written = compile_function(origin, self.id, self._triggers, self._options, lift=lift)
@@ -150,15 +165,19 @@ def remarks_on(document: Mapping[str, JSON], findings: Iterable[Finding]) -> lis
 # -- findings on the document -------------------------------------------------------------------------------------------
 
 
-def _findings(origin: Origin, document: Mapping[str, JSON]) -> list[Remark]:
-    """The warnings of the document's own checks, at the lines of their nodes. Raises `FlowRefused` for its errors."""
+def _checked(origin: Origin, document: Mapping[str, JSON], functions: Callables | None) -> Graph:
+    """The graph of the document. Raises `FlowRefused` for the errors of its own checks, at the lines of their nodes."""
+    try:
+        return compile_document(document, KINDS, functions=functions)
+    except DocumentRefused as error:
+        lines = _lines(document["nodes"])
+        raise FlowRefused(sorted(_remark(origin, finding, lines) for finding in error.findings)) from None
+
+
+def _warnings(origin: Origin, document: Mapping[str, JSON], graph: Graph) -> list[Remark]:
+    """The warnings of the document's own checks, at the lines of their nodes."""
     lines = _lines(document["nodes"])
-    remarks: dict[Severity, list[Remark]] = {Severity.ERROR: [], Severity.WARNING: []}
-    for finding in check_document(document, KINDS):
-        remarks[finding.severity].append(_remark(origin, finding, lines))
-    if remarks[Severity.ERROR]:
-        raise FlowRefused(sorted(remarks[Severity.ERROR]))
-    return [remark for remark in remarks[Severity.WARNING] if remark.code not in _EXPECTED]
+    return [_remark(origin, finding, lines) for finding in graph.warnings if finding.code not in _EXPECTED]
 
 
 _EXPECTED: Final = frozenset({"no_else", "unused_answer", "unwired_exit"})

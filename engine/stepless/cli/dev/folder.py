@@ -13,17 +13,15 @@ from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.modules import Modules
 from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, Source, read_source, registers_functions
-from stepless.cli.reach.flows import compiled, flows_of, is_python, matched_with, refusal_of, remarks_of, sources_in
+from stepless.cli.reach.flows import compiled, flows_of, is_python, refusal_of, remarks_of, sources_in
 from stepless.cli.reach.tree import tree
 from stepless.cli.terminal.complaints import counted, print_error, print_findings, print_remarks, summary
-from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, TransientError
 from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.version_metadata import Attached
-from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.attempt_fit import too_long
@@ -239,16 +237,15 @@ class Folder:
         if not is_python(path):
             return [self._attempt(path)]
         try:
-            return [self._attempt_flow(source) for source in compiled(str(path), flows_of(path))]
+            return [self._attempt_flow(source) for source in compiled(str(path), flows_of(path), self._newest)]
         except SteplessError as error:
             return [Attempted("", (), error, None)]
 
-    def _attempt_flow(self, read: Source) -> Attempted:
+    def _attempt_flow(self, source: Source) -> Attempted:
         try:
-            source = matched_with(read, self._newest)
-            published = self._service.publish(source.document, functions=signatures())
+            published = self._service.publish(source.document, graph=source.graph)
         except DocumentRefused as error:
-            return Attempted("", (), refusal_of(read, error.findings), None)
+            return Attempted("", (), refusal_of(source, error.findings), None)
         except SteplessError as error:
             return Attempted("", (), error, None)
         served, warnings = self._published(source, published)
@@ -275,8 +272,8 @@ class Folder:
         return Attempted(text, warnings, None, served)
 
     def _published(self, source: Source, published: Published) -> tuple[Served, tuple[Finding, ...]]:
-        graph = compile_document(source.document, KINDS)
-        hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind is KINDS["webhook"]]
+        graph = published.graph
+        hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind.name == "webhook"]
         version = published.version
         warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
         return Served(self.files.name_of(Path(source.file)), version.workflow_id, version.number, hooks), warnings

@@ -26,6 +26,7 @@ from stepless.runtime.wiring.single_run import read_document
 
 if TYPE_CHECKING:
     from stepless.flow import Remark
+    from stepless.model.graph import Graph
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 _INSIDE: Final = ("stepless.runtime", "stepless.adapters", "stepless.api", "stepless.cli")
@@ -35,12 +36,13 @@ _NODES: Final = re.compile(rb"""(?:^|[{,])\s*["']?nodes["']?\s*:""", re.MULTILIN
 @dataclass(frozen=True, slots=True)
 class Source:
     """A document with its file. `text` is kept to find the lines of findings. Of a workflow in Python the file is its module,
-    `text` is empty, and `remarks` are the compiler's warnings."""
+    `text` is empty, `remarks` are the compiler's warnings, and `graph` is that of the document."""
 
     file: str
     text: str
     document: Mapping[str, JSON]
     remarks: tuple[Remark, ...] = ()
+    graph: Graph | None = None
 
     @property
     def is_flow(self) -> bool:

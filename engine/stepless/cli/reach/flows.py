@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -14,16 +14,14 @@ from stepless.cli.terminal.complaints import print_findings, print_remarks
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, NotFound
 from stepless.model.findings import Finding
-from stepless.model.json import JSON
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from stepless.flow import Flow, FlowRefused, Remark
+    from stepless.flow.flows import Former
 
 SUFFIX: Final = ".py"
-Former = Callable[[str], Mapping[str, JSON] | None]
-"""Finds the newest published document of a workflow; None if there is no version of it."""
 
 
 def split_name(given: str) -> tuple[str, str]:
@@ -54,9 +52,9 @@ def is_python(given: str | os.PathLike[str]) -> bool:
     return split_name(os.fspath(given))[0].endswith(SUFFIX)
 
 
-def read_sources(given: str, modules: str | None = None) -> list[Source]:
+def read_sources(given: str, modules: str | None = None, former: Former | None = None) -> list[Source]:
     """The workflow of a document; of a Python file its workflows, or the one that is named (`refund.py:refund`), after loading
-    the modules of its folder.
+    the modules of its folder. `former`, for publishing, is as in `compiled`.
 
     Raises `FlowRefused` with every fault of every workflow that is read, `Refused` if the file is not a document,
     `InvalidRequest` if it cannot be read, has no workflow or none of the name, and what `load_functions` raises.
@@ -67,11 +65,11 @@ def read_sources(given: str, modules: str | None = None) -> list[Source]:
     if not Path(file).is_file():
         raise InvalidRequest("it cannot be read: no such file", code="file_not_read", place=file, mend="check the path")
     load_functions(Path(file).parent, modules)
-    return compiled(file, _chosen(file, name, flows_of(file)))
+    return compiled(file, _chosen(file, name, flows_of(file)), former)
 
 
-def one_source(given: str, modules: str | None = None) -> Source:
-    """The only workflow of a file, or the one that is named. Raises `InvalidRequest` if there are more."""
+def one_source(given: str, modules: str | None = None, former: Former | None = None) -> Source:
+    """The only workflow of a file, or the one that is named; see `read_sources`. Raises `InvalidRequest` if there are more."""
     file, name = split_name(given)
     if is_python(given) and not name and Path(file).is_file():
         load_functions(Path(file).parent, modules)
@@ -79,7 +77,7 @@ def one_source(given: str, modules: str | None = None) -> Source:
             names = listed([flow.__name__ for flow in flows], len(flows))
             message = f"the file has {len(flows)} workflows: {names}"
             raise InvalidRequest(message, code="usage", place=file, mend=f"name one: {file}:{flows[0].__name__}")
-    return read_sources(given, modules)[0]
+    return read_sources(given, modules, former)[0]
 
 
 def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
@@ -91,8 +89,9 @@ def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
     return sorted(own.values(), key=lambda flow: flow.function.__code__.co_firstlineno)
 
 
-def compiled(file: str, flows: Iterable[Flow[..., object]]) -> list[Source]:
-    """The documents of workflows of one file. Raises `FlowRefused` with the faults of all."""
+def compiled(file: str, flows: Iterable[Flow[..., object]], former: Former | None = None) -> list[Source]:
+    """The documents of workflows of one file. With `former` they are to be published: see `Flow.compile`. Raises `FlowRefused`
+    with the faults of all, and what `former` raises."""
     from stepless.flow import FlowRefused, Remark
 
     found: list[Source] = []
@@ -105,11 +104,11 @@ def compiled(file: str, flows: Iterable[Flow[..., object]]) -> list[Source]:
             refused.append(Remark(os.path.basename(file), line, "workflow_id_taken", message, "Choose another id"))
         named.setdefault(flow.id, flow.__name__)
         try:
-            made = flow.compile()
+            made = flow.compile(former=former)
         except FlowRefused as error:
             refused += error.findings
         else:
-            found.append(Source(file, "", made.document, tuple(_placed(made.warnings, file))))
+            found.append(Source(file, "", made.document, tuple(_placed(made.warnings, file)), made.graph))
     if refused:
         raise FlowRefused(sorted(_placed(dict.fromkeys(refused), file)))
     return found
@@ -123,7 +122,8 @@ def matched_with(source: Source, former: Former) -> Source:
     from stepless.flow import matched
 
     newest = former(str(source.document["id"]))
-    return source if newest is None else replace(source, document=matched(source.document, newest))
+    document = source.document if newest is None else matched(source.document, newest)
+    return source if document == source.document else replace(source, document=document, graph=None)
 
 
 def print_source(source: Source, findings: Iterable[Finding]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from json import dumps
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,6 @@ from stepless.cli.reach.files import Source, load_functions, read_source
 from stepless.cli.reach.flows import (
     is_python,
     load_functions_of,
-    matched_with,
     print_source,
     read_sources,
     refusal_of,
@@ -57,8 +57,8 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
     text = ""
     try:
         if is_python(file):
-            sources, functions = read_sources(file, arguments.modules), signatures()
-            return sum(not _publish_flow(gateway, source, functions, arguments) for source in sources) == 0
+            sources = read_sources(file, arguments.modules, partial(_newest, gateway))
+            return sum(not _publish_flow(gateway, source, arguments) for source in sources) == 0
         loaded = signatures() if load_functions(Path(file).parent, arguments.modules) else None
         source = read_source(file)
         text = source.text
@@ -73,16 +73,16 @@ def _publish(gateway: Gateway, file: str, arguments: argparse.Namespace) -> bool
     return True
 
 
-def _publish_flow(gateway: Gateway, read: Source, functions: Callables, arguments: argparse.Namespace) -> bool:
+def _publish_flow(gateway: Gateway, source: Source, arguments: argparse.Namespace) -> bool:
     """Publishes one workflow of a Python file. Its nodes keep the ids that they had in the newest version."""
+    warnings = source.graph.warnings if source.graph is not None else ()
     try:
-        source = matched_with(read, lambda workflow: _newest(gateway, workflow))
-        _put(gateway, source, dumps(source.document).encode(), "application/json", _checked(source, functions), arguments)
+        _put(gateway, source, dumps(source.document).encode(), "application/json", warnings, arguments)
     except SteplessError as error:
         if error.code in _THE_SAME_FOR_ALL:
             raise
-        refused = refusal_of(read, error.findings) if isinstance(error, DocumentRefused) else error
-        _print_refusal(refused, read.file, "", arguments)
+        refused = refusal_of(source, error.findings) if isinstance(error, DocumentRefused) else error
+        _print_refusal(refused, source.file, "", arguments)
         return False
     return True
 

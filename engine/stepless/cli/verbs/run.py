@@ -24,7 +24,7 @@ from stepless.cli.terminal.live import PlainLines, Silence, Tree, Watcher, can_m
 from stepless.cli.terminal.progress import Progress, duration
 from stepless.cli.terminal.questions import Answers, NoMoreAnswers, Prompt
 from stepless.cli.terminal.timeline import ASCII, glyphs_for, timeline
-from stepless.compile import check_document, compile_document
+from stepless.compile import check_document
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.model.findings import Finding
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = read_inputs(arguments.inputs)
     begin = _begin if arguments.file else _found
     if arguments.file:
-        arguments.source = one_source(arguments.file, arguments.modules)
+        arguments.source = one_source(arguments.file, arguments.modules, _not_known_yet)
         load_functions(Path(arguments.source.file).parent, arguments.modules)
     built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
     try:
@@ -64,16 +64,20 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     """Publishes the file and starts a run of it. The run stores where its functions are."""
     source = matched_with(arguments.source, partial(_newest, built))
     try:
-        published = built.service.publish(source.document, functions=signatures())
+        published = built.service.publish(source.document, functions=signatures(), graph=source.graph)
     except DocumentRefused as error:
         raise (refusal_of(source, error.findings) if source.is_flow else Refused(error, source.file, source.text)) from error
     if source.is_flow and not arguments.json:
         print_source(source, ())
-    if "workflow" in compile_document(source.document, KINDS).kinds:
+    if "workflow" in published.graph.kinds:
         _publish_beside(built, source)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
     started = built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, anywhere=True, meta=meta)
     return started.run_id
+
+
+def _not_known_yet(workflow_id: str) -> None:
+    """The newest version before --db is open: the file is compiled before that, so that a refused one makes no database."""
 
 
 def _newest(built: Local, workflow_id: str) -> Mapping[str, JSON] | None:
@@ -87,9 +91,9 @@ def _publish_beside(built: Local, source: Source) -> None:
     not stop the run."""
     for path in sources_in(Path(source.file).parent):
         try:
-            for beside in read_sources(str(path)):
+            for beside in read_sources(str(path), former=partial(_newest, built)):
                 if beside.document["id"] != source.document["id"]:
-                    built.service.publish(matched_with(beside, partial(_newest, built)).document, functions=signatures())
+                    built.service.publish(beside.document, functions=signatures(), graph=beside.graph)
         except SteplessError as error:
             sys.stderr.write(f"{path}: not published [{error.code}]. Run `stepless validate {path}` to see why.\n")
 

@@ -11,7 +11,6 @@ from stepless.errors import NotFound
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_former
-from stepless.nodes import KINDS
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.triggers.webhooks import check_schema
 from stepless.runtime.verbs.inspecting import head_of
@@ -46,7 +45,7 @@ def redeliver(world: World, run_id: str) -> Started:
 def _listener(graph: Graph, path: str, former: Sequence[str]) -> Node:
     """The node that listens on a path. Nodes with different methods may share a path: prefers the node that received the former
     request."""
-    found = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
+    found = [node for node in graph.root.nodes if node.kind.name == "webhook" and node.config.literals["path"] == path]
     if not found:
         message = f"the newest version of {graph.workflow_id} has no webhook on {path}"
         raise NotFound(message, code="unknown_hook", mend="publish it with one, or send a new request")

@@ -21,7 +21,6 @@ from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.model.webhook_schemes import SCHEMES, Scheme
-from stepless.nodes import KINDS
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
@@ -145,7 +144,7 @@ def _listeners(world: World, path: str) -> tuple[Graph, list[Node]]:
         raise _unknown(path, _similar(world, path))
     version = latest(world, owner_of(owner, path))
     graph = world.versions.graph(version.workflow_id, version.hash)
-    listeners = [node for node in graph.root.nodes if node.kind is KINDS["webhook"] and node.config.literals["path"] == path]
+    listeners = [node for node in graph.root.nodes if node.kind.name == "webhook" and node.config.literals["path"] == path]
     if not listeners:
         raise _unknown(path, None)
     return graph, listeners

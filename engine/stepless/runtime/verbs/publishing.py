@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from stepless.errors import Conflict, Damaged, DocumentRefused, LogUnreadable, StoreUnavailable, StoreUnusable
+from stepless.errors import Conflict, Damaged, DamagedVersion, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
 from stepless.model.damage import decoding
 from stepless.model.draft_run import DraftRun
@@ -23,6 +23,7 @@ from stepless.runtime.verbs.attempt_fit import too_long
 from stepless.runtime.verbs.clock_warnings import clock_warnings
 from stepless.runtime.verbs.environment import unset_names
 from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
+from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:  # a process that only executes runs must not import pydantic
@@ -41,26 +42,28 @@ _NEEDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """`new` is false if this was already the workflow's newest version."""
+    """`new` is false if this was already the workflow's newest version. `graph` is that of the document."""
 
     version: StoredVersion
     warnings: tuple[Finding, ...]
     new: bool
+    graph: Graph
 
 
 def publish(
     world: World, document: Mapping[str, JSON], *, functions: Callables | None = None, attached: Attached | None = None,
-    expected: int | None = None,
+    expected: int | None = None, graph: Graph | None = None,
 ) -> Published:
     """Stores a document as the newest version of its workflow. The same content again changes nothing but what is `attached`.
-    With `expected`, the newest version must have this number (0: there is none), or the same content.
+    With `expected`, the newest version must have this number (0: there is none), or the same content. `graph` is what
+    `compile_document` has returned for this document, its functions and the kinds of the world: it is not compiled again then.
 
     Raises `DocumentRefused` with every finding, `VersionMoved` for another newest version than was expected, or `Conflict` if a
     webhook path belongs to another workflow; nothing is stored then. After the version is stored, raises as
     `scheduling.keep_schedules` does, and `StoreUnavailable` or `Conflict` if a webhook path could not be claimed or released. To
     publish again then completes the publication.
     """
-    graph = checked(world, document, functions=functions)
+    graph = runnable(world, graph) if graph is not None else checked(world, document, functions=functions)
     now_ms = world.clock.now_ms()
     _claim_paths(world, graph, now_ms)
     former = world.store.newest_version(graph.workflow_id)
@@ -68,16 +71,20 @@ def publish(
     replaces = former is not None and former.hash == graph.version and _is_damaged(world, graph, data)
     version = _stored(world, graph, data, now_ms, attached, expected, replaces)
     _settle_paths(world, version, webhook_paths(graph))
-    keep_schedules(world, graph.workflow_id)
+    keep_schedules(world, graph.workflow_id, graph)
     warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms), *_idle_of_before(graph, version))
-    return Published(version, warnings, new=former is None or former.number != version.number)
+    return Published(version, warnings, former is None or former.number != version.number, graph)
 
 
 def checked(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Graph:
     """The graph of a document that this installation can run. Raises `DocumentRefused` with every finding."""
     from stepless.compile import compile_document  # imported late: it loads all checks
 
-    graph = compile_document(document, world.kinds, functions=functions)
+    return runnable(world, compile_document(document, world.kinds, functions=functions))
+
+
+def runnable(world: World, graph: Graph) -> Graph:
+    """The graph, if this installation can run it. Raises `DocumentRefused`."""
     placed = dict(placed_nodes(graph.root))
     missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
     missing += _too_many_schedules(graph)
@@ -202,14 +209,16 @@ def _settle_paths(world: World, version: Version, mine: Collection[str]) -> None
 
 
 def _paths_of(world: World, workflow_id: str, number: int) -> tuple[str, ...]:
-    """The webhook paths of a version; none if the version does not exist."""
-    from stepless.compile.stored import compile_stored  # imported late, like the checks
-
+    """The webhook paths of a version; none if the version does not exist. Nothing is compiled: it was checked when it was
+    published."""
     stored = world.store.get_version(workflow_id, number) if number else None
     try:
-        return webhook_paths(compile_stored(stored.document, stored.hash, world.kinds)) if stored is not None else ()
-    except LogUnreadable:  # damaged, or of a newer release: which paths it had is not known
+        nodes = document_of(stored)["nodes"].values() if stored is not None else ()
+    except DamagedVersion:  # which paths it had is not known
         return ()
+    hooks = [node.get("with") for node in nodes if isinstance(node, dict) and node.get("type") == "webhook"]
+    paths = [hook.get("path") for hook in hooks if isinstance(hook, dict)]
+    return tuple([path for path in paths if isinstance(path, str)])
 
 
 def _without_code(world: World, path: str, node: Node) -> Finding | None:

@@ -6,7 +6,7 @@ from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, Tran
 from stepless.limits import SCHEDULING_TRIES
 from stepless.model.durations import parse_duration_ms
 from stepless.model.graph import Graph, Node
-from stepless.ports import Rhythm
+from stepless.ports import Rhythm, StoredVersion
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 
@@ -25,9 +25,10 @@ def rhythm_of(node: Node) -> Rhythm:
     return Rhythm(node.id, cron=str(literals["cron"]), timezone=zone)
 
 
-def keep_schedules(world: World, workflow_id: str) -> None:
+def keep_schedules(world: World, workflow_id: str, published: Graph) -> None:
     """Sets the calendar to the schedules of the newest version, also under concurrent publications. Does nothing if this process
-    fires schedules itself.
+    fires schedules itself. `published` is the graph of the version that this process has just published, which is not compiled
+    again.
 
     Raises `StoreUnavailable` or `StoreUnusable` (schedules_not_kept), and `ConfigError` (schedule_refused). The version is
     published even then; to publish it again sets the missing schedules.
@@ -39,9 +40,7 @@ def keep_schedules(world: World, workflow_id: str) -> None:
         newest = world.store.get_version(workflow_id)
         if newest is None or newest.hash == kept:
             return
-        from stepless.compile import compile_document  # imported late: it loads all checks
-
-        graph = compile_document(document_of(newest), world.kinds)
+        graph = published if newest.hash == published.version else _compiled(world, newest)
         try:
             world.calendar.keep(workflow_id, rhythms_of(graph))
         except (StoreUnavailable, StoreUnusable) as error:
@@ -49,6 +48,12 @@ def keep_schedules(world: World, workflow_id: str) -> None:
         kept = newest.hash
     message = "other processes keep publishing the workflow"
     raise StoreUnavailable(message, code="schedules_not_kept", place=f"workflow {workflow_id}", mend="publish it again")
+
+
+def _compiled(world: World, version: StoredVersion) -> Graph:
+    from stepless.compile import compile_document  # imported late: it loads all checks
+
+    return compile_document(document_of(version), world.kinds)
 
 
 def _not_kept(error: SteplessError, number: int) -> SteplessError:

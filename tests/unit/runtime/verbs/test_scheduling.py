@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from called_code import counted
 
+from stepless.compile import compiler
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, SCHEDULING_TRIES
 from stepless.ports import Rhythm, RunFilter
@@ -56,6 +58,13 @@ def test_the_calendar_is_told_every_enabled_schedule_of_the_newest_version() -> 
     assert plans.kept["wf"] == (Rhythm("a", rate_ms=5_400_000), Rhythm("b", cron="0 9 * * *", timezone="Asia/Tokyo"))
     publish(built, {"d": {"type": "manual"}})
     assert plans.kept["wf"] == ()
+
+
+def test_the_published_document_is_not_compiled_again_for_the_calendar() -> None:
+    built, plans = engine()
+    with counted({"checks": compiler._check}) as calls:
+        publish(built, {"a": schedule(rate="90m")})
+    assert calls["checks"] == 1 and plans.kept["wf"] == (Rhythm("a", rate_ms=5_400_000),)
 
 
 def test_of_two_publications_at_once_the_newer_one_is_kept() -> None:
