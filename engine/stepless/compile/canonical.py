@@ -59,7 +59,7 @@ def _is_json(document: JSON) -> bool:
         inner: list[JSON] = []
         for value in level:
             if isinstance(value, Mapping):
-                if not all(isinstance(key, str) and encodable(key) for key in value):
+                if not all(isinstance(key, str) and (key.isascii() or encodable(key)) for key in value):
                     return False
                 inner.extend(value.values())
             elif isinstance(value, list):
@@ -97,7 +97,7 @@ def _json_findings(document: JSON) -> Iterator[Finding]:
 
 def _scalar_fault(value: JSON) -> str | None:
     if isinstance(value, str):
-        return None if encodable(value) else "half of a surrogate pair is not a character"
+        return None if value.isascii() or encodable(value) else "half of a surrogate pair is not a character"
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from stepless.compile.parsed import Fields, ParsedNode
 from stepless.errors import AuthorError, ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
-from stepless.model.declaration.document import ConcurrencyView
+from stepless.model.declaration.document import ConcurrencyView, NodeView
 from stepless.model.declaration.views import NOTHING
 from stepless.model.findings import Change, Finding, Fix
 from stepless.model.graph import Config, Limits, Pace, Slots
@@ -57,27 +57,27 @@ class _Compiler:
 
     def compile(self) -> tuple[Config, Fields]:
         document, parts = self.node.document, self.kind.parts
-        for name, value in document.with_.items():
+        given = document.with_
+        for name, value in given.items():
             _PARTS[parts.get(name, Part.TEMPLATE)](self, name, value)
-        literals = document.with_ if self.literals == document.with_ else self.literals
+        literals = given if self.literals == given else self.literals
         template = self._template("with", self.templates) if self.templates else None
         custom = document.join.vars
-        limits = self._limits()
+        limits = self._limits(document)
         config = Config(template or _NO_TEMPLATE, self.expressions or NOTHING, tuple(self.cases), literals or NOTHING)
         return config, Fields(
             self.values or NOTHING,
             None if isinstance(custom, str) else self._expression("join.vars.custom", custom["custom"]),
             self._contract("input_contract", document.input_contract),
             self._contract("output_contract", document.output_contract),
-            self._answer_contract(),
+            self._answer_contract(given),
             self._contract("inputs", document.inputs),
             tuple(self.mentions),
             limits,
         )
 
-    def _limits(self) -> Limits | None:
-        document = self.node.document
-        if "concurrency" not in document.given and "rate" not in document.given:
+    def _limits(self, document: NodeView) -> Limits | None:
+        if "concurrency" not in document.raw and "rate" not in document.raw:
             return None
         slots, pace = None, None
         if (concurrency := document.concurrency) is not None:
@@ -169,8 +169,8 @@ class _Compiler:
             self.findings.append(Finding(error.code, where, message, mend, self.node.id))
             return None
 
-    def _answer_contract(self) -> Contract | None:
-        fields = self.node.document.with_.get("fields")
+    def _answer_contract(self, given: Mapping[str, JSON]) -> Contract | None:
+        fields = given.get("fields")
         literal = self.kind.parts.get("fields") is Part.LITERAL
         if self.kind.nature is not Nature.PAUSE or not literal or not isinstance(fields, dict):
             return None

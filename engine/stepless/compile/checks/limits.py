@@ -17,7 +17,7 @@ _LIMITS = ("concurrency", "rate")
 def misplaced_limits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A limit counts attempts, so a node without attempts of its own cannot have one."""
     for node in body.order:
-        given = [limit for limit in _LIMITS if node.document.given and node.document.raw.get(limit) is not None]
+        given = [limit for limit in _LIMITS if node.raw.get(limit) is not None]
         if not given or node.kind is None:
             continue
         if node.id in body.tools:
@@ -34,8 +34,8 @@ def misplaced_limits(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
 def heavy_weights(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
     """A weight above `max` could only mean that `max` is wrong."""
     for node in body.order:
-        if "concurrency" in node.document.given and node.document.concurrency is not None:
-            yield from _heavy(node.document.concurrency, f"{node.path}.concurrency", node.id)
+        if (limit := node.document.concurrency) is not None:
+            yield from _heavy(limit, f"{node.path}.concurrency", node.id)
 
 
 def workflow_limits(parsed: Parsed) -> Iterator[Finding]:

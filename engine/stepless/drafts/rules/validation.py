@@ -84,7 +84,8 @@ class Validation:
 
     def _weigh_pins(self) -> None:
         changed = dict.fromkeys(effect.key for effect in self.effects if prefix_of(effect.key) == "pin")
-        fault = pin_fault(self.layer, [key for key in changed if key in self.layer])
+        held = [key for key in changed if key in self.layer]
+        fault = pin_fault(self.layer, held) if held else None
         if fault is not None:
             raise Refused(*fault)
 
