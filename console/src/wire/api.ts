@@ -122,7 +122,7 @@ async function send(method: Method, path: string, body: string | undefined, sign
   const text = await answer.text();
   if (!answer.ok) {
     const why = refusal(answer.status, text);
-    if (answer.status === 401) signedOut(why);
+    if (answer.status === 401 && headers.get("authorization") === (bearer()["authorization"] ?? null)) signedOut(why); // not of a former token
     throw why;
   }
   isTaken ||= headers.has("authorization");
