@@ -104,6 +104,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "unknown_conflict": ("404: this difference is not in conflict any more", "Read the conflicts again."),
     "version_moved": ("409: the workflow was published meanwhile", "Look at what was published, then publish again."),
     "too_many_drafts": ("429: the limit of open drafts is reached", "Discard some."),
+    "no_drafts": ("404: the server has no drafts", "Deploy it with `Console: yes`."),
     "unknown_draft": ("404: the workflow has no open draft", "Open one, or see the list."),
     "unknown_item": ("404: the log of the draft does not have this item any more", "Take a later one."),
     "unknown_entry": ("422: the start names no entry of the workflow", "Name an entry, or use an admin's key."),

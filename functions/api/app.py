@@ -16,7 +16,7 @@ with paused_collector():
     from stepless.runtime.billing import spending
     from stepless.runtime.wiring.aws import aws, setting, traced
 
-    LOG, CLOUD = Logger(), aws()
+    LOG, CLOUD, SOCKETS = Logger(), aws(), os.environ.get("STEPLESS_SOCKET_URL", "")
     CLOUD.world.versions.while_compiling = resting_collector
     APP = create_app(
         CLOUD.service,
@@ -25,7 +25,7 @@ with paused_collector():
         base_url=setting("STEPLESS_BASE_URL"),
         stream_seconds=MAX_LONG_POLL_MS / 1000,
         cors_origins=os.environ.get("STEPLESS_CORS_ORIGINS", "").split(),
-        site=Site(url, sockets(CLOUD).fan.pass_on, login()) if (url := os.environ.get("STEPLESS_SOCKET_URL")) else None,
+        site=Site(bool(SOCKETS), SOCKETS, sockets(CLOUD).fan.pass_on if SOCKETS else None, login()),
     )
     SERVE = Mangum(APP, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
 

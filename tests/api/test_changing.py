@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from stepless.api.site import Site
 from stepless.limits import MAX_SEARCHED_RUNS
 
 pytestmark = pytest.mark.anyio
@@ -234,24 +235,27 @@ async def test_without_a_setting_no_other_site_may_ask(door: Any) -> None:
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-async def test_without_a_console_the_run_page_is_one_file_and_allows_nothing_but_itself(make_door: Any) -> None:
-    door = await make_door(site=None)
-    answer = await door.stranger.get("/runs/run_1/view")
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    policy = answer.headers["content-security-policy"]
-    assert "default-src 'none'" in policy and "unsafe" not in policy
-    assert "run_1" not in answer.text and "<script src" not in answer.text
-    assert "http://" not in answer.text.replace("http://www.w3.org", "")
-
-
-async def test_with_a_console_the_address_of_a_run_leads_to_it_there(make_door: Any) -> None:
-    door = await make_door(console_files={"index.html": b"<title>"})
+@pytest.mark.parametrize("drafts", [True, False])
+async def test_the_address_of_a_run_leads_to_it_in_the_console_whoever_asks(make_door: Any, drafts: bool) -> None:
+    door = await make_door(site=Site(drafts=drafts))
     answer = await door.stranger.get("/runs/run_1%2F..%2F%3Fx/view", follow_redirects=False)
     assert answer.status_code == 404, "no id has a slash"
     answer = await door.stranger.get("/runs/run_1%3Fx/view", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (307, "/console/runs/run_1%3Fx")
-    without = await make_door(console_files={})
-    assert (await without.stranger.get("/runs/run_1/view")).headers["content-type"] == "text/html; charset=utf-8"
+    assert (answer.headers["referrer-policy"], answer.headers["cache-control"]) == ("no-referrer", "no-cache")
+
+
+async def test_the_page_of_a_run_has_no_data_of_it_and_allows_nothing_but_itself(make_door: Any) -> None:
+    """The page is the same for every run, and for one that does not exist."""
+    door = await make_door(site=Site(drafts=False))
+    await door.publish(door.ECHO)
+    run_id = (await door.ask.post("/workflows/echo/runs", json={"inputs": {"text": "a-secret-of-the-run"}})).json()["run_id"]
+    pages = [await door.stranger.get(f"/runs/{each}/view", follow_redirects=True) for each in (run_id, "run_none")]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert pages[0].text == pages[1].text and run_id not in pages[0].text and "a-secret-of-the-run" not in pages[0].text
+    policy = pages[0].headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "connect-src 'self';" in policy
+    assert pages[0].headers["x-frame-options"] == "DENY"
 
 
 # -- hold and release -------------------------------------------------------------------------------------------------

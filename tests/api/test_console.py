@@ -10,6 +10,7 @@ from stepless.adapters.memory.clock import SettableClock
 from stepless.adapters.memory.store import MemoryStore
 from stepless.api.replies import instant
 from stepless.api.routes.console import Codes
+from stepless.api.site import Site
 from stepless.limits import CONSOLE_CODE_LIFE_MS, CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_CODES
 from stepless.runtime.access.sessions import Sessions
 from stepless.runtime.access.tokens import Key, Signer
@@ -95,6 +96,25 @@ async def test_every_address_inside_is_the_page_and_hashed_files_never_change(bu
     assert (script.content, script.headers["content-type"]) == (b"1", "text/javascript; charset=utf-8")
     assert "immutable" in script.headers["cache-control"] and "content-encoding" not in script.headers
     assert (await built.stranger.get("/console")).headers["location"] == "/console/"
+
+
+async def test_a_server_without_drafts_has_the_other_pages_and_says_it_of_a_draft(make_door: Any) -> None:
+    door = await make_door(site=Site(drafts=False), console_files=FILES)
+    for path in ("runs", "runs/run_1", "approvals", "errors", "workflows", "drafts/refund-approval"):
+        page = await door.stranger.get(f"/console/{path}")
+        assert (page.content, page.headers["content-security-policy"]) == (FILES["index.html"], POLICY)
+    assert (await door.stranger.get("/console/settings")).json() == {"drafts": False, "login": None, "socket": None}
+    for asked in ("GET /drafts", "GET /drafts/a", "POST /drafts/a", "PUT /drafts/a/ops", "POST /drafts/a/ticket"):
+        method, path = asked.split()
+        assert (await door.stranger.request(method, path)).status_code == 401
+        answer = await door.ask.request(method, path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "no_drafts")
+        assert "Console: yes" in answer.json()["mend"]
+    assert not [path for path in door.app.openapi()["paths"] if path.startswith(("/drafts", "/import"))]
+
+
+async def test_a_server_with_drafts_says_so(built: Any) -> None:
+    assert (await built.stranger.get("/console/settings")).json() == {"drafts": True, "login": None, "socket": None}
 
 
 @pytest.mark.parametrize("path", ["none.js", "..%2Fapp.py", "assets/..%2F..%2Fapp.py", "%2Fetc%2Fpasswd.txt", "assets/x.js"])

@@ -12,6 +12,7 @@ from stepless.codes import all_codes
 
 pytestmark = pytest.mark.anyio
 
+REDIRECT = "/runs/{run_id}/view"  # which answers nothing of its own
 METHODS = {"get", "put", "post", "delete", "patch"}
 
 
@@ -25,6 +26,9 @@ async def test_every_operation_is_documented(door: Any) -> None:
         told = f"{method} {path}"
         assert operation["summary"] and operation["description"], told
         assert "application/problem+json" in operation["responses"]["default"]["content"], told
+        if path == REDIRECT:
+            assert operation["responses"].keys() == {"307", "default"}
+            continue
         good = [response for status, response in operation["responses"].items() if status.startswith("2")]
         assert any("schema" in content for response in good for content in response.get("content", {}).values()), told
     names = [operation["operationId"] for _, _, operation in operations]

@@ -4,6 +4,7 @@ requests. Every request goes through the emulated gateway, which checks tokens a
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from hmac import digest
@@ -29,10 +30,10 @@ ROLES = "platform=admin,support=run,support=approve,auditors=read,Shop Owners=ru
 PRINCIPALS = ",".join(f"arn:aws:iam::{ACCOUNT}:{text}" for text in ("role/ops=admin", "role/support-*=run", "user/auditor=read"))
 DOCUMENT = {"id": "ask", "nodes": {"ask": {"type": "approval", "with": {"message": "Ship it?"}}}}
 OPEN = {  # each with what the function answers; 403 is that of a link that was altered
-    "/health": 200, "/docs": 200, "/openapi.json": 200, "/": 307, "/runs/run_x/view": 200, "/resume/abc": 403,
-    "/hooks/nothing": 404,
+    "/health": 200, "/docs": 200, "/openapi.json": 200, "/": 307, "/runs/run_x/view": 307, "/console": 308,
+    "/console/runs/run_x": 200, "/console/settings": 200, "/resume/abc": 403, "/hooks/nothing": 404,
 }  # fmt: skip
-CLOSED = ("/runs", "/runs/run_x", "/runs/run_x/events", "/workflows", "/keys", "//runs")
+CLOSED = ("/runs", "/drafts", "/drafts/ask", "/runs/run_x", "/runs/run_x/events", "/workflows", "/keys", "//runs")
 CLOSED += ("/runs/run_x/view/x", "/docs/x", "/health/x")
 
 
@@ -223,11 +224,17 @@ def test_several_authorization_headers_are_refused(cloud: Cloud, issuer: Issuer)
 def test_what_is_open_is_open_and_nothing_else_is(cloud: Cloud) -> None:
     for path, status in OPEN.items():
         assert asked(cloud, "GET", path).status_code == status, path
-    page = asked(cloud, "GET", "/runs/run_x/view")
-    assert "<title>" in page.text and "script-src 'sha256-" in page.headers["content-security-policy"]
+    assert asked(cloud, "GET", "/runs/run_x/view").headers["location"] == "/console/runs/run_x"
+    page = asked(cloud, "GET", "/console/runs/run_x")
+    policy = page.headers["content-security-policy"]
+    assert "<title>" in page.text and "script-src 'self'" in policy and "wss:" not in policy
+    [script] = re.findall(r'<script[^>]* src="([^"]+)"', page.text)
+    assert asked(cloud, "GET", script).headers["content-type"].startswith("text/javascript")
+    settings = asked(cloud, "GET", "/console/settings").json()
+    assert settings == {"drafts": False, "login": None, "socket": None}
     for path in CLOSED:
         assert refusal(asked(cloud, "GET", path)) == GATEWAY, path
-    for path in ("/runs/run_x/view", "/docs", "/health"):
+    for path in ("/runs/run_x/view", "/console", "/docs", "/health"):
         assert refusal(asked(cloud, "POST", path)) == GATEWAY, path
 
 

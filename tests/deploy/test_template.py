@@ -174,15 +174,18 @@ def test_everything_that_invokes_a_function_invokes_its_alias(template: dict[str
         assert properties(template, layer)["PublishLambdaVersion"] is True
 
 
-def test_without_the_parameter_nothing_of_the_console_is_deployed(template: dict[str, Any]) -> None:
+def test_without_the_parameter_the_console_has_its_pages_and_nothing_of_drafts_is_deployed(template: dict[str, Any]) -> None:
     assert template["Parameters"]["Console"]["Default"] == "no"
-    named = {name for name in template["Resources"] if name.startswith(("Socket", "Console"))}
+    named = {name for name in template["Resources"] if name.startswith("Socket")}
     named |= {"ConnectRoute", "MessageRoute", "DisconnectRoute"}
-    assert len(named) >= 12
+    assert len(named) >= 10
     conditional = {name for name, each in template["Resources"].items() if each.get("Condition") == "WithConsole"}
     assert conditional == named
     of_console = {name for name, output in template["Outputs"].items() if output.get("Condition") == "WithConsole"}
-    assert of_console == {"ConsoleUrl", "SocketUrl"}
+    assert of_console == {"SocketUrl"}
+    for name in ("PageRoute", "ConsoleRoute", "ConsoleFilesRoute"):
+        assert "Condition" not in template["Resources"][name]
+    assert "Condition" not in template["Outputs"]["ConsoleUrl"]
     variables = properties(template, "ApiFunction")["Environment"]["Variables"]
     for name in ("STEPLESS_SOCKET_URL", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"):
         assert variables[name]["If"][0] == "WithConsole" and variables[name]["If"][2] == {"Ref": "AWS::NoValue"}

@@ -298,7 +298,7 @@ def test_conditions_have_the_values_that_cloudformation_gives_them(
 @pytest.mark.skipif(TERRAFORM is None, reason=ABSENT)
 @pytest.mark.parametrize(("given", "complaint"), [
     ({"auth": "jwt"}, "needs JwtIssuer"),
-    ({"auth": "jwt", "with_cognito": "yes"}, "WithCognito yes needs Console yes"),
+    ({"with_cognito": "yes"}, "WithCognito yes needs Auth jwt"),
     ({"auth": "jwt", "console": "yes", "with_cognito": "yes", "jwt_audience": ["a"]}, "leave JwtAudience empty"),
     ({"restored_bucket": "b"}, "RestoredBucket needs RestoredTable"),
     ({"runner_timeout": 300, "queue_visibility": "100"}, "QueueVisibility is shorter"),

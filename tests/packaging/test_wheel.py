@@ -55,7 +55,7 @@ def test_the_wheel_holds_the_package_and_all_that_it_reads(wheel: Path) -> None:
     project = {f"stepless/cli/project/{path.relative_to(ROOT).as_posix()}" for path in deployed}  # for `stepless init`
     project |= {f"stepless/cli/project/deploy/{path.stem}.txt" for path in (ROOT / "infrastructure/deploy").glob("*.py")}
     assert held == {name for name in there if "__pycache__" not in name} | project
-    assert "stepless/py.typed" in held and "stepless/api/view/page.html" in held
+    assert "stepless/py.typed" in held and "stepless/api/console/index.html" in held
 
 
 def test_a_workflow_runs_without_any_extra(bare: Environment) -> None:

@@ -1,11 +1,13 @@
-/** The button that begins a workflow. Its dialog is loaded when it is asked for. */
+/** The button that begins a workflow, where the server has drafts. Its dialog is loaded when it is asked for. */
 import { useState, type ReactElement } from "react";
+import { useDrafts } from "../ui/drafts.ts";
 import { dialog } from "../ui/part.tsx";
 
 const Making = dialog(async () => (await import("./making_dialog.tsx")).default);
 
-export function NewWorkflow({ label = "New workflow" }: { readonly label?: string }): ReactElement {
+export function NewWorkflow({ label = "New workflow" }: { readonly label?: string }): ReactElement | null {
   const [open, setOpen] = useState(false);
+  if (!useDrafts()) return null;
   return (
     <>
       <button className="button first" type="button" onClick={() => { setOpen(true); }}>{label}</button>

@@ -1,4 +1,4 @@
-/** What a person sees whom the server does not know: a button to the issuer, or a field for a key. */
+/** What a person sees whom the server does not know: a button to the issuer, or a field for a key or a token. */
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";
@@ -23,12 +23,12 @@ export function SignIn({ enter, why }: { readonly enter: () => void; readonly wh
   if (error !== null) return <Failed what="Could not load the sign-in page." error={error} again={() => { setError(null); setAttempt(attempt + 1); }} />;
   if (found === null) return null;
   const isRefused = hasToken() && !wasTaken();
-  const what = found.login === null ? "key" : "sign-in";
+  const what = found.login === null ? "key or token" : "sign-in";
   return (
     <main className="gate">
       <Brand size={32} />
       <h1>{isRefused ? `The server rejected this ${what}` : hasToken() ? "Your sign-in has ended" : "Sign in to Stepless"}</h1>
-      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped or was revoked." : sentence(why)}</p> : null}
+      {isRefused ? <p role="alert">{found.login === null ? "It is mistyped, was revoked or has expired." : sentence(why)}</p> : null}
       {found.login === null ? <WithKey enter={enter} /> : <WithIssuer login={found.login} failed={setError} />}
       {hasToken() ? <p className="hint">Unsent edits are kept in this tab, and sent once you have signed in.</p> : null}
     </main>
@@ -56,11 +56,11 @@ function WithKey({ enter }: { readonly enter: () => void }): ReactElement {
   };
   return (
     <form onSubmit={submit}>
-      <p className="quiet">Enter an API key. With <code>stepless dev</code>, open the address that it prints.</p>
+      <p className="quiet">Enter an API key or a token. With <code>stepless dev</code>, open the address that it prints.</p>
       <div>
-        <label className="label" htmlFor="own-key">API key</label>
+        <label className="label" htmlFor="own-key">API key or token</label>
         <input id="own-key" className="field" type="password" value={key} maxLength={MOST} autoFocus autoComplete="off" spellCheck={false} onChange={(event) => { setKey(event.target.value); }} />
-        <p className="hint">The key is kept until this tab is closed.</p>
+        <p className="hint">It is kept until this tab is closed.</p>
       </div>
       <button className="button first" type="submit" disabled={key.trim() === ""}>Sign in</button>
     </form>

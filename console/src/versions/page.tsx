@@ -9,6 +9,7 @@ import { SourcePane } from "../source/part.tsx";
 import { Source } from "../source/source.ts";
 import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar/bar.tsx";
+import { useDrafts } from "../ui/drafts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones, Failed } from "../ui/notices.tsx";
 import { useSmall } from "../ui/theme/switching.ts";
@@ -69,7 +70,8 @@ function useNewest({ workflow, number }: Version): number {
   return newest;
 }
 
-function Drafting({ workflow }: { readonly workflow: string }): ReactElement {
+function Drafting({ workflow }: { readonly workflow: string }): ReactElement | null {
+  const hasDrafts = useDrafts();
   const [fault, setFault] = useState<string | null>(null);
   const open = (): void => {
     requestObject("POST", draftPath(workflow), new Map([["from", "version"]])).then(
@@ -80,6 +82,7 @@ function Drafting({ workflow }: { readonly workflow: string }): ReactElement {
       },
     );
   };
+  if (!hasDrafts) return null;
   return <>{fault === null ? null : <span className="fault" role="alert">{fault}</span>}<button className="button small" type="button" onClick={open}>Open a draft</button></>;
 }
 

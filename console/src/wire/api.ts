@@ -122,7 +122,7 @@ async function send(method: Method, path: string, body: string | undefined, sign
   const text = await answer.text();
   if (!answer.ok) {
     const why = refusal(answer.status, text);
-    if (answer.status === 401) signedOut(why);
+    if (answer.status === 401 && headers.get("authorization") === (bearer()["authorization"] ?? null)) signedOut(why); // not of a former token
     throw why;
   }
   isTaken ||= headers.has("authorization");
@@ -149,7 +149,9 @@ function refusal(status: number, text: string): Refusal {
 }
 
 const BUSY = "The server or its proxy is busy or restarting. Wait a moment, then try again.";
-const MENDS: Readonly<Record<number, string>> = { 429: BUSY, 500: "See the log of the server.", 502: BUSY, 503: BUSY, 504: BUSY };
+// A gateway gives no problem document. Only a proxy can sign the requests of a page.
+const UNSIGNED = "With `Auth: iam`, open this page through a proxy that signs requests.";
+const MENDS: Readonly<Record<number, string>> = { 403: UNSIGNED, 429: BUSY, 500: "See the log of the server.", 502: BUSY, 503: BUSY, 504: BUSY };
 
 /** What to do about an answer that does not say it itself. */
 function mendOf(status: number): string {

@@ -1472,10 +1472,11 @@ export interface SessionsOut {
 }
 
 /**
- * `login` is null where people sign in with an API key, or with the code that `stepless dev` prints; `socket` is null
- * where the rooms of drafts are on this server.
+ * `drafts` says whether workflows can be edited on this server. `login` is null where people sign in with an API key or
+ * a token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server.
  */
 export interface SettingsOut {
+  readonly drafts: boolean;
   readonly login: LoginOut | null;
   readonly socket: string | null;
 }

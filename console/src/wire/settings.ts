@@ -1,4 +1,4 @@
-/** What the server says of itself before anyone has signed in: where its sockets are, and how people sign in. */
+/** What the server says of itself before anyone has signed in: whether it has drafts, where its sockets are, and how people sign in. */
 import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
 import { Refusal, requestObject } from "./api.ts";
 
@@ -13,13 +13,14 @@ export interface Login {
   readonly endSession: string; // empty where the issuer does not offer it
 }
 
-/** `socket` is null where the server has the room of each draft itself, `login` where people have keys or codes. */
+/** `drafts`: whether workflows can be edited here. `socket` is null where the server has the room of each draft itself, `login` where people have keys, tokens or codes. */
 export interface Settings {
+  readonly drafts: boolean;
   readonly socket: string | null;
   readonly login: Login | null;
 }
 
-const NONE: Settings = { socket: null, login: null };
+const NONE: Settings = { drafts: true, socket: null, login: null };
 
 let known: Promise<Settings> | null = null;
 
@@ -35,7 +36,7 @@ export function settings(): Promise<Settings> {
 
 export function settingsRead(answer: JsonObject): Settings {
   const login = answer.get("login");
-  return { socket: textAt(answer, "socket") || null, login: isObject(login) ? loginRead(login) : null };
+  return { drafts: answer.get("drafts") !== false, socket: textAt(answer, "socket") || null, login: isObject(login) ? loginRead(login) : null };
 }
 
 function loginRead(login: JsonObject): Login {

@@ -5,6 +5,7 @@ import { NewWorkflow } from "../pages/making.tsx";
 import { draftPath, ERRORS, follow, go, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar/bar.tsx";
 import { Commands } from "../ui/commands.tsx";
+import { useDrafts } from "../ui/drafts.ts";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf, saysId } from "../wire/names.ts";
@@ -51,10 +52,11 @@ export default function Workflows(): ReactElement {
 }
 
 function Empty(): ReactElement {
+  const hasDrafts = useDrafts();
   return (
     <div className="empty-page">
       <h2>No workflows yet</h2>
-      <p>A workflow is a graph of nodes that starts manually, by a webhook, by a schedule or by an event. Draw the first one here, or publish a file.</p>
+      <p>A workflow is a graph of nodes that starts manually, by a webhook, by a schedule or by an event. {hasDrafts ? "Draw the first one here, or publish a file." : "Publish the first one from a file."}</p>
       <NewWorkflow />
       <Commands of={[["stepless dev", "publishes the files of its folder"], ["stepless publish refund.yaml", "publishes one file to a server"]]} />
     </div>
@@ -63,6 +65,7 @@ function Empty(): ReactElement {
 
 function Whole({ found, view, change, again }: { readonly found: Fleet; readonly view: View; readonly change: (next: Partial<View>) => void; readonly again: () => void }): ReactElement {
   const { order, words } = view;
+  const hasDrafts = useDrafts();
   const shown = useMemo(() => shownOf(found.listed, words, order), [found.listed, words, order]);
   const drafts = useMemo(() => new Map(found.drafts.map((draft) => [draft.workflow, draft])), [found.drafts]);
   const published = useMemo(() => new Set(found.listed.map((one) => one.workflow)), [found.listed]);
@@ -87,7 +90,7 @@ function Whole({ found, view, change, again }: { readonly found: Fleet; readonly
             <tr>
               <th scope="col">Workflow</th><th scope="col" className="fleet-starts">Starts</th><th scope="col" className="number fleet-runs">Runs</th><th scope="col" className="fleet-rate">Failed</th>
               <th scope="col" className="number fleet-p50">p50</th><th scope="col" className="number fleet-p95">p95</th><th scope="col" className="number fleet-cost">Cost</th>
-              <th scope="col" className="fleet-next">Next</th><th scope="col" className="fleet-draft">Draft</th>
+              <th scope="col" className="fleet-next">Next</th>{hasDrafts ? <th scope="col" className="fleet-draft">Draft</th> : null}
             </tr>
           </thead>
           <tbody>
@@ -136,9 +139,14 @@ function Line({ one, draft, span }: { readonly one: Listed; readonly draft: Draf
       <td className="number fleet-p95">{one.p95_ms === null ? "" : <><span className="fleet-word">p95 </span>{lasting(one.p95_ms)}</>}</td>
       <td className="number fleet-cost">{one.usd === null ? "" : dollars(one.usd)}</td>
       <td className="fleet-next">{one.next_at !== null ? <><span className="fleet-word">next </span><When at={one.next_at} /></> : one.paused_schedules > 0 ? <span className="quiet">paused</span> : ""}</td>
-      <td className="fleet-draft">{draft === null ? <OpenDraft workflow={one.workflow} version={one.version} draft={null}>Open a draft</OpenDraft> : <Draft draft={draft} />}</td>
+      <DraftCell one={one} draft={draft} />
     </tr>
   );
+}
+
+function DraftCell({ one, draft }: { readonly one: Listed; readonly draft: DraftHead | null }): ReactElement | null {
+  if (!useDrafts()) return null;
+  return <td className="fleet-draft">{draft === null ? <OpenDraft workflow={one.workflow} version={one.version} draft={null}>Open a draft</OpenDraft> : <Draft draft={draft} />}</td>;
 }
 
 function Draft({ draft }: { readonly draft: DraftHead }): ReactElement {

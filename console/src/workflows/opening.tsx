@@ -1,7 +1,8 @@
-/** Opens a draft of a version. A draft that is open is everybody's: to replace it is asked first, with who opened it and when. */
+/** Opens a draft of a version, where the server has drafts. A draft that is open is everybody's: to replace it is asked first, with who opened it and when. */
 import { useState, type ReactElement } from "react";
 import { draftPath, follow, go, hrefOf } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { useDrafts } from "../ui/drafts.ts";
 import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
@@ -9,10 +10,12 @@ import type { DraftHead } from "./health.ts";
 
 export function OpenDraft({ workflow, version, draft, children }: {
   readonly workflow: string; readonly version: number; readonly draft: DraftHead | null; readonly children: string;
-}): ReactElement {
+}): ReactElement | null {
+  const hasDrafts = useDrafts();
   const [asks, setAsks] = useState(false);
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
+  if (!hasDrafts) return null;
   const path = draftPath(workflow);
   const open = (): void => {
     setBusy(true);

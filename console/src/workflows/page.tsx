@@ -5,12 +5,13 @@ import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, useAddress, workflowPath, WORKFLOWS } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
+import { hasDrafts } from "../ui/drafts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../wire/names.ts";
 import { Bones, Failed, Said } from "../ui/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
-import type { DocumentOut } from "../wire/contract.ts";
+import type { DocumentOut, DraftsOut } from "../wire/contract.ts";
 import { plainOf } from "../wire/plain.ts";
 import { entriesOf, hooksOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";
@@ -31,13 +32,13 @@ interface Found {
 const TABS = [["", "Overview"], ["versions", "Versions"], ["start", "Start"], ["schedules", "Schedules"], ["webhooks", "Webhooks"]] as const;
 
 async function read(id: string, signal: AbortSignal): Promise<Found> {
-  const drafts = requestPlain("GET", "/drafts?limit=1000", undefined, signal) as Promise<{ readonly drafts: readonly DraftHead[] }>;
+  const drafts = hasDrafts().then(async (has) => has ? (await requestPlain("GET", "/drafts?limit=1000", undefined, signal) as DraftsOut).drafts : []);
   const published = requestText(`/workflows/${encodeURIComponent(id)}`, signal).then((made) => plainOf(made) as Published, (error: unknown) => {
     if (error instanceof Refusal && error.code === "unknown_workflow") return error;
     throw error;
   });
   const [open, made] = await Promise.all([drafts, published]);
-  const draft = open.drafts.find((one) => one.workflow === id) ?? null;
+  const draft = open.find((one) => one.workflow === id) ?? null;
   if (!(made instanceof Refusal)) return { published: made, draft };
   if (draft === null) throw made;
   return { published: null, draft };

@@ -1,5 +1,6 @@
 /** The list of workflows, page by page, read again now and then while it is in view. An error keeps what was read before. */
 import { useCallback, useEffect, useState } from "react";
+import { hasDrafts } from "../ui/drafts.ts";
 import { requestPlain } from "../wire/api.ts";
 import { serverNow } from "../wire/clock.ts";
 import type { DraftHead, Listed, Window } from "./health.ts";
@@ -34,7 +35,7 @@ async function page<T>(path: string, name: string, signal: AbortSignal): Promise
 
 /** Reads everything; `say` takes what is there after each page. Returns the number of pages. */
 async function read(span: Window, say: (fleet: Fleet) => void, signal: AbortSignal): Promise<number> {
-  const drafts = page<DraftHead>("/drafts?limit=1000", "drafts", signal);
+  const drafts = hasDrafts().then(async (has) => has ? (await page<DraftHead>("/drafts?limit=1000", "drafts", signal)).items : []);
   const listed: Listed[] = [];
   let cursor: string | null = null;
   let pages = 0;
@@ -44,7 +45,7 @@ async function read(span: Window, say: (fleet: Fleet) => void, signal: AbortSign
     listed.push(...found.items);
     cursor = found.cursor;
     pages += 1;
-    say({ listed: [...listed], drafts: open.items, whole: cursor === null || pages === MOST_PAGES, bounded: cursor !== null, at: serverNow() });
+    say({ listed: [...listed], drafts: open, whole: cursor === null || pages === MOST_PAGES, bounded: cursor !== null, at: serverNow() });
   } while (cursor !== null && pages < MOST_PAGES);
   return pages;
 }

@@ -29,7 +29,7 @@ export function Schedules({ workflow }: { readonly workflow: string }): ReactEle
       {error === null ? null : <Stale error={error} at={at} again={again} />}
       {found.schedules.length === 0 ? (
         <div className="empty-page"><h2>No schedule starts this workflow</h2>
-          <p>Add a node of the kind <code>schedule</code> to a draft, and publish it.</p>
+          <p>Add a node of the kind <code>schedule</code>, and publish the workflow.</p>
           <pre tabIndex={0} aria-label="Example"><code>{"night: {type: schedule, with: {cron: \"15 2 * * *\", timezone: Europe/Berlin}}"}</code></pre></div>
       ) : <ul className="schedules">{found.schedules.map((one) => <Line key={one.node} one={one} path={`${path}/${encodeURIComponent(one.node)}`} again={again} />)}</ul>}
     </section>

@@ -23,7 +23,7 @@ export function Webhooks({ workflow, hooks }: { readonly workflow: string; reado
   if (hooks.length === 0) {
     return (
       <div className="empty-page"><h2>No webhook starts this workflow</h2>
-        <p>Add a node of the kind <code>webhook</code> to a draft, and publish it. Its secret stays in the environment.</p>
+        <p>Add a node of the kind <code>webhook</code>, and publish the workflow. Its secret stays in the environment.</p>
         <pre tabIndex={0} aria-label="Example"><code>{`order: {type: webhook, with: {path: /${workflow}, auth: {hmac: "\${SHOP_SECRET}"}}}`}</code></pre></div>
     );
   }

@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import problems, reference, viewing
+from stepless.api import problems, reference
 from stepless.api.auditing import recorder
 from stepless.api.auth import guard, guard_behind
 from stepless.api.draft_sessions.seats import Seats
@@ -81,23 +81,23 @@ def create_app(
     session_bounds: Bounds | None = None,
     console_files: Mapping[str, bytes] | None = None,
     draft_files: Files | None = None,
-    site: Site | None = LOCAL,
+    site: Site = LOCAL,
 ) -> FastAPI:
     """The HTTP API (docs/run/http.md) of a service.
 
     `api_keys` are the accepted keys, in plain text or as `auth.hashed`. An empty collection refuses every request; None accepts
     every request (a laptop). Keys created by POST /keys are accepted too. With `gateway`, the callers' roles are what it says,
-    and no key is accepted. Hooks, signed links, the page of a run, health and the documentation are open to everyone. `base_url`
-    is the base of links in responses; without it they are relative. With `stream_seconds` None, an event stream stays open until
-    the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite response that
-    waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. With
-    `codes`, / leads to the console. Pages of `cors_origins`, like
-    `https://app.example.com`, may call the API from a browser; by default none may. `development` adds the routes for one process
-    over one file, and the session of a draft; before such a process ends, it calls `app.state.draft_editing.close()`. `codes` are
-    exchanged for a token when the console opens. With `hosts`, requests under other names than these, `localhost` and IP
-    addresses are refused, and those of pages of other origins, but for hooks, signed links and health. `session_bounds` and
-    `console_files`, by path, replace those of this release. `draft_files` is the folder that drafts are saved to; without it none
-    can be. `site` None leaves out the console and the drafts. Raises `ConfigError`.
+    and no key is accepted. Hooks, signed links, the files of the console, health and the documentation are open to everyone.
+    `base_url` is the base of links in responses; without it they are relative. With `stream_seconds` None, an event stream stays
+    open until the run ends, with a heartbeat every `heartbeat_seconds`. With a number, at most 20, every stream is one finite
+    response that waits at most that long for the next event (Lambda). `docs` False leaves out /docs and /. With `codes`, / leads
+    to the console. Pages of `cors_origins`, like `https://app.example.com`, may call the API from a browser; by default none may.
+    `development` adds the routes for one process over one file, and the session of a draft; before such a process ends, it calls
+    `app.state.draft_editing.close()`. `codes` are exchanged for a token when the console opens. With `hosts`, requests under
+    other names than these, `localhost` and IP addresses are refused, and those of pages of other origins, but for hooks, signed
+    links and health. `session_bounds` and `console_files`, by path, replace those of this release. `draft_files` is the folder
+    that drafts are saved to; without it none can be. A `site` without drafts leaves out their routes and their sessions. Raises
+    `ConfigError`.
     """
     if stream_seconds is not None and not 0 <= stream_seconds <= MAX_LONG_POLL_MS / 1000:
         message = f"a stream waits 0 to {MAX_LONG_POLL_MS // 1000} seconds"
@@ -112,11 +112,10 @@ def create_app(
     watch = recorder(log, service.world)
     editing = DraftVerbs(service.world, draft_files)
     bounds = session_bounds or (Bounds() if development else ON_AWS)
-    draft_editing = DraftSessions(editing, bounds, lasting=development, beyond=site.beyond if site is not None else None)
+    draft_editing = DraftSessions(editing, bounds, lasting=development, beyond=site.beyond)
     tickets = Tickets(service.signer, service.world.store, service.world.clock)
     seats = Seats(draft_editing, Standing(kept, api_keys, service.world.clock, fresh_ms=0, sessions=sessions).roles)
-    login = site.login if site is not None else None
-    discovery = Discovery(login, service.world.http, service.world.clock) if login is not None else None
+    discovery = Discovery(site.login, service.world.http, service.world.clock) if site.login is not None else None
 
     def add_routes(app: FastAPI, *, documented: bool) -> None:
         guarded = Routes(app, [Depends(check), Depends(watch)], documented=documented)
@@ -139,7 +138,7 @@ def create_app(
         audit.add_routes(guarded, log)
         caller.add_routes(guarded)
         plain = Routes(app, [Depends(check)], documented=documented)
-        if site is not None:
+        if site.drafts:
             draft_routes.add_routes(guarded, editing, draft_editing)
             draft_texts.add_settling(guarded, editing, draft_editing)
             draft_texts.add_publishing(guarded, editing, draft_editing, log)
@@ -151,28 +150,28 @@ def create_app(
             draft_running.add_routes(guarded, editing, draft_editing, links, log)
             draft_running.add_reading(plain, editing, links)
             importing.add_routes(plain)
-            if codes is not None:  # before the files of the console, which have every other address below it
-                console.add_inviting(guarded, codes)
-            console.add_routes(public, codes, site, discovery, console_files)
             if development or site.beyond is not None:
                 draft_sessions.add_routes(plain, tickets)
+        else:
+            draft_routes.add_absence(plain)
+        if codes is not None:  # before the files of the console, which have every other address below it
+            console.add_inviting(guarded, codes)
+        console.add_routes(public, codes, site, discovery, console_files)
         if development:
             add_development_routes(guarded, service, links)
         kind_routes.add_routes(guarded, service.world.kinds)
-        has_files = console.is_built() if console_files is None else "index.html" in console_files
-        viewing.add_routes(public, has_console=site is not None and has_files)
         hooks.add_routes(public, service, links)
         resume.add_routes(public, service, log)
         health.add_routes(public, service)
         if docs:
-            reference.add_routes(public, links, app.openapi, "/console/" if codes is not None and has_files else "/docs")
+            reference.add_routes(public, links, app.openapi, "/console/" if codes is not None else "/docs")
 
     app = Stepless(add_routes)
     app.router.routes.insert(0, RouteIndex(app.router))
     hooks.serve(app, service, links)
     add_routes(app, documented=False)
     app.state.draft_editing = draft_editing
-    if development:
+    if development and site.drafts:
         draft_sessions.serve(app, tickets, seats)
     problems.install(app, app.routes)
     if hosts is not None:

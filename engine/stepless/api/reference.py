@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from html import escape
 from http import HTTPStatus
 from importlib.resources import files
@@ -18,7 +20,7 @@ from starlette.responses import Response
 
 from stepless.api.auth import wanted_role
 from stepless.api.links import Links
-from stepless.api.viewing import page_headers
+from stepless.api.page import COMMON_HEADERS
 
 Schema = Mapping[str, Any]
 
@@ -36,14 +38,24 @@ def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema], 
     @router.get("/docs", include_in_schema=False)
     def read_documentation() -> Response:
         if not made:
-            style = (files("stepless.api") / "view" / "reference.css").read_text("utf-8")
-            made.append((_page(document(), links.base, style), page_headers(style)))
+            style = (files("stepless.api") / "reference.css").read_text("utf-8")
+            made.append((_page(document(), links.base, style), _headers(style)))
         html, headers = made[0]
         return Response(html, 200, headers, "text/html; charset=utf-8")
 
     @router.get("/", include_in_schema=False)
     def find_documentation() -> Response:
         return Response(None, 307, {"location": f"{links.base}{home}", "cache-control": "no-cache"})
+
+
+def _headers(style: str) -> dict[str, str]:
+    """The headers of the page, which allow only this style."""
+    allowed = f"default-src 'none'; style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
+    return {
+        **COMMON_HEADERS,
+        "content-security-policy": f"{allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "cache-control": "no-cache",
+    }
 
 
 def _page(document: Schema, base: str, style: str) -> str:
@@ -83,7 +95,7 @@ def _beginning(base: str) -> str:
     steps = (
         ("List the published workflows.", f"curl {url}/workflows {_KEY}"),
         ("Start a run of a workflow, and wait for its outcome.", f"{start} -d '{{\"inputs\": {{}}}}'"),
-        ("Watch it: every response has the link <code>view</code>, the page of the run.", f"{url}/runs/RUN/view"),
+        ("Watch it: every response has the link <code>view</code>, which leads to its page.", f"{url}/runs/RUN/view"),
     )  # fmt: skip
     items = "".join(f"<li><p>{what}</p>{_pre(command)}</li>" for what, command in steps)
     return f"""<section id="begin" aria-labelledby="begin-title"><h2 id="begin-title">Begin</h2>

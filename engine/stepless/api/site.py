@@ -1,4 +1,5 @@
-"""What the console needs to know of a deployment: where its sockets are, and how people sign in. Nothing of it is secret."""
+"""Says what the console needs to know of a deployment: whether it has drafts, where its sockets are, and how people sign in.
+Nothing of it is secret."""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ from stepless.runtime.draft_runs import StartedRun
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`socket` is the address of the WebSocket API, empty where the server has the session of each draft itself. `beyond` passes
-    items on to people whose sockets are there."""
+    """`drafts` says whether workflows can be edited here. `socket` is the address of the WebSocket API, empty where the server
+    has the session of each draft itself. `beyond` passes items on to people whose sockets are there."""
 
+    drafts: bool = True
     socket: str = ""
     beyond: Callable[[Draft, LogEntry | StartedRun | None], None] | None = None
     login: Login | None = None

@@ -29,13 +29,13 @@ class Parameters(TypedDict):
     cors_origins: NotRequired[str]
     """Origins whose pages may use the API from a browser, space-separated. Empty: none."""
     console: NotRequired[Literal["yes", "no"]]
-    """Whether the console, the drafts and their WebSocket API are deployed."""
+    """Whether workflows can be edited in the console: the drafts and their WebSocket API are deployed. Its pages of runs, approvals, errors and workflows always are."""
     console_client_id: NotRequired[str]
-    """With Console yes and Auth jwt: the id of the public client with which people sign in at the issuer (authorization code, PKCE)."""
+    """With Auth jwt: the id of the public client with which people sign in to the console at the issuer (authorization code, PKCE). Empty: the console asks for a token."""
     console_scope: NotRequired[str]
     """With ConsoleClientId: the scopes that the console asks for, space-separated. With offline_access or Cognito, a login is renewed as long as the page is open."""
     with_cognito: NotRequired[Literal["yes", "no"]]
-    """With Console yes and Auth jwt: makes an Amazon Cognito user pool in which people sign in. JwtIssuer, JwtAudience and ConsoleClientId stay empty."""
+    """With Auth jwt: makes an Amazon Cognito user pool in which people sign in. JwtIssuer, JwtAudience and ConsoleClientId stay empty."""
     function_modules: NotRequired[str]
     """Python modules that register functions, comma-separated. They are in the layer of your functions."""
     runner_policies: NotRequired[Sequence[str]]

@@ -2,6 +2,7 @@
 import { useEffect, useState, type ReactElement } from "react";
 import { draftPath, follow, hrefOf, runPath, versionPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
+import { useDrafts } from "../../ui/drafts.ts";
 import { counted, lasting, shortId } from "../../ui/words/formats.ts";
 import { nameOf } from "../../wire/names.ts";
 import { Status } from "../../ui/status.tsx";
@@ -109,9 +110,14 @@ function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readon
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
       {ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}
       {head.draft === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "rerun", from: isUnsuccessful(head.status) ? FAILED : "" }); }}>Rerun…</button>
-        : <a className="button small" href={hrefOf(draftPath(head.workflow))} onClick={follow(draftPath(head.workflow))}>Open the draft</a>}
+        : <OfDraft path={draftPath(head.workflow)} />}
       <CopyButton text={`stepless runs show ${id} --url ${location.origin}`} what="as a command">Copy as command</CopyButton>
       <button className="button small" type="button" disabled={said.startsWith("Reading")} onClick={download}>{said === "" ? "Download history" : said}</button>
     </div>
   );
+}
+
+/** The way to the draft of a test run. */
+function OfDraft({ path }: { readonly path: string }): ReactElement | null {
+  return useDrafts() ? <a className="button small" href={hrefOf(path)} onClick={follow(path)}>Open the draft</a> : null;
 }

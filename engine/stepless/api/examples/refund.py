@@ -197,7 +197,6 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "list_nodes": {_JSON: {"nodes": [_NODE], "cursor": None}},
     "list_tags": {_JSON: {"tags": [_TAG], "cursor": None}},
     "replay_events": {_JSON: {"events": [_EVENT], "cursor": 1, "ended": False}, "text/event-stream": _STREAM},
-    "watch_run": {"text/html": _PAGE},
     "cancel_run": {_JSON: _CANCELLING},
     "hold_run": {_JSON: _HOLDING},
     "release_run": {_JSON: _RELEASING},
@@ -234,6 +233,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
             "authorize": "https://login.example.com/authorize", "token": "https://login.example.com/token",
             "end_session": "https://login.example.com/logout",
         },
+        "drafts": True,
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
     "list_kinds": {_JSON: {

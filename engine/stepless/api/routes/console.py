@@ -11,6 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from secrets import token_urlsafe
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -115,9 +116,10 @@ class LoginOut(TypedDict):
 
 
 class SettingsOut(TypedDict):
-    """`login` is null where people sign in with an API key, or with the code that `stepless dev` prints; `socket` is null where
-    the rooms of drafts are on this server."""
+    """`drafts` says whether workflows can be edited on this server. `login` is null where people sign in with an API key or a
+    token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server."""
 
+    drafts: bool
     login: LoginOut | None
     socket: str | None
 
@@ -137,7 +139,17 @@ def add_routes(
         login = await discovery.settings() if discovery is not None else None
         if site.login is not None and login is None:
             raise unreachable(site.login)
-        return reply({"login": login, "socket": site.socket or None})
+        return reply({"drafts": site.drafts, "login": login, "socket": site.socket or None})
+
+    @router.get(
+        "/runs/{run_id}/view", summary="Watch a run", status_code=307, responses=documented(), response_class=RedirectResponse,
+        response_description="Leads to the run in the console", tags=["runs"],
+    )  # fmt: skip
+    def watch_run(run_id: str) -> Response:
+        """Leads to the run in the console, which shows its live graph, timeline, values and events. It asks for an API key, a
+        token or a login if one is needed."""
+        headers = {**COMMON_HEADERS, "cache-control": "no-cache"}
+        return RedirectResponse(f"/console/runs/{quote(run_id, safe='')}", 307, headers)
 
     @router.get("/console", include_in_schema=False)
     def redirect_to_console() -> Response:
@@ -208,22 +220,11 @@ def _session(session: Session, request: Request) -> OneSessionOut:
     }  # fmt: skip
 
 
-def is_built() -> bool:
-    """Whether this installation has the console."""
-    return (_root() / "index.html").is_file()
-
-
-def _root() -> Traversable:
-    return files("stepless.api") / "console"
-
-
 @lru_cache(1)
 def _names() -> dict[str, bytes]:
     """All files of the console, by their path: what a request asks for is looked up here, never on the disk."""
-    if not _root().is_dir():
-        return {}
     found: dict[str, bytes] = {}
-    waiting = [("", _root())]
+    waiting: list[tuple[str, Traversable]] = [("", files("stepless.api") / "console")]
     while waiting:
         prefix, folder = waiting.pop()
         for entry in folder.iterdir():

@@ -15,7 +15,7 @@ from pathlib import Path
 from stepless.api.app import create_app
 from stepless.api.auth import local_user
 from stepless.api.draft_sessions.sessions import DraftSessions
-from stepless.api.routes.console import Codes, is_built
+from stepless.api.routes.console import Codes
 from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder
 from stepless.cli.dev.http import Server
@@ -218,7 +218,7 @@ def _url(host: str, listener: socket.socket) -> str:
 
 
 def _announce(url: str, key: str, codes: Codes, folder: Folder, built: Local, arguments: argparse.Namespace) -> None:
-    code = codes.issue(local_user()) if is_built() else ""
+    code = codes.issue(local_user())
     if arguments.port_file:
         _write_whole(Path(arguments.port_file), url)
     print(
@@ -230,7 +230,7 @@ def _announce(url: str, key: str, codes: Codes, folder: Folder, built: Local, ar
         flush=True,
     )  # fmt: skip
     if arguments.open:
-        webbrowser.open(console_address(url, code) if code else f"{url}/docs")
+        webbrowser.open(console_address(url, code))
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -28,7 +28,7 @@ from stepless.drafts.operations.fixes import Checked, checked
 from stepless.drafts.operations.texts import operation_out
 from stepless.drafts.operations.verbs import DraftVerbs, Shown
 from stepless.drafts.sessions.messages import answer_out, item_out
-from stepless.errors import Conflict, Damaged, InvalidRequest
+from stepless.errors import Conflict, Damaged, InvalidRequest, NotFound
 from stepless.limits import (
     MAX_BEHIND_ITEMS,
     MAX_COUNT,
@@ -44,6 +44,7 @@ from stepless.model.json import JSON
 from stepless.ports import Draft, DraftHead
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
+_METHODS: Final = ["GET", "POST", "PUT", "DELETE"]
 _TAG_CHARACTERS: Final = 12
 _PACKED_BYTES: Final = 4_096  # of a draft that is sent compressed
 _SHOWN: Final = ("version", "hash", "file")  # of a base
@@ -211,6 +212,15 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -
         over = await run_in_threadpool(drafts.discard, workflow_id, person_of(request))
         await sessions.announce(over, None)
         return reply({"workflow": over.workflow_id, "epoch": over.epoch})
+
+
+def add_absence(router: APIRouter) -> None:
+    """What every address of a draft answers on a server that has none."""
+
+    @router.api_route("/drafts", methods=_METHODS, include_in_schema=False)
+    @router.api_route("/drafts/{path:path}", methods=_METHODS, include_in_schema=False)
+    def refuse_draft() -> Response:
+        raise NotFound("this server has no drafts", code="no_drafts", mend="deploy it with `Console: yes`")
 
 
 def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
