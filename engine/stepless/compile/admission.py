@@ -1,9 +1,11 @@
-"""Links the limits of a whole workflow: how often it starts, and how many of its runs work at once."""
+"""Links what a whole workflow says about its starts: the key of its runs, how often it starts, and how many of its runs work at
+once."""
 
 from __future__ import annotations
 
 from stepless.model.declaration.document import ConcurrencyView, DocumentView
 from stepless.model.graph import RateLimit, Slots
+from stepless.model.scope import Expression
 
 
 def rate_limit(document: DocumentView) -> RateLimit | None:
@@ -16,6 +18,15 @@ def rate_limit(document: DocumentView) -> RateLimit | None:
     if limit is None:
         return None
     return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
+
+
+def key_of_runs(document: DocumentView) -> Expression | None:
+    """The expression for the key of a run, None without one."""
+    if document.key is None:
+        return None
+    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have keys
+
+    return of_inputs(document.key)
 
 
 def slots(limit: ConcurrencyView) -> Slots:

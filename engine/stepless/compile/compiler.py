@@ -9,6 +9,7 @@ from stepless.compile.canonical import content_hash, json_findings
 from stepless.compile.checks import arguments as argument_checks
 from stepless.compile.checks import edges as edge_checks
 from stepless.compile.checks import limits as limit_checks
+from stepless.compile.checks import messages as message_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import policies as policy_checks
 from stepless.compile.checks import tools as tool_checks
@@ -50,6 +51,7 @@ BODY_CHECKS: Final = (
     policy_checks.partial_policies,
     policy_checks.disabled_exits,
     node_checks.unwired_exits,
+    message_checks.unknown_messages,
     limit_checks.misplaced_limits,
     limit_checks.heavy_weights,
     edge_checks.unknown_ends,
@@ -120,6 +122,7 @@ def _findings(parsed: Parsed) -> Iterator[Finding]:
         for body in parsed.bodies:
             yield from check(parsed, body)
     yield from limit_checks.workflow_limits(parsed)
+    yield from message_checks.message_declarations(parsed)
     yield from reserved_env(parsed)
     yield from unlisted_targets(parsed)
     yield from reference_findings(parsed)

@@ -19,6 +19,7 @@ from stepless.model.scope import Contract, Expression, Reference, Template
 Known = Callable[[str], bool]
 T = TypeVar("T", Expression, Template, Contract)
 ELSE: Final = "else"
+MESSAGE: Final = "message"  # the name by which `where` of a receiver reads a message
 _LANGUAGE: Final = "See its operators and functions in the reference; text in an expression needs quotes of its own: `'text'`."
 _SCHEMA: Final = "A schema is an object, like `{type: string}`; see json-schema.org for its keywords."
 _NO_TEMPLATE: Final = compile_template({}, lambda name: False)  # shared, like NOTHING: many nodes have only literals in `with`
@@ -104,7 +105,11 @@ class _Compiler:
 
     def _keep_expression(self, name: str, value: JSON) -> None:
         if isinstance(value, str):
+            known = self.known
+            if self.kind.receives:
+                self.known = lambda root: root == MESSAGE or known(root)
             expression = self._expression(f"with.{name}", value)
+            self.known = known
             if expression is not None:
                 self.expressions[name] = expression
         elif self.kind.nature is Nature.CONTAINER:

@@ -9,13 +9,13 @@ from stepless.model.scope import Expression
 _INPUT = "input"
 
 
-def of_inputs(text: str) -> Expression:
+def of_inputs(text: str, whose: str = "a workflow's limit") -> Expression:
     """Compiles an expression over `<input>`. Raises `ExpressionError` for any other reference."""
     expression = compile_expression(text, lambda name: name == _INPUT)
     for reference in expression.references:
         if reference.env or reference.root != _INPUT:
             raise ExpressionError(
                 f"`{reference.text}` cannot be read here", source=text, offset=reference.offset, code="unknown_reference",
-                mend="a workflow's limit reads `<input>`, the inputs of the run",
+                mend=f"{whose} reads `<input>`, the inputs of the run",
             )
     return expression

@@ -8,7 +8,7 @@ from stepless.core.clocks import start_clock
 from stepless.core.events import Event
 from stepless.core.limits.queue import unqueue
 from stepless.core.reading import Merging
-from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
+from stepless.core.state import MESSAGE, Instance, Scope, State, Status, is_bad_leaf, stop_receiving
 from stepless.core.turns import end_turn
 from stepless.core.window import leave_window
 from stepless.model.declaration.policies import OnFailure
@@ -22,6 +22,8 @@ def settled(state: State, instance: Instance, event: Event) -> None:
     instance.since_ms = event.at_ms
     if instance.wait is not None:
         unqueue(state, instance)
+        if instance.wait.reason == MESSAGE:
+            stop_receiving(state, instance)
         instance.wait = None
     instance.answer = None
     state.children.pop(event.instance, None)

@@ -34,12 +34,14 @@ from stepless.core.facts import (
     Logged,
     Noticed,
     Postponed,
+    Received,
     Recovered,
     Stopped,
     Streamed,
     Suspended,
     Tick,
 )
+from stepless.core.messages import take_message
 from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
 from stepless.core.recovery import recovered, stopped
 from stepless.core.set_back import set_back
@@ -297,6 +299,7 @@ _TAKE: Mapping[type, Callable[[Decision, Any], None]] = {
     Answered: answer_pause,
     Expired: _expired,
     ChildChanged: child_changed,
+    Received: take_message,
     Tick: _tick,
     ClockSetBack: set_back,
     CancelRequested: _cancel,

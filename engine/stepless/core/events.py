@@ -17,6 +17,7 @@ class EventType(StrEnum):
     RUN_TIMED_OUT = "run.timed_out"
     RUN_RECOVERED = "run.recovered"
     RUN_CONTINUED = "run.continued"
+    MESSAGE_RECEIVED = "message.received"
     HEARTBEAT = "heartbeat"
     NODE_QUEUED = "node.queued"
     NODE_STARTED = "node.started"
@@ -61,6 +62,7 @@ ROWS: Final[Mapping[EventType, Row]] = {
     EventType.RUN_TIMED_OUT: Row("T", "timed_out", "RunsTimedOut", reported=True, announced=True),
     EventType.RUN_RECOVERED: Row("V", "", "RunsRecovered", reported=True),
     EventType.RUN_CONTINUED: Row("N", reported=True),
+    EventType.MESSAGE_RECEIVED: Row("M", "", "MessagesReceived", announced=True),
     EventType.HEARTBEAT: Row("H"),
     EventType.NODE_QUEUED: Row("q", "queued"),
     EventType.NODE_STARTED: Row("s", "running"),

@@ -111,6 +111,18 @@ class Tick:
     """Time has passed: everything that is due at the decision's instant happens."""
 
 
+class Received(NamedTuple):
+    """A message reached the inbox of the run. `id` names it among the messages of the run; `key` is the key by which its sender
+    addressed the run, None if the sender named the run. `at_ms` is when it was sent."""
+
+    id: str
+    name: str
+    data: JSON
+    key: str | None
+    by: str | None
+    at_ms: int
+
+
 class CancelRequested(NamedTuple):
     by: str | None = None
     reason: str | None = None
@@ -180,6 +192,6 @@ class Noticed(NamedTuple):
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
 Fact = (
-    Begin | AttemptFact | Answered | Expired | ChildChanged | Tick | ClockSetBack | Asked | Recovered | Stopped | Continued
+    Begin | AttemptFact | Answered | Expired | ChildChanged | Received | Tick | ClockSetBack | Asked | Recovered | Stopped | Continued
     | Noticed
 )

@@ -19,10 +19,12 @@ from stepless.core.consequences import settled
 from stepless.core.container_folds import VARIABLE_CONFLICT, enclosing_turn, end_attempt, leave_container, loop_next, loop_started
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
+from stepless.core.mailbox import Mail
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
 from stepless.core.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.state import (
+    MESSAGE,
     SUBRUN,
     Instance,
     RunStatus,
@@ -33,6 +35,7 @@ from stepless.core.state import (
     is_child_at_work,
     is_enclosing,
     scopes,
+    stop_receiving,
 )
 from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
@@ -138,6 +141,11 @@ def _run_continued(state: State, event: Event) -> None:
         state.idle_hops += 1
 
 
+def _message_received(state: State, event: Event) -> None:
+    data = event.data
+    state.mailbox.add(Mail(data["id"], data["name"], data.get("key"), data.get("data"), data.get("by"), data["at"]))
+
+
 # -- nodes ------------------------------------------------------------------------------------------------------------
 
 
@@ -231,15 +239,23 @@ def _waiting(state: State, instance: Instance, event: Event) -> None:
         heappush(state.timers, Timer(due_ms, event.sequence, "wait", event.instance))
     if instance.wait.reason == SUBRUN:
         arm_limit(state, instance)
+    elif instance.wait.reason == MESSAGE:
+        state.receivers.setdefault(str(instance.wait.details["message"]), {})[event.instance] = instance
 
 
 def _resumed(state: State, instance: Instance, event: Event) -> None:
     state.waiting.pop(event.instance, None)
     state.children.pop(event.instance, None)
+    instance.answer = event.data
+    if event.data.get("reason") == MESSAGE:
+        if instance.wait is not None:
+            stop_receiving(state, instance)
+        if "message" in event.data:
+            mail = state.mailbox.take(event.data["name"], event.data["message"])
+            instance.answer = {**event.data, "data": mail.data, "facts": mail.facts}
     instance.wait = None
     instance.last_sequence = event.sequence
     instance.status = Status.RUNNING
-    instance.answer = event.data
     state.agenda.append(instance)
 
 
@@ -341,6 +357,7 @@ _RUN_FOLDS: Mapping[EventType, Callable[[State, Event], None]] = {
     EventType.RUN_STATUS_CHANGED: _run_status,
     EventType.RUN_RECOVERED: fold_recovered,
     EventType.RUN_CONTINUED: _run_continued,
+    EventType.MESSAGE_RECEIVED: _message_received,
     EventType.RUN_COMPLETED: _run_ended(RunStatus.COMPLETED),
     EventType.RUN_FAILED: _run_ended(RunStatus.FAILED),
     EventType.RUN_CANCELLED: _run_ended(RunStatus.CANCELLED),

@@ -17,10 +17,11 @@ from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED
+from stepless.core.messages import output_of
 from stepless.core.notice_times import NOT_NOTIFIED, NOTIFIED
 from stepless.core.settle import attempt_failed, complete, drawn, fail
 from stepless.core.start import begin
-from stepless.core.state import SUBRUN, Instance, State, Status, Timer, is_enclosing
+from stepless.core.state import MESSAGE, SUBRUN, Instance, State, Status, Timer, is_enclosing
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
 from stepless.model.work import passed_through
@@ -118,6 +119,8 @@ def complete_resumed(decision: Decision, instance: Instance) -> None:
         case "human_input":
             at = iso(int(answer.get("decided_at", decision.now_ms)))  # logs of earlier releases lack it
             value = _decided(instance, given if isinstance(given, dict) else {}, handle, answer.get("by"), at)
+        case "message" if handle == SOURCE:
+            value = output_of(answer)
         case "timer":
             value = passed_through(merged_inputs(decision.state, instance))
         case _:
@@ -184,6 +187,8 @@ def _due_wait(decision: Decision, timer: Timer) -> None:
         return
     if instance.wait.resume_at_ms is not None:
         _resume(decision, instance, {"handle": instance.wait.handle})
+    elif instance.wait.reason == MESSAGE:  # messages come through the log alone, so nothing competes with the deadline
+        expire_pause(decision, timer.instance)
     else:
         decision.expiries.append(timer.instance)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from stepless.core.state import Instance, Scope, State, Status
 from stepless.errors import ConfigError, ExpressionError
@@ -17,6 +18,7 @@ from stepless.model.steps import Steps
 _NOTHING: Mapping[str, JSON] = {}
 _NULL = re.compile(r"\bnull\b")
 MISSING = "missing_value"
+_NO_MESSAGE: Final[Any] = object()
 _FIXED = frozenset({"workflow", "loop", "parallel", "run"})  # their fields are checked at publication
 DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a release with other limits may have written it
 
@@ -24,11 +26,13 @@ DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a 
 class Reading(Steps):
     """The values that one instance can read at one instant, and the steps that are left for its evaluation.
 
-    With `turn`, `<loop.…>` reads a turn of the instance itself that has not started yet: `while` is evaluated in it. Without an
+    With `turn`, `<loop.…>` reads a turn of the instance itself that has not started yet: `while` is evaluated in it. With
+    `message`, `<message>` reads the data of a message: `where` is evaluated for it. Without an
     `env`, as when a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls", "run_inputs")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls", "run_inputs",
+                 "message")
 
     def __init__(
         self,
@@ -38,6 +42,7 @@ class Reading(Steps):
         now_ms: int,
         env: Mapping[str, str] | None = None,
         turn: tuple[str, int] | None = None,
+        message: JSON = _NO_MESSAGE,
     ) -> None:
         self.state = state
         self.instance = instance
@@ -45,6 +50,7 @@ class Reading(Steps):
         self.now_ms = now_ms
         self.env = env
         self.turn = turn
+        self.message = message
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
         self.run_inputs: JSON = state.inputs  # with the defaults of an entry that has `inputs`
@@ -80,6 +86,8 @@ class Reading(Steps):
 
     def _has_settled(self, name: str) -> bool:
         """Whether a node that can be read has an output or an error."""
+        if name == "message" and self.message is not _NO_MESSAGE:
+            return True
         scope: Scope | None = self.instance.scope
         while scope is not None:
             position = scope.body.positions.get(name)
@@ -122,7 +130,10 @@ class Reading(Steps):
         return value
 
     def _read_name(self, name: str, path: Path) -> JSON:
-        """Reads an upstream node, in this scope or before an enclosing container, or an enclosing container itself."""
+        """Reads the message that a receiver examines, an upstream node, in this scope or before an enclosing container, or an
+        enclosing container itself."""
+        if name == "message" and self.message is not _NO_MESSAGE:
+            return read_path(self.message, path)
         scope: Scope | None = self.instance.scope
         while scope is not None:
             position = scope.body.positions.get(name)

@@ -11,9 +11,10 @@ from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs, with_defaults
+from stepless.core.messages import give, wanted_by
 from stepless.core.reading import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
-from stepless.core.state import Instance, State, is_in_doubt
+from stepless.core.state import MESSAGE, Instance, State, is_in_doubt
 from stepless.core.takeover import apply_outcome
 from stepless.core.variables import VariableConflict, incoming_cells
 from stepless.errors import ExpressionError, SteplessError
@@ -204,6 +205,8 @@ def _suspend(decision: Decision, instance: Instance, reading: Reading) -> None:
     pause = suspend(reading) if suspend is not None else Outcome()
     if isinstance(pause, Outcome):
         complete(decision, instance, pause)
+    elif pause.reason == MESSAGE and (mail := wanted_by(decision, instance, str(pause.details["message"]))) is not None:
+        give(decision, instance, mail)
     else:
         wait(decision, instance, pause)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from stepless.core.mailbox import Mailbox
 from stepless.core.reused_outcomes import Payload, outcomes_of
 from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
@@ -61,6 +62,7 @@ class Cell(NamedTuple):
 
 OUTSIDE = -1
 SUBRUN = "subrun"  # the reason of a wait for a child run
+MESSAGE = "message"  # the reason of a wait for a message
 Cells = Mapping[str, Cell]
 
 
@@ -232,7 +234,7 @@ class State:
         "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
-        "deaths", "lone_deaths", "exclusive", "doubted",
+        "deaths", "lone_deaths", "exclusive", "doubted", "mailbox", "receivers",
     )  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
@@ -251,6 +253,8 @@ class State:
         self.ready: deque[Instance] = deque()  # queued: decided to run, waiting for a slot
         self.running: dict[str, Instance] = {}  # effectful attempts in progress
         self.waiting: dict[str, Instance] = {}  # for a human, a timer, a callback, a child run
+        self.mailbox = Mailbox()
+        self.receivers: dict[str, dict[str, Instance]] = {}  # those of `waiting` that wait for a message: by its name, in order
         self.backing_off: dict[str, Instance] = {}  # between two attempts
         self.children: dict[str, Instance] = {}  # those of `waiting` whose child run is active
         self.limited: dict[str, dict[str, Instance]] = {}  # queued for a limit: by its cell, in the order of waiting
@@ -379,6 +383,15 @@ def is_child_at_work(wait: Wait) -> bool:
 
 def is_effect(instance: Instance) -> bool:
     return instance.node.kind.nature is Nature.EFFECT and instance.node.enabled
+
+
+def stop_receiving(state: State, instance: Instance) -> None:
+    """Removes an instance that waits for a message from those that wait for its name."""
+    name = str(instance.wait.details["message"]) if instance.wait is not None else ""
+    waiting = state.receivers[name]
+    del waiting[instance.id]
+    if not waiting:
+        del state.receivers[name]
 
 
 def is_enclosing(instance: Instance) -> bool:

@@ -19,6 +19,7 @@ from stepless.model.declaration.policies import (
     JoinRule,
     Merge,
     Moderation,
+    OnConflict,
     OnFailure,
     OnModerationError,
     OnParentFailure,
@@ -250,3 +251,6 @@ class Graph:
     on_failure_notify: tuple[str, ...] | None = None  # None: the deployment's setting applies
     slots: Slots | None = None  # for runs with attempts in progress
     limited: bool = False  # whether any attempt may have to wait for a limit
+    key: Expression | None = None  # of the run, over its inputs
+    on_conflict: OnConflict = OnConflict.JOIN
+    cancel_on: frozenset[str] = frozenset()  # names of messages that cancel the run

@@ -126,7 +126,7 @@ class Outcome:
 class Pause:
     """Why an instance waits and how it may resume.
 
-    `reason` is one of human_input, timer, callback, subrun. `resume_at_ms` (a timer) completes the instance by `handle`.
+    `reason` is one of human_input, timer, callback, subrun, message. `resume_at_ms` (a timer) completes the instance by `handle`.
     `deadline_ms` ends the wait by the exit `timeout` or, if that is not wired, fails the instance. `exits` are the exits that an
     answer may choose. `fields` is the JSON Schema of the answer's properties. People see `details` (message, approvers…).
     """
@@ -222,6 +222,7 @@ class Kind:
     terminal: bool = False  # has no exits at all: respond, end
     container: ContainerSpec | None = None
     calls_runs: bool = False  # its attempts wait for a child run
+    receives: bool = False  # waits for the message that its field `message` names; `where` reads it as `<message>`
     always_fails: bool = False  # it has no output
     is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
     group: Group | None = None

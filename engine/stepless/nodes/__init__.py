@@ -42,6 +42,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "parallel": "parallel",
     "approval": "approval",
     "callback": "callback",
+    "receive": "receive",
     "wait": "wait",
     "transform": "transform",
     "set": "set",

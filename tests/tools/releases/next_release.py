@@ -11,7 +11,7 @@ from pathlib import Path
 
 FORMATS = "core/stored/formats.py"
 CODEC = "core/stored/codec.py"
-DECLARED = "FORMATS: Final = Formats(log=Format(writes=1, reads=1), snapshot=Format(writes=1, reads=1))"
+DECLARED = "FORMATS: Final = Formats(log=Format(writes=1, reads=1), snapshot=Format(writes=1, reads=2))"
 KNOWN = "{_UNMARKED: Words(_CODES, _SHORT)}"
 SECOND = "{_UNMARKED: Words(_CODES, _SHORT), 2: Words({type: code.swapcase() for type, code in _CODES.items()}, _SHORT)}"
 
@@ -20,7 +20,7 @@ def engine(built: Path, folder: Path, *, writes: int) -> Path:
     """A copy of the built layer `built` that reads the formats 1 and 2 and writes one of them."""
     shutil.copytree(built, folder)
     package = folder / "python/stepless"
-    declared = DECLARED.replace("writes=1, reads=1", f"writes={writes}, reads=2")
+    declared = DECLARED.replace("reads=1", "reads=2").replace("writes=1", f"writes={writes}")
     for name, old, new in ((FORMATS, DECLARED, declared), (CODEC, KNOWN, SECOND)):
         file = package / name
         text = file.read_text("utf-8")

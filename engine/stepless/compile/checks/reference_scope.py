@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from stepless.compile.fields import texts_in
+from stepless.compile.fields import MESSAGE, texts_in
 from stepless.compile.order import not_upstream, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed, nearest
@@ -23,6 +23,7 @@ RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _OWN_SETTINGS: Final = "STEPLESS_"
 _TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
 _EVALUATED_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, without secrets
+_RECEIVED: Final = "with.where"  # evaluated for a message
 _SHOWN: Final = ("concurrency.by", "concurrency.weight", "rate.by")
 
 Mention = tuple[ParsedNode, str, Reference]
@@ -52,12 +53,19 @@ def _of_reference(
     parsed: Parsed, mention: Mention, seen: dict[int, list[tuple[ParsedNode, ParsedNode, Mention]]]
 ) -> Iterator[Finding]:
     reference = mention[2]
+    if reference.root == MESSAGE and not reference.env and _examines_messages(mention):
+        return
     if reference.env:
         yield from _env(parsed, mention)
     elif reference.root in _SCOPE_CHECKS:
         yield from _SCOPE_CHECKS[reference.root](parsed, mention)
     else:
         yield from _named(parsed, mention, seen)
+
+
+def _examines_messages(mention: Mention) -> bool:
+    kind = mention[0].kind
+    return kind is not None and kind.receives and mention[1] == _RECEIVED
 
 
 # -- scopes -----------------------------------------------------------------------------------------------------------

@@ -14,15 +14,17 @@ TIME: Final = "time"  # an instant
 RETRY: Final = "retry"  # the next attempt of a failed node
 CHILD: Final = "child"  # a child run
 LIMIT: Final = "limit"  # a slot or an instant of a limit per key
-WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT)
+MESSAGE: Final = "message"
+WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT, MESSAGE)
 
 _FAILED_AT: Final = "failed:"  # before the failed node, in the words of a run that has failed
 
 _BY_REASON: Final[Mapping[str, str]] = {
     "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY, "limit": LIMIT,
+    "message": MESSAGE,
 }  # fmt: skip
 _PHRASES: Final[Mapping[str, str]] = {
-    ANSWER: "for an answer", RETRY: "for a retry", CHILD: "for a child run", LIMIT: "for a limit",
+    ANSWER: "for an answer", RETRY: "for a retry", CHILD: "for a child run", LIMIT: "for a limit", MESSAGE: "for a message",
 }  # fmt: skip
 _ENDED: Final = frozenset(status.value for status in RUN_TERMINAL)
 
@@ -68,7 +70,8 @@ def until_of(state: State) -> int | None:
 
 def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
     """A run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
-    `waiting for a retry`, `waiting for a child run`, `waiting for a limit`. With `busy`, attempts are in progress as well."""
+    `waiting for a retry`, `waiting for a child run`, `waiting for a limit`,
+    `waiting for a message`. With `busy`, attempts are in progress as well."""
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"

@@ -15,7 +15,9 @@ from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
 from stepless.core.reading import DECIDED, Reading
+from stepless.core.mailbox import Mail
 from stepless.core.state import (
+    MESSAGE,
     RUN_TERMINAL,
     SUBRUN,
     Cell,
@@ -31,7 +33,7 @@ from stepless.core.state import (
     is_child_at_work,
     is_effect,
 )
-from stepless.core.stored.formats import FORMATS
+from stepless.core.stored.formats import FORMATS, WITH_MESSAGES
 from stepless.core.turns import NotACollection, collection
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
@@ -52,7 +54,7 @@ def encode_state(state: State) -> bytes:
     views = _Views(state)
     root = _encode_scope(state.root, views)
     document = {
-        "format": FORMATS.snapshot.writes,
+        "format": FORMATS.snapshot.writes if not state.mailbox.known else WITH_MESSAGES,
         "version": state.graph.version,
         "status": state.status,
         "run": {name: getattr(state, name) for name in _PLAIN},
@@ -68,6 +70,8 @@ def encode_state(state: State) -> bytes:
     }
     if state.kept:
         document["kept"] = state.kept
+    if state.mailbox.known:
+        document["mailbox"] = {"unread": list(map(list, state.mailbox)), "known": list(state.mailbox.known)}
     return pack(dump(document))
 
 
@@ -190,9 +194,17 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
         state.get(name).used = used
     for name, cause in document.get("causes", {}).items():
         _correct_cause(state.get(name), cause)
+    if "mailbox" in document:
+        _decode_mailbox(state, document["mailbox"])
     state.sweeps = [state.get(join) for join in document["sweeps"]]
     _restore_queues(state)
     return state
+
+
+def _decode_mailbox(state: State, document: Mapping[str, Any]) -> None:
+    for row in document["unread"]:
+        state.mailbox.add(Mail(*row))
+    state.mailbox.known = dict.fromkeys(document["known"])
 
 
 def _correct_cause(instance: Instance, cause: str) -> None:
@@ -268,6 +280,13 @@ def _restore_queues(state: State) -> None:
     if deadline_ms is not None and not state.ended:
         state.timers.append(Timer(deadline_ms, state.paused_ms, "run", ""))
     heapify(state.timers)
+    _sort_receivers(state)
+
+
+def _sort_receivers(state: State) -> None:
+    """Puts the instances that wait for a message into the order in which they began to wait."""
+    for name, waiting in state.receivers.items():
+        state.receivers[name] = dict(sorted(waiting.items(), key=lambda one: one[1].last_sequence))
 
 
 def _restore_clock(state: State, join: Instance) -> None:
@@ -307,6 +326,8 @@ def _restore_wait(state: State, instance: Instance, wait: Wait) -> None:
         state.children[instance.id] = instance
     if wait.reason == SUBRUN:
         arm_limit(state, instance)
+    if wait.reason == MESSAGE:
+        state.receivers.setdefault(str(wait.details["message"]), {})[instance.id] = instance
     if wait.due_ms is not None:
         kind = "retry" if backing_off else "wait"
         state.timers.append(Timer(wait.due_ms, instance.last_sequence, kind, instance.id))

@@ -16,7 +16,7 @@ Everything else about a field follows from its declaration:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from stepless.limits import DEFAULT_MAX_STEPS, DEFAULT_NODE_TIMEOUT_MS
@@ -27,6 +27,7 @@ from stepless.model.declaration.policies import (
     JoinRule,
     Merge,
     Moderation,
+    OnConflict,
     OnFailure,
     OnModerationError,
     OnParentFailure,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         Text,
         Variables,
         Word,
+        Words,
     )
 
 RESERVED_IDS: Final = ("loop", "parallel", "workflow", "inputs", "input", "run", "env")
@@ -67,6 +69,7 @@ After: TypeAlias = JSON  # a text, a mapping, or a list of these
 Nodes: TypeAlias = Mapping[str, Mapping[str, JSON]]
 Edges: TypeAlias = list[Mapping[str, JSON]]
 Parts: TypeAlias = list[Mapping[str, JSON]]
+Messages: TypeAlias = Mapping[str, Mapping[str, JSON]]
 Concurrency: TypeAlias = "int | ConcurrencyView"
 Weight: TypeAlias = int | str
 Enabled: TypeAlias = "bool | DisabledView"
@@ -320,6 +323,27 @@ class MadeByView(View):
     """The functions that the source awaits and that are part of the document."""
 
 
+class MessageView(View):
+    """A message that runs of the workflow may receive, and the sources from which it comes besides the API."""
+
+    __slots__ = ()
+    data: Schema | None = None
+    """JSON Schema (2020-12) of the data. A message that violates it is refused."""
+    webhook: Params | None = None
+    """An HTTP address that delivers the message, with the fields of the kind `webhook`: `path`, `method`, `auth`."""
+    event: Params | None = None
+    """An EventBridge event pattern. Each event that matches it delivers the message."""
+    where: Formula | None = None
+    """Of a source: an expression. A delivery for which it is false is ignored."""
+    key: Formula | None = None
+    """Of a source: an expression that gives the key of the run that the message is for. It reads `<body>`, `<headers>` and
+    `<query>` of a webhook, or `<event>`."""
+    map: Params | None = None
+    """Of a source: the data of the message. By default the body of the webhook, or the `detail` of the event."""
+    keep_ms: Duration = field(0, "keep", parse_duration_ms)
+    """How long a message waits for a run that has its key. By default it does not wait."""
+
+
 class DocumentView(BodyView):
     """A workflow, published under one id."""
 
@@ -358,6 +382,16 @@ class DocumentView(BodyView):
     allowed."""
     rate_limit: RateLimitView | None = field(None, read=RateLimitView)
     """The former form of `rate`, in which `by` is a path."""
+    key: Formula | None = None
+    """An expression over `<input>`, the run's inputs: the key of the run, a text or a number. At most one live run of the workflow
+    has a key."""
+    on_conflict: OnConflict = field(OnConflict.JOIN, read=OnConflict)
+    """What a start does whose key a live run has: `join` returns that run, `refuse` answers with an error, `replace` cancels it
+    and begins after its end."""
+    messages: Messages = field(NOTHING)
+    """The messages that a run may receive, by name. Nodes of the kind `receive` take them."""
+    cancel_on: Words = field(())
+    """The names of messages that cancel the run."""
     numbered: bool = False
     """Numbers the runs from 1, as a name for people. Each start costs one more write. Numbers are unique, and some may be
     missing."""
@@ -366,3 +400,8 @@ class DocumentView(BodyView):
     applies, and without that, runs are kept for ever. A change applies to runs that end later."""
     made_by: MadeByView | None = field(None, read=MadeByView)
     """The source that the document was compiled from. No part of the content hash."""
+
+    @property
+    def declared_messages(self) -> Iterator[tuple[str, MessageView]]:
+        """The messages with their names."""
+        return ((name, MessageView(raw)) for name, raw in self.messages.items())

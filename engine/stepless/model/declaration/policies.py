@@ -33,6 +33,14 @@ class OnParentFailure(StrEnum):
     SUBSTITUTE = "substitute_default"
 
 
+class OnConflict(StrEnum):
+    """What a start does whose key a live run has."""
+
+    JOIN = "join"
+    REFUSE = "refuse"
+    REPLACE = "replace"
+
+
 class OnFailure(StrEnum):
     """The effect of the document's first bad leaf on the run."""
 

@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from stepless.limits import MAX_SOURCE_PARTS
+from stepless.limits import MAX_MESSAGES, MAX_SOURCE_PARTS
 from stepless.model.declaration import document, field_types, policies
 from stepless.model.declaration.document import MERGE_ALIASES
 from stepless.model.declaration.field_types import NodeId, Word
@@ -110,6 +110,7 @@ _types: dict[str, Any] = {
     ],
     "OnParentFailure": _one_of(policies.OnParentFailure),
     "OnFailure": _one_of(policies.OnFailure),
+    "OnConflict": _one_of(policies.OnConflict),
 }
 """The types of fields by name. The name of a part with a model resolves to that model."""
 
@@ -184,6 +185,8 @@ StartRateDocument: Final = _model("StartRateDocument", document.StartRateView)
 _types["Concurrency"] = Annotated[
     Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
 ]
+MessageDocument: Final = _model("MessageDocument", document.MessageView)
+_types["Messages"] = Annotated[GenericAlias(dict, (NodeId, MessageDocument)), Field(max_length=MAX_MESSAGES)]
 PartSourceDocument: Final = _model("PartSourceDocument", document.PartSourceView)
 _types["Parts"] = Annotated[GenericAlias(list, (PartSourceDocument,)), Field(max_length=MAX_SOURCE_PARTS)]
 MadeByDocument: Final = _model("MadeByDocument", document.MadeByView)

@@ -1,0 +1,63 @@
+"""Checks keys and messages: the key of a workflow, the messages that it declares, and the nodes that take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepless.compile.input_expressions import of_inputs
+from stepless.compile.parsed import Parsed, ParsedBody
+from stepless.compile.suggest import did_you_mean, nearest
+from stepless.errors import AuthorError, ExpressionError
+from stepless.expressions import compile_contract
+from stepless.model.findings import Finding, Severity, remove, use
+
+
+def unknown_messages(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
+    """Nodes that wait for a message which the workflow does not declare."""
+    declared = parsed.document.messages
+    for node in body.order:
+        if node.kind is None or not node.kind.receives:
+            continue
+        name = node.document.with_.get("message")
+        if isinstance(name, str) and name not in declared:
+            mend = did_you_mean(name, declared, what="messages") or f"Declare it: `messages: {{{name}: {{}}}}`."
+            message = f"the workflow declares no message `{name}`"
+            fix = use(nearest(name, declared))
+            yield Finding("unknown_message", f"{node.path}.with.message", message, mend, node.id, fix=fix)
+
+
+def message_declarations(parsed: Parsed) -> Iterator[Finding]:
+    """The key, the schemas, and the messages that cancel a run."""
+    document = parsed.document
+    if document.key is not None:
+        try:
+            of_inputs(document.key, "a workflow's key")
+        except ExpressionError as error:
+            mend = f"{error.mend[:1].upper()}{error.mend[1:]}" if error.mend else "It is an expression over `<input>`."
+            yield Finding(error.code, "key", f"{error.message} (character {error.offset + 1})", mend)
+    elif "on_conflict" in document.given:
+        yield Finding("idle_setting", "on_conflict", "`on_conflict` has no effect: the workflow has no `key`",
+                      "Set `key`, or leave it out.", fix=remove("on_conflict"))
+    for name, view in document.declared_messages:
+        yield from _schema(name, view.data)
+    for place, name in enumerate(document.cancel_on):
+        if name not in document.messages:
+            mend = did_you_mean(name, document.messages, what="messages") or f"Declare it: `messages: {{{name}: {{}}}}`."
+            message = f"the workflow declares no message `{name}`"
+            yield Finding("unknown_message", f"cancel_on.{place}", message, mend, fix=use(nearest(name, document.messages)))
+
+
+def _schema(name: str, schema: object) -> Iterator[Finding]:
+    if not isinstance(schema, dict):
+        return
+    try:
+        compile_contract(schema)
+    except AuthorError as error:
+        where = f"messages.{name}.data" + (f".{error.place}" if error.place else "")
+        yield Finding(error.code, where, f"`data`: {error.message}", error.mend or "A schema is an object, like `{type: object}`.")
+        return
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and "message" in properties:
+        message = "the output of a node that takes this message has a `message` of its own: id, key, sender and time"
+        mend = "Read this field as `<node.data.message>`, or choose another name."
+        yield Finding("reserved_field", f"messages.{name}.data.properties.message", message, mend, severity=Severity.WARNING)

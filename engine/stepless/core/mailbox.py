@@ -1,0 +1,72 @@
+"""Keeps the messages of one run that no node has consumed yet, and recognises a message that arrives again.
+
+A message enters the log once, as `message.received`, whether or not a node waits for it. From then on everything that happens to
+it follows from the log: it is unread until a `node.resumed` names it, and the run's end leaves the rest unread.
+
+Why the ids have a bound. The inbox of a run holds each message under its id, put once and for ever, so a message that is sent
+again is refused there. Only one case is left: a process commits `message.received` and dies before it marks the signal in the
+inbox as taken. The next session of the run then reads the signal again. It reads the oldest signals first and marks what it finds
+received, so such a signal cannot outlive MAX_KNOWN_MESSAGES later messages, and the mailbox may forget older ids. Without this
+bound, a run that receives messages for a year would grow with each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from stepless.limits import MAX_KNOWN_MESSAGES
+from stepless.model.json import JSON
+
+
+class Mail(NamedTuple):
+    """One message. `key` is the key by which the sender addressed the run, None if the run itself was named. `by` names the
+    sender, `at_ms` is when it was sent."""
+
+    id: str
+    name: str
+    key: str | None
+    data: JSON
+    by: str | None
+    at_ms: int
+
+    @property
+    def facts(self) -> Mapping[str, JSON]:
+        """What the node that consumes it puts out about it, as `<node.message>`; `at` in milliseconds since 1970 UTC."""
+        return {"id": self.id, "name": self.name, "key": self.key, "at": self.at_ms, "by": self.by}
+
+
+class Mailbox:
+    """The unread messages by name, each name in the order of arrival. `known` holds the ids that were received last, the oldest
+    first. Only `fold` changes a mailbox."""
+
+    __slots__ = ("known", "unread")
+
+    def __init__(self) -> None:
+        self.unread: dict[str, dict[str, Mail]] = {}
+        self.known: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.unread.values()))
+
+    def __iter__(self) -> Iterator[Mail]:
+        """The unread messages, by name in the order of the first arrival."""
+        return (mail for by_id in self.unread.values() for mail in by_id.values())
+
+    def of(self, name: str) -> list[Mail]:
+        """The unread messages with this name, the oldest first."""
+        return list(self.unread.get(name, {}).values())
+
+    def add(self, mail: Mail) -> None:
+        self.unread.setdefault(mail.name, {})[mail.id] = mail
+        self.known[mail.id] = None
+        if len(self.known) > MAX_KNOWN_MESSAGES:
+            del self.known[next(iter(self.known))]
+
+    def take(self, name: str, id: str) -> Mail:
+        """Removes and returns an unread message. Raises `KeyError` if there is none with this id."""
+        by_id = self.unread[name]
+        mail = by_id.pop(id)
+        if not by_id:
+            del self.unread[name]
+        return mail
