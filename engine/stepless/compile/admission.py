@@ -1,10 +1,10 @@
-"""Links what a whole workflow says about its starts: the key of its runs, how often it starts, and how many of its runs work at
-once."""
+"""Links what a whole workflow says about its starts and messages: the key of its runs, how often it starts, how many of its runs
+work at once, and what they may receive."""
 
 from __future__ import annotations
 
-from stepless.model.declaration.document import ConcurrencyView, DocumentView
-from stepless.model.graph import RateLimit, Slots
+from stepless.model.declaration.document import ConcurrencyView, DocumentView, MessageView
+from stepless.model.graph import Incoming, RateLimit, Slots
 from stepless.model.scope import Expression
 
 
@@ -27,6 +27,13 @@ def key_of_runs(document: DocumentView) -> Expression | None:
     from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have keys
 
     return of_inputs(document.key)
+
+
+def incoming(message: MessageView) -> Incoming:
+    """A declared message."""
+    from stepless.expressions import compile_contract  # imported late: few workflows declare messages
+
+    return Incoming(compile_contract(message.data) if message.data is not None else None, message.keep_ms)
 
 
 def slots(limit: ConcurrencyView) -> Slots:

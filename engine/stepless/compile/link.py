@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stepless.compile.admission import key_of_runs, rate_limit, slots
+from stepless.compile.admission import incoming, key_of_runs, rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
@@ -84,6 +84,7 @@ def link(
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
         slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
+        messages={name: incoming(view) for name, view in document.declared_messages},
         key=key_of_runs(document),
         on_conflict=document.on_conflict,
         cancel_on=frozenset(document.cancel_on),

@@ -84,6 +84,8 @@ def decide(
         if state.ended:
             break
         _TAKE[type(fact)](decision, fact)
+        if type(fact) is Begin and len(facts) > 1:
+            continue  # what arrived before the beginning applies to the first nodes: a cancel, messages
         _advance(decision, steps)
     if not facts:
         _advance(decision, steps)

@@ -192,6 +192,6 @@ class Noticed(NamedTuple):
 AttemptFact = Completed | Failed | Suspended | Logged | Streamed | Postponed
 Asked = CancelRequested | HoldChanged
 Fact = (
-    Begin | AttemptFact | Answered | Expired | ChildChanged | Received | Tick | ClockSetBack | Asked | Recovered | Stopped | Continued
-    | Noticed
+    Begin | AttemptFact | Answered | Expired | ChildChanged | Received | Tick | ClockSetBack | Asked | Recovered | Stopped
+    | Continued | Noticed
 )

@@ -2,7 +2,7 @@
 
 The rule has two halves, one for each order in which a message and its receiver may come:
 
-* A message that arrives is given to the receiver that has waited longest, of those that wait for its name and whose `where` holds.
+* A message that arrives goes to the receiver that has waited longest, of those that wait for its name and whose `where` holds.
 * A receiver that begins takes the oldest unread message of its name for which its `where` holds, and does not wait.
 
 Both read the same two queues in the same order, and both run inside one decision, so no message is given twice and none passes a

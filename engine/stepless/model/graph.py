@@ -8,7 +8,7 @@ losers, which joins' clocks a node starts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -229,6 +229,13 @@ class RateLimit(NamedTuple):
     by: Path | Expression
 
 
+class Incoming(NamedTuple):
+    """A message that runs may receive: what its data must satisfy, and how long it waits for a run."""
+
+    contract: Contract | None = None
+    keep_ms: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """A compiled version, for the entries it was compiled for."""
@@ -251,6 +258,7 @@ class Graph:
     on_failure_notify: tuple[str, ...] | None = None  # None: the deployment's setting applies
     slots: Slots | None = None  # for runs with attempts in progress
     limited: bool = False  # whether any attempt may have to wait for a limit
+    messages: Mapping[str, Incoming] = field(default_factory=dict)
     key: Expression | None = None  # of the run, over its inputs
     on_conflict: OnConflict = OnConflict.JOIN
     cancel_on: frozenset[str] = frozenset()  # names of messages that cancel the run

@@ -49,6 +49,6 @@ def suspend(work: Work) -> Pause:
 
 
 KIND = Kind(
-    "receive", Nature.PAUSE, ReceiveParams, "waits for a message; puts out its data, and `message` with its id, key, sender and time",
+    "receive", Nature.PAUSE, ReceiveParams, "waits for a message; puts out its data, and who sent it when, as `message`",
     exits=exits, parts={"message": Part.LITERAL, "where": Part.EXPRESSION}, suspend=suspend, receives=True,
 )

@@ -60,6 +60,7 @@ _NONE: Final = type(None)
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "entry": (list, _NONE), "tags": (list, _NONE), "non_entries": (list, _NONE), "parent": (dict, _NONE), "rerun": (dict, _NONE),
     "trigger": (dict, _NONE), DRAFT_RUN: (dict, _NONE), "erased": (dict, _NONE), "error": (dict, _NONE), "pauses": (list, _NONE),
+    "unread": (int, _NONE), "key": (str, _NONE), "key_number": (int, _NONE), "after": (str, _NONE), "begins_at": (int, _NONE),
 }  # fmt: skip
 """The types of the values that a header may hold, by the names that the engine reads."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from stepless.errors import Conflict
 from stepless.limits import FRESH_HEAD_BYTES, FRESH_HEAD_MS, FRESH_HEADS, LEASE_MS, NEVER_MS
@@ -21,10 +22,19 @@ NO_NUMBER = 0  # of a version that was made of a draft for one run
 def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
+    """`create_run_once`, without the answer to whether this process was the first."""
+    return create_run_once(world, run_id, version, inputs, facts, numbered=numbered)[0]
+
+
+def create_run_once(
+    world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool,
+    begins_ms: int | None = None,
+) -> tuple[RunHead, bool]:
     """Creates and returns the header of a run of this version; NO_NUMBER for one that is in no list of versions. If another
-    process has created it first, returns that header; raises `Conflict` (run_erased) if it was erased since. The first lease is
-    granted to the process that receives the first hint, which saves a write. `numbered` counts the run, which costs one more
-    write. After a `StoreUnavailable`, the run may exist, or its number may be used up without a run."""
+    process has created it first, returns that header, and False; raises `Conflict` (run_erased) if it was erased since. The first
+    lease is granted to the process that receives the first hint, which saves a write. `numbered` counts the run, which costs one
+    more write. With `begins_ms`, no lease is granted, and the sweep finds the run at that instant. After a `StoreUnavailable`,
+    the run may exist, or its number may be used up without a run."""
     now_ms = world.clock.now_ms()
     meta = dict(facts) if version.number == NO_NUMBER else {**facts, _VERSION: version.number}
     if numbered:
@@ -38,18 +48,21 @@ def create_run(
         updated_ms=now_ms,
         inputs=inputs,
         meta=json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode(),
-        due_ms=now_ms + LEASE_MS,
-        epoch=1,
-        owner=RECEIVER,
-        lease_until_ms=now_ms + LEASE_MS,
+        **_granted(now_ms) if begins_ms is None else {"due_ms": begins_ms},
     )
     if not world.store.create_run(head):
-        return not_erased(world.store.get_run(run_id) or head)
-    if world.near and len(inputs) <= FRESH_HEAD_BYTES:
+        return not_erased(world.store.get_run(run_id) or head), False
+    if begins_ms is None and world.near and len(inputs) <= FRESH_HEAD_BYTES:
         while len(world.fresh) >= FRESH_HEADS:
             world.fresh.pop(next(iter(world.fresh)), None)
         world.fresh[run_id] = head
-    return head
+    return head, True
+
+
+def _granted(now_ms: int) -> dict[str, Any]:
+    """The columns of a header whose first lease is granted."""
+    until_ms = now_ms + LEASE_MS
+    return {"due_ms": until_ms, "epoch": 1, "owner": RECEIVER, "lease_until_ms": until_ms}
 
 
 def head_of(world: World, message: Message, now_ms: int) -> RunHead | None:

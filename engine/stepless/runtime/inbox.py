@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged
+from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged, Received
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
-from stepless.limits import MAX_UNMARKED_SIGNALS
+from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
 from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
 from stepless.model.statuses import ENDED
@@ -29,12 +29,15 @@ class ChildOutcome(NamedTuple):
 
 
 OutcomeOf = Callable[[str], ChildOutcome]
+ValueOf = Callable[[str], Any]
 _MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
 OVER = ENDED | {ERASED}
 RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
 HOLD = "hold"
+MESSAGE = "message"
+BLOB = "blob"  # in the body of a large message: the key of the value that holds its `data` and `start`
 RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that repeats it
 
 
@@ -64,6 +67,16 @@ def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms:
     return _signal(CHILD, identity, {"instance": instance, "run": run_id, "status": status}, now_ms)
 
 
+def message_signal(
+    identity: str, name: str, data: JSON, now_ms: int, *, key: str | None = None, by: str | None = None,
+    start: JSON = None,
+) -> Signal:
+    """A message for the run. `identity` names it among all messages of the run. `start` is None if the message starts no run,
+    `{inputs}` if it does, and `{}` if its data are the inputs."""
+    body = {"name": name, "data": data, "key": key, "by": by, "at": now_ms, **({"start": start} if start is not None else {})}
+    return _signal(MESSAGE, identity, body, now_ms)
+
+
 def rerun_note(number: int, run_id: str, now_ms: int) -> Signal:
     """A note of the number-th rerun. It is stored as taken, so that no session reads it."""
     return _signal(RERUN, str(number), {"run": run_id}, now_ms)._replace(taken=True)
@@ -91,7 +104,7 @@ def check_signal_body(signal: Signal) -> None:
 
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
-    RESUME: ("handle",), CHILD: ("instance", "run", "status"), HOLD: ("held",), RERUN: ("run",)
+    RESUME: ("handle",), CHILD: ("instance", "run", "status"), HOLD: ("held",), RERUN: ("run",), MESSAGE: ("name", "at"),
 }  # what each kind of signal says
 
 
@@ -99,15 +112,21 @@ def _place_of(signal: Signal) -> str:
     return f"inbox.body of {signal.kind}/{signal.identity}"
 
 
-def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
+def fact_of(signal: Signal, outcome_of: OutcomeOf, value_of: ValueOf) -> Fact | None:
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
-    outcome of a child run that has ended."""
+    outcome of a child run that has ended, `value_of` a stored value."""
     body = body_of(signal)
     with decoding(signal.body, _place_of(signal), _MEND):
-        return _fact(signal, body, outcome_of)
+        return _fact(signal, body, outcome_of, value_of)
 
 
-def _fact(signal: Signal, body: Mapping[str, JSON], outcome_of: OutcomeOf) -> Fact | None:
+def whole_body(signal: Signal, value_of: ValueOf) -> Mapping[str, Any]:
+    """What a message says, with its stored value in place. Raises as `fact_of`."""
+    body = body_of(signal)
+    return {**body, **value_of(body[BLOB])} if BLOB in body else body
+
+
+def _fact(signal: Signal, body: Mapping[str, Any], outcome_of: OutcomeOf, value_of: ValueOf) -> Fact | None:
     match signal.kind:
         case "child":
             output, error, cause = outcome_of(body["run"]) if body["status"] in ENDED else ChildOutcome()
@@ -118,6 +137,9 @@ def _fact(signal: Signal, body: Mapping[str, JSON], outcome_of: OutcomeOf) -> Fa
             return Answered(signal.identity, body["handle"], body.get("answer"), body.get("by"), body.get("at"))
         case "cancel":
             return CancelRequested(body.get("by"), body.get("reason"))
+        case "message":
+            said = whole_body(signal, value_of)
+            return Received(signal.identity, said["name"], said["data"], said.get("key"), said.get("by"), said["at"])
         case "hold":
             return HoldChanged(int(signal.identity), body["held"], body.get("by"), body.get("reason"))
     return None
@@ -131,8 +153,8 @@ def holds_first(facts: Iterable[Fact]) -> list[Fact]:
 def is_worth_marking(signals: Sequence[Signal]) -> bool:
     """Whether to mark signals as taken after their events are committed. A mark costs one write per signal. Without it, later
     sessions process the signals again, without effect. Marking pays off for many signals, and for signals of a child run, whose
-    log is read each time."""
-    return len(signals) > MAX_UNMARKED_SIGNALS or any(signal.kind == CHILD for signal in signals)
+    log is read each time. Messages are always marked: `core/mailbox.py` says why."""
+    return len(signals) > MAX_UNMARKED_SIGNALS or any(signal.kind in (CHILD, MESSAGE) for signal in signals)
 
 
 def orphaned_child(state: State, signal: Signal) -> str | None:
@@ -147,8 +169,10 @@ def orphaned_child(state: State, signal: Signal) -> str | None:
 
 
 def is_early(state: State, signal: Signal) -> bool:
-    """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number.
-    Such a signal is kept until then."""
+    """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number,
+    or a message while the mailbox is full. Such a signal is kept until then."""
+    if signal.kind == MESSAGE:
+        return len(state.mailbox) >= MAX_MAILBOX and signal.identity not in state.mailbox.known
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended
@@ -160,6 +184,10 @@ def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signa
     """The early signals, and the others, both in their original order."""
     early: list[Signal] = []
     timely: list[Signal] = []
+    room = MAX_MAILBOX - len(state.mailbox)
     for signal in signals:
-        (early if is_early(state, signal) else timely).append(signal)
+        if signal.kind == MESSAGE:
+            room -= 1
+        late = room < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
+        (early if late or is_early(state, signal) else timely).append(signal)
     return early, timely

@@ -28,7 +28,7 @@ from stepless.model.packing import PACK_BYTES, pack
 from stepless.ports import Batch, Blobs, Store
 
 _TAKEN_OVER = frozenset({"reused", "kept"})  # from another run, where each value passed the limit
-_SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "reused", "kept"})
+_SPILLED = frozenset({"output", "inputs", "response", "variables", "answer", "data", "reused", "kept"})
 
 
 class RunLog:

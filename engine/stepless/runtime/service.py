@@ -20,6 +20,7 @@ from stepless.runtime.verbs import (
     replaying,
     reruns,
     searching,
+    sending,
     starting,
     time_skip,
     values,
@@ -75,6 +76,8 @@ class Service:
     answer_pause = _verb(answering.answer_pause)
     check_decider = _verb(answering.check_decider)
     cancel = _verb(answering.cancel)
+    send = _verb(sending.send)
+    send_to_run = _verb(sending.send_to_run)
     hold = _verb(holds.hold)
     release = _verb(holds.release)
     erase = _verb(erasing.erase)

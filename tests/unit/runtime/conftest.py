@@ -108,6 +108,14 @@ class Machine:
         world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
         return Runner(replace(world, versions=Versions(world.store, world.kinds, self.blobs)))
 
+    def dying_service(self, at: int, after: bool) -> Service:
+        """The verbs in a process of their own that dies at its `at`-th call of the store, the queue or the timers."""
+        faults = Faults()
+        faults.at, faults.after = at, after
+        before = faults.before
+        world = replace(self.world, store=before(self.store), queue=before(self.queue), timers=before(self.timers))
+        return Service(replace(world, versions=Versions(world.store, world.kinds, self.blobs)), self.service.signer)
+
     async def _work(self, call: Call) -> Result:
         assert self.started(call.run_id, call.instance, call.attempt), "work began before its start was committed"
         self.calls[call.instance] += 1

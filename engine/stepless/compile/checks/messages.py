@@ -54,7 +54,8 @@ def _schema(name: str, schema: object) -> Iterator[Finding]:
         compile_contract(schema)
     except AuthorError as error:
         where = f"messages.{name}.data" + (f".{error.place}" if error.place else "")
-        yield Finding(error.code, where, f"`data`: {error.message}", error.mend or "A schema is an object, like `{type: object}`.")
+        mend = error.mend or "A schema is an object, like `{type: object}`."
+        yield Finding(error.code, where, f"`data`: {error.message}", mend)
         return
     properties = schema.get("properties")
     if isinstance(properties, dict) and "message" in properties:

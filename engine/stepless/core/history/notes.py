@@ -11,17 +11,19 @@ from stepless.limits import MAX_NOTED_CHARACTERS, MAX_NOTED_PAUSES
 
 ERROR: Final = "error"
 PAUSES: Final = "pauses"
-NOTES: Final = (ERROR, PAUSES)
+UNREAD: Final = "unread"
+NOTES: Final = (ERROR, PAUSES, UNREAD)
 """The keys of `notes_of`."""
 
 
 def notes_of(state: State) -> Mapping[str, Any]:
-    """`error` of a failed run: {code, message, node?}. `pauses` of a run that waits for answers: the first MAX_NOTED_PAUSES, each
-    {pause, node, reason, message, since, deadline?}, with instants in milliseconds since 1970. A key that has nothing to say is
-    absent; messages are cut at MAX_NOTED_CHARACTERS."""
+    """`error` of a failed run: {code, message, node?}. `unread`: how many messages no node has taken. `pauses` of a run that
+    waits for answers: the first MAX_NOTED_PAUSES, each {pause, node, reason, message, since, deadline?}, with instants in
+    milliseconds since 1970. A key that has nothing to say is absent; messages are cut at MAX_NOTED_CHARACTERS."""
+    unread = {UNREAD: len(state.mailbox)} if state.mailbox.unread else {}
     if state.ended:
         error = state.ending_error or state.root.error
-        return {ERROR: _error(error)} if state.status is RunStatus.FAILED and error else {}
+        return {**unread, **({ERROR: _error(error)} if state.status is RunStatus.FAILED and error else {})}
     found: list[Mapping[str, Any]] = []
     for pause, instance in state.waiting.items():
         wait = instance.wait
@@ -35,7 +37,7 @@ def notes_of(state: State) -> Mapping[str, Any]:
         found.append(noted)
         if len(found) == MAX_NOTED_PAUSES:
             break
-    return {PAUSES: found} if found else {}
+    return {**unread, PAUSES: found} if found else unread
 
 
 def _error(error: Mapping[str, Any]) -> Mapping[str, Any]:

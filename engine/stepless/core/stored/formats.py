@@ -29,6 +29,6 @@ class Formats(NamedTuple):
 FORMATS: Final = Formats(log=Format(writes=1, reads=1), snapshot=Format(writes=1, reads=2))
 FORMER: Final = Formats(log=Format(writes=1, reads=1), snapshot=Format(writes=1, reads=1))  # of the release before this one
 
-# The snapshot of a run that has received messages. It is written already, because the release before cannot serve such a run in any
-# case: its log has `message.received`. That release takes no snapshot of this format, reads the log, and lets the run rest.
+# The snapshot of a run that has received messages. It is written already, because the release before cannot serve such a run in
+# any case: its log has `message.received`. That release takes no snapshot of this format, reads the log, and lets the run rest.
 WITH_MESSAGES: Final = 2

@@ -14,8 +14,8 @@ from stepless.core.causes import note_failure, root_cause
 from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
-from stepless.core.reading import DECIDED, Reading
 from stepless.core.mailbox import Mail
+from stepless.core.reading import DECIDED, Reading
 from stepless.core.state import (
     MESSAGE,
     RUN_TERMINAL,

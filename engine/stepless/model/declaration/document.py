@@ -383,8 +383,8 @@ class DocumentView(BodyView):
     rate_limit: RateLimitView | None = field(None, read=RateLimitView)
     """The former form of `rate`, in which `by` is a path."""
     key: Formula | None = None
-    """An expression over `<input>`, the run's inputs: the key of the run, a text or a number. At most one live run of the workflow
-    has a key."""
+    """An expression over `<input>`, the run's inputs: the key of the run, a text or a number. At most one live run of the
+    workflow has a key."""
     on_conflict: OnConflict = field(OnConflict.JOIN, read=OnConflict)
     """What a start does whose key a live run has: `join` returns that run, `refuse` answers with an error, `replace` cancels it
     and begins after its end."""

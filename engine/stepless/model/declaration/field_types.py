@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from stepless.limits import (
+    MAX_DECLARED_MESSAGES,
     MAX_DURATION_MS,
     MAX_ENV_NAMES,
     MAX_EXPRESSION_CHARACTERS,
@@ -20,7 +21,6 @@ from stepless.limits import (
     MAX_FAILURE_TARGETS,
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
-    MAX_MESSAGES,
     MAX_NODES,
     MAX_RETRY_ATTEMPTS,
     MAX_SLOTS,
@@ -89,6 +89,6 @@ Schema = dict[str, Any]
 Params = dict[str, Any]
 Variables = Annotated[dict[VariableName, JSON], Field(max_length=MAX_VARIABLES)]
 Env = Annotated[list[EnvName], Field(max_length=MAX_ENV_NAMES)]
-Words = Annotated[list[Word], Field(max_length=MAX_MESSAGES)]
+Words = Annotated[list[Word], Field(max_length=MAX_DECLARED_MESSAGES)]
 Lines = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]
 NodeLines = Annotated[dict[NodeId, Lines], Field(max_length=MAX_NODES)]

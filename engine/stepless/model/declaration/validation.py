@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from stepless.limits import MAX_MESSAGES, MAX_SOURCE_PARTS
+from stepless.limits import MAX_DECLARED_MESSAGES, MAX_SOURCE_PARTS
 from stepless.model.declaration import document, field_types, policies
 from stepless.model.declaration.document import MERGE_ALIASES
 from stepless.model.declaration.field_types import NodeId, Word
@@ -186,7 +186,7 @@ _types["Concurrency"] = Annotated[
     Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
 ]
 MessageDocument: Final = _model("MessageDocument", document.MessageView)
-_types["Messages"] = Annotated[GenericAlias(dict, (NodeId, MessageDocument)), Field(max_length=MAX_MESSAGES)]
+_types["Messages"] = Annotated[GenericAlias(dict, (NodeId, MessageDocument)), Field(max_length=MAX_DECLARED_MESSAGES)]
 PartSourceDocument: Final = _model("PartSourceDocument", document.PartSourceView)
 _types["Parts"] = Annotated[GenericAlias(list, (PartSourceDocument,)), Field(max_length=MAX_SOURCE_PARTS)]
 MadeByDocument: Final = _model("MadeByDocument", document.MadeByView)

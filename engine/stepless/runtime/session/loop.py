@@ -48,6 +48,7 @@ from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
 from stepless.runtime.exporting.cursors import NOTHING
 from stepless.runtime.header_notes import meta_of
+from stepless.runtime.messages.keys import KEY
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
@@ -61,6 +62,7 @@ from stepless.runtime.session.invocation_end import InvocationEnd as InvocationE
 from stepless.runtime.session.leaving import Leaving
 from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.parts import limiter_of
+from stepless.runtime.session.receiving import Receiving
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 from stepless.thread_calls import count_thread_calls
@@ -102,6 +104,8 @@ class Session(Controls):
         self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
         self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
         self._calls_children = "workflow" in self._graph.kinds
+        keyed = self._graph.messages or self._graph.key is not None or KEY in self._meta
+        self._receiving = Receiving(world, head) if keyed else None
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = self._returned = False  # whether permits, or the return of lingering code, have come since then
@@ -120,6 +124,8 @@ class Session(Controls):
         facts: list[Fact] = self._first_facts(message)
         self._leaving.exports = self._open_exports()
         former = self._head.owner is not None and not self._granted
+        if self._receiving is not None and self._state.sequence:
+            await self._with_retries(partial(self._receiving.open, self._state, repeats=former))
         if self._calls_children and former:  # the former holder may have died before it cancelled them
             await self._cancel_orphans(self._log.read(whole=False))
         while True:
@@ -147,6 +153,8 @@ class Session(Controls):
             if self._limiter is not None:
                 self._limiter.recall(self._state)
         if self._state.sequence == 0:
+            if self._receiving is not None:
+                self._receiving.begin()
             return first_facts(self._world, self._head, self._meta, self._look(new=True))
         facts: list[Fact] = []
         if is_cut_off(self._state):
@@ -193,13 +201,20 @@ class Session(Controls):
         if limiter is not None:
             self._permitted = await limiter.after(self._state, exhausted=self._exhausted)
         self._exclusivity.look(self, self._state, limiter, over=self._exhausted)
-        won = await self._claim_deadlines(decision) if decision.expiries else []
-        return [*won, *self._signals.no_longer_early(self._state)] if won or self._signals.early else []
+        more = decision.expiries or self._signals.early or self._receiving is not None
+        return await self._known_now(decision) if more else []
+
+    async def _known_now(self, decision: Decision) -> list[Fact]:
+        """The facts that follow from a commit and need no waiting: won deadlines, kept messages, signals that came too early."""
+        facts = await self._claim_deadlines(decision) if decision.expiries else []
+        if self._receiving is not None and await self._with_retries(partial(self._receiving.committed, decision.events)):
+            facts += await self._with_retries(self._look)
+        return [*facts, *self._signals.no_longer_early(self._state)]
 
     @property
     def _may_end_at_once(self) -> bool:
         """Whether nothing has to be done between the last commit and the release of the lease."""
-        alone = self._limiter is None and not self._calls_children and "parent" not in self._meta
+        alone = self._limiter is None and self._receiving is None and not self._calls_children and "parent" not in self._meta
         return alone and self._commits.can_join and self._exports is None and not self._signals.unmarked
 
     @property
@@ -368,6 +383,9 @@ class Session(Controls):
 
     async def _end(self) -> InvocationEnd:
         await self._leaving.announce_end(self._state)
+        if self._receiving is not None and self._receiving.has_key:
+            await self._with_retries(self._renew)  # shows in the header that the run has ended, before the last look
+            await self._with_retries(self._receiving.finish)
         if self._limiter is not None and self._lingering and not await self._keep_slots(self._limiter):
             return await self._leaving.lapse(self._state)
         return await self._leaving.end(self._state, released=self._released)

@@ -20,6 +20,7 @@ from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.loop import Session as Session
+from stepless.runtime.session.receiving import waits_to_begin
 from stepless.runtime.world import World
 
 _GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a lease granted to their receiver
@@ -56,6 +57,8 @@ class Runner:
             return InvocationEnd.BUSY
         head = head_of(world, message, now_ms)
         if head is None or head.status == ERASED or _rests_for_ever(head) or _exports_later(head, now_ms):
+            return InvocationEnd.GONE
+        if head.status == "created" and waits_to_begin(world, head, now_ms):
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)
         if lease is None:

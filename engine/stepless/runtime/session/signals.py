@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
@@ -75,7 +76,7 @@ class Signals:
     def _to_facts(self, state: State, signals: Iterable[Signal]) -> list[Fact]:
         facts: list[Fact] = []
         for signal in signals:
-            fact = inbox.fact_of(signal, self._outcome_of)
+            fact = inbox.fact_of(signal, self._outcome_of, self._value_of)
             if fact is None:
                 continue  # of a newer release, which will take it
             facts.append(fact)
@@ -83,6 +84,12 @@ class Signals:
             if (run := inbox.orphaned_child(state, signal)) is not None:
                 self.orphans.append(run)
         return facts
+
+    def _value_of(self, key: str) -> Any:
+        data = self._world.blobs.get(key)
+        if data is None:
+            raise ValueError(f"the value {key} is missing")
+        return json.loads(data)
 
     def _outcome_of(self, run_id: str) -> inbox.ChildOutcome:
         return children.outcome(self._world, run_id)

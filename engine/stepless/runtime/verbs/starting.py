@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
@@ -12,12 +12,15 @@ from stepless.compile.canonical import json_findings
 from stepless.core.inputs import with_defaults
 from stepless.errors import InvalidRequest, LimitExceeded, StoreUnavailable
 from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
+from stepless.model.declaration.policies import OnConflict
 from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
-from stepless.runtime.header_notes import meta_of
-from stepless.runtime.headers import CLAIM, create_run, not_erased, numbers_of
+from stepless.runtime.header_notes import meta_of, notes_in
+from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_of
 from stepless.runtime.id_suggestions import unknown_workflow
+from stepless.runtime.messages.keys import BEGINS, KEY, Slot, key_of_start, live_run
+from stepless.runtime.messages.starts import NewRun, place, repeated
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import (
     Signature,
@@ -34,13 +37,16 @@ from stepless.runtime.world import World
 @dataclass(frozen=True, slots=True)
 class Started:
     """`version` is the number of the version that the run started with. `number` is the run's own number, if its workflow numbers
-    its runs. `replay` is true if an earlier start with the same key created the run."""
+    its runs. `replay` is true if an earlier start with the same idempotency key created the run. `joined` is true if the start
+    found a live run with its key, which is this run. `key` is the key of the run."""
 
     run_id: str
     workflow_id: str
     version: int
     replay: bool = False
     number: int | None = None
+    joined: bool = False
+    key: str | None = None
 
 
 def start(
@@ -56,21 +62,23 @@ def start(
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
     run_id: str | None = None,
+    begins_ms: int | None = None,
 ) -> Started:
-    """Creates a run of the newest version and sends the message that starts it. `entry` chooses among the workflow's entries.
-    `anywhere` allows any node, and the run records which of them are not entries.
+    """Creates a run of the newest version and sends the message that starts it, or with `begins_ms` at that instant. `entry`
+    chooses among the workflow's entries. `anywhere` allows any node, and the run records which of them are not entries.
 
-    `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent requests.
-    `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is compared
-    instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. A new run
-    gets the id `run_id`, which `new_run_id` has made, so that a caller can follow it from its beginning. Raises
-    `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for an unknown
-    entry, `Conflict` for a key that was used with other inputs or whose run was erased, and `LimitExceeded` for inputs that are
-    too large. Raises `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts
-    later. """
+    A workflow with a `key` has at most one live run of each key; its `on_conflict` says what a further start does, and `run_id`
+    is ignored. `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent
+    requests. `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is
+    compared instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. A
+    new run gets the id `run_id`, which `new_run_id` has made, so that a caller can follow it from its beginning. Raises `Refused`
+    beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for an unknown entry or
+    inputs without a key (key_missing, key_invalid), `Conflict` for an idempotency key that was used with other inputs or whose
+    run was erased, and for a key that a live run has (key_taken), and `LimitExceeded` for inputs that are too large. Raises
+    `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts later. """
     return _announced(world, _accepted(
         world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere, meta=meta,
-        same=same, run_id=run_id,
+        same=same, run_id=run_id, begins_ms=begins_ms,
     ))
 
 
@@ -87,12 +95,13 @@ async def start_shared(
     meta: Mapping[str, JSON] | None = None,
     same: JSON = None,
     run_id: str | None = None,
+    begins_ms: int | None = None,
 ) -> Started:
     """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
     Returns after that transaction, and sends the message then."""
     accept = partial(
         _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
-        meta=meta, same=same, run_id=run_id,
+        meta=meta, same=same, run_id=run_id, begins_ms=begins_ms,
     )
     with world.commits.writer():
         return _announced(world, await world.commits.make(accept))
@@ -101,18 +110,19 @@ async def start_shared(
 @dataclass(frozen=True, slots=True)
 class _Accepted:
     """A start whose run is stored. `newest` is the newest version of the workflow, `created` whether this start created the
-    run, `replay` as in `Started`."""
+    run, `replay` and `joined` as in `Started`."""
 
     head: RunHead
     newest: Version
     created: bool
     replay: bool = False
+    joined: bool = False
 
 
 def _accepted(
     world: World, workflow_id: str, inputs: JSON, *, key: str | None, by_inputs: bool, signature: Signature | None,
     entry: Sequence[str] | None, anywhere: bool, meta: Mapping[str, JSON] | None, same: JSON,
-    run_id: str | None,
+    run_id: str | None, begins_ms: int | None,
 ) -> _Accepted:  # fmt: skip
     """Everything that `start` reads and writes. Sends nothing: other changes may have to become durable with these."""
     version = latest(world, workflow_id)
@@ -126,17 +136,41 @@ def _accepted(
     if signature is not None and (accepted := signed_run(world, signature)) is not None:
         return _replayed(world, accepted, version, data, facts, graph.numbered)
     known = kept_claim(world, claim) if claim is not None else None
+    if claim is not None and not by_inputs:
+        facts |= {CLAIM: claim}  # an erasure finds the claim by it
+
+    def reserve(run_id: str) -> str:
+        existing = run_id
+        if claim is not None:
+            existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known)
+        return existing if signature is None else claim_signature(world, signature, existing)
+
+    new = NewRun(version, graph, data, facts, begins_ms)
+    if graph.key is not None:
+        return _under_key(world, new, inputs, known, reserve)
     if known is None:
         admit(world, graph, inputs)
-    run_id = existing = run_id or new_run_id()
-    if claim is not None:
-        facts |= {} if by_inputs else {CLAIM: claim}  # an erasure finds the claim by it
-        existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known)
-    if signature is not None:
-        existing = claim_signature(world, signature, existing)
+    run_id = run_id or new_run_id()
+    existing = reserve(run_id)
     if existing != run_id:
         return _replayed(world, existing, version, data, facts, graph.numbered)
-    return _Accepted(create_run(world, run_id, version, data, facts, numbered=graph.numbered), version, True)
+    facts |= {BEGINS: begins_ms} if begins_ms is not None else {}
+    head = create_run_once(world, run_id, version, data, facts, numbered=graph.numbered, begins_ms=begins_ms)[0]
+    return _Accepted(head, version, True)
+
+
+def _under_key(
+    world: World, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[[str], str]
+) -> _Accepted:
+    """The run of a start of a workflow whose runs have keys."""
+    slot = Slot(new.graph.workflow_id, key_of_start(world, new.graph, inputs))
+    if known is not None:
+        placed = repeated(world, slot, new, reserve(slot.run_id(max(1, slot.number(world)))))
+        return _Accepted(not_erased(placed.head), new.version, placed.created, replay=True)
+    if new.graph.on_conflict is not OnConflict.JOIN or live_run(world, slot) is None:
+        admit(world, new.graph, inputs)
+    placed = place(world, slot, new, reserve)
+    return _Accepted(not_erased(placed.head), new.version, placed.created, joined=not placed.created)
 
 
 def new_run_id() -> str:
@@ -223,11 +257,18 @@ def _replayed(
 def _announced(world: World, accepted: _Accepted) -> Started:
     """Sends the message of a run that was created, after it is durable."""
     head, run_id = accepted.head, accepted.head.run_id
+    notes = notes_in(head)
     if accepted.created:
         try:
-            world.queue.send(spending.hint(world, run_id, "start"))
+            if (begins_ms := notes.get(BEGINS)) is not None:
+                world.timers.arm(run_id, begins_ms)
+            else:
+                world.queue.send(spending.hint(world, run_id, "start"))
         except StoreUnavailable as error:
             message = f"the run {run_id} exists and will start later"
             raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
     version, number = numbers_of(head)
-    return Started(run_id, head.workflow_id, accepted.newest.number if version is None else version, accepted.replay, number)
+    return Started(
+        run_id, head.workflow_id, accepted.newest.number if version is None else version, accepted.replay, number,
+        accepted.joined, notes.get(KEY),
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Says which run of a workflow has a key (docs/understand/durability.md#keys).
+
+The runs of a key follow one another and are numbered from 1. One claim, the slot, holds the number of the last one and is only
+raised. The id of a run follows from the workflow, the key and the number, so two processes that create run 3 of a key create the
+same run, and the store keeps the first. These two facts replace a transaction over the slot and the header:
+
+* A process that raised the slot and died has left a number without a run. The next start of the key creates that run.
+* At most one run of a key is live, because nobody raises the slot before it has seen the run of the last number ended.
+
+The slot is named by a hash of the key, since a key may be personal data. It goes when the last run of the key is removed, at
+least a day after its end. The numbers then begin again at 1; a start that finds an ended run under a number goes on to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from stepless.errors import Damaged, ExpressionError, InvalidRequest
+from stepless.limits import MAX_KEY_BYTES
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.model.keys import key_of
+from stepless.ports import ERASED, RunHead
+from stepless.runtime.header_notes import notes_in
+from stepless.runtime.inbox import ENDED
+from stepless.runtime.world import World
+
+KEY: Final = "key"  # in the meta of a run: its key, and its number among the runs of the key
+KEY_NUMBER: Final = "key_number"
+AFTER: Final = "after"  # the run that has to end before this one begins
+BEGINS: Final = "begins_at"  # in milliseconds since 1970 UTC: not before
+_MEND: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
+
+
+class Slot(NamedTuple):
+    """The place of a key in its workflow."""
+
+    workflow_id: str
+    key: str
+
+    @property
+    def digest(self) -> str:
+        return sha256(f"{self.workflow_id}\n{self.key}".encode()).hexdigest()
+
+    @property
+    def claim(self) -> str:
+        return f"key:{self.workflow_id}:{self.digest}"
+
+    def run_id(self, number: int) -> str:
+        """The id of a run of the key. Follows from the number alone."""
+        return f"run_{sha256(f'{self.digest} {number}'.encode()).hexdigest()[:20]}"
+
+    def number(self, world: World) -> int:
+        """The number of the last run, 0 if the key was never used. Raises `Damaged`."""
+        return number_in(self.claim, world.store.get_claim(self.claim, world.clock.now_ms()))
+
+    def raise_to(self, world: World, former: int, number: int) -> bool:
+        """Raises the number, if it still is the former one."""
+        held = str(former).encode() if former else None
+        return world.store.replace_claim(self.claim, held, str(number).encode(), world.clock.now_ms())
+
+
+def number_in(claim: str, value: bytes | None) -> int:
+    """The number that a slot holds. Raises `Damaged`."""
+    if value is None:
+        return 0
+    if not value.isdigit():
+        raise Damaged("it is no number", place=f"claim.value of {claim}", mend=_MEND)
+    return int(value)
+
+
+def is_live(head: RunHead) -> bool:
+    return head.status not in ENDED and head.status != ERASED
+
+
+def live_run(world: World, slot: Slot) -> RunHead | None:
+    """The header of the live run of a key, None if there is none."""
+    number = slot.number(world)
+    head = world.store.get_run(slot.run_id(number)) if number else None
+    return head if head is not None and is_live(head) else None
+
+
+def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
+    """The key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
+    from stepless.core.limits.of_inputs import OfInputs  # imported late: few workflows have keys
+
+    assert graph.key is not None
+    try:
+        value = graph.key.evaluate(OfInputs(inputs, world.clock.now_ms()))
+    except ExpressionError as error:
+        raise InvalidRequest(f"the key of the run cannot be evaluated: {error.message}", code="key_invalid", status=422,
+                             place="key", mend="correct the inputs, or the `key` of the workflow") from error
+    if value in (None, ""):
+        message, mend = f"the inputs have no key: `{graph.key.source}` is empty", "add the value that `key` of the workflow reads"
+        raise InvalidRequest(message, code="key_missing", status=422, place="key", mend=mend)
+    return checked_key(value)
+
+
+def checked_key(value: JSON) -> str:
+    """A key as text. Raises `InvalidRequest` (key_invalid)."""
+    key = key_of(value)
+    if key is None:
+        raise InvalidRequest(f"a key is a text or a number with 1 to {MAX_KEY_BYTES} bytes of UTF-8", code="key_invalid",
+                             status=422, place="key", mend="use a short text, such as the number of an order")
+    return key
+
+
+def slot_of(head: RunHead) -> tuple[Slot, int] | None:
+    """The slot of a run with a key, and the number of the run; None for other runs."""
+    notes: Mapping[str, JSON] = notes_in(head)
+    key, number = notes.get(KEY), notes.get(KEY_NUMBER)
+    return (Slot(head.workflow_id, key), number) if isinstance(key, str) and type(number) is int else None

@@ -1,0 +1,103 @@
+"""Starts runs under a key: joins the live run, refuses, or replaces it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from stepless.errors import Conflict, StoreUnavailable
+from stepless.limits import MAX_KEY_TRIES
+from stepless.model.declaration.policies import OnConflict
+from stepless.model.graph import Graph
+from stepless.model.json import JSON
+from stepless.ports import ERASED, RunHead, Version
+from stepless.runtime import inbox
+from stepless.runtime.headers import create_run_once
+from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, KEY_NUMBER, Slot, is_live
+from stepless.runtime.signalling import put_signal
+from stepless.runtime.world import World
+
+
+class Placed(NamedTuple):
+    """The run of a start under a key. `created` says whether this start created it, otherwise it is the live run of the key."""
+
+    head: RunHead
+    created: bool
+
+
+class NewRun(NamedTuple):
+    """What a run is created with. `begins_ms` is when it begins, None for at once."""
+
+    version: Version
+    graph: Graph
+    inputs: bytes
+    facts: Mapping[str, JSON]
+    begins_ms: int | None = None
+
+
+def place(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Placed:
+    """The run of a start under a key, as `on_conflict` of the workflow says. `reserve` records that the start has a run, under
+    its idempotency key for example, and returns the run that has the record: the first one of a repeated start. Raises
+    `Conflict` (key_taken), which names the live run."""
+    rule = new.graph.on_conflict
+    for _ in range(MAX_KEY_TRIES):
+        last = slot.number(world)
+        head = world.store.get_run(slot.run_id(last)) if last else None
+        live = head is not None and is_live(head)
+        if head is not None and live and rule is OnConflict.JOIN:
+            return Placed(head, False)
+        if head is not None and live and rule is OnConflict.REFUSE:
+            message = f"the run {head.run_id} of {slot.workflow_id} has this key"
+            raise Conflict(message, code="key_taken", mend="wait for its end, or cancel it", run_id=head.run_id)
+        number = last if last and head is None else last + 1
+        if number != last and not slot.raise_to(world, last, number):
+            continue  # another start was first: look at its run
+        run_id = reserve(slot.run_id(number))
+        if run_id != slot.run_id(number):
+            return repeated(world, slot, new, run_id)
+        former = head.run_id if head is not None and live else None
+        placed = create(world, slot, number, new, former)
+        if placed.created and former is not None:
+            cancel_former(world, former, run_id)
+        if placed.created or rule is OnConflict.JOIN:
+            return placed
+    raise StoreUnavailable("many starts under this key at once", code="key_busy", mend="try again", run_id=None)
+
+
+def create(world: World, slot: Slot, number: int, new: NewRun, former: str | None = None) -> Placed:
+    """Creates the run of a number of the key, unless another process has created it."""
+    facts = {**new.facts, KEY: slot.key, KEY_NUMBER: number}
+    if former is not None:
+        facts[AFTER] = former
+    begins_ms = new.begins_ms
+    if begins_ms is not None:
+        facts[BEGINS] = begins_ms
+    head, created = create_run_once(
+        world, slot.run_id(number), new.version, new.inputs, facts, numbered=new.graph.numbered, begins_ms=begins_ms
+    )
+    return Placed(head, created)
+
+
+def repeated(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
+    """The run of an earlier start of the same request, created now if that start died before."""
+    head = world.store.get_run(run_id)
+    if head is not None:
+        return Placed(head, False)
+    last = slot.number(world)
+    if slot.run_id(last) != run_id:  # another start has taken the number over: it goes by what it created
+        message = f"the run {run_id} of this request was removed"
+        raise Conflict(message, code="run_erased", mend="use another idempotency key for a new run", run_id=run_id)
+    return create(world, slot, last, new)
+
+
+def cancel_former(world: World, former: str, successor: str) -> None:
+    """Requests the end of a run that another one replaces. May be repeated."""
+    head = world.store.get_run(former)
+    if head is None or head.status == ERASED or not is_live(head):
+        return
+    now_ms = world.clock.now_ms()
+    signal = inbox.cancel_signal(None, f"replaced by {successor}", now_ms)
+    if put_signal(world, former, signal, now_ms):
+        from stepless.runtime.billing import spending  # imported late: few starts replace a run
+
+        world.queue.send(spending.hint(world, former, "signal"))
