@@ -34,6 +34,7 @@ from stepless.api.routes import (
     hooks,
     importing,
     listing,
+    messages,
     resume,
     runs,
     schedules,
@@ -131,6 +132,7 @@ def create_app(
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         approvals.add_routes(guarded, service, links, log)
         answers.add_routes(guarded, service, log)
+        messages.add_routes(guarded, service, links)
         errors.add_routes(guarded, service)
         stats.add_routes(guarded, service)
         versions.add_routes(guarded, service, editing)

@@ -33,6 +33,8 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 ROLES: Final[Mapping[str, Role]] = {
     "start_run": Role.RUN,
     "rerun_run": Role.RUN,
+    "send_message": Role.SEND,
+    "send_to_run": Role.SEND,
     "cancel_run": Role.RUN,
     "hold_run": Role.RUN,
     "release_run": Role.RUN,

@@ -20,6 +20,7 @@ from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.ports import RunHead
 from stepless.runtime.headers import draft_of, number_of
+from stepless.runtime.messages.keys import key_in
 from stepless.runtime.verbs.searching import duration_of, keywords_of
 
 T = TypeVar("T")
@@ -115,7 +116,7 @@ def run_facts(
     """What the header of a run says of it, with what a list and a single run learn from different sources."""
     keywords = list(keywords_of(head))
     return {
-        "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "hash": head.version,
+        "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "key": key_in(head), "hash": head.version,
         "status": status, "waiting": list(waits), "summary": summary, "keywords": keywords, "tags": [*keywords, *tags],
         "draft": draft_out(draft_of(head)), "created_at": str(instant(head.created_ms)),
         "duration_ms": duration_of(head, now_ms), "links": links.run(head.run_id),

@@ -13,6 +13,7 @@ from stepless.limits import (
     MAX_COMMENT_CHARACTERS,
     MAX_CURSOR_CHARACTERS,
     MAX_DURATION_FILTER_MS,
+    MAX_INPUTS_QUERY_CHARACTERS,
     MAX_INSTANCE_CHARACTERS,
     MAX_KEY_NAME_CHARACTERS,
     MAX_KEYWORD_CHARACTERS,
@@ -36,7 +37,7 @@ FormerKeywords = Annotated[Keywords, Field(json_schema_extra={"deprecated": True
 SearchText = Annotated[str, StringConstraints(max_length=MAX_SEARCH_TEXT_CHARACTERS)]
 ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
-Waiting = Literal["held", "answer", "time", "retry", "child", "limit"]
+Waiting = Literal["held", "answer", "time", "retry", "child", "limit", "message"]
 
 
 class Body(BaseModel):
@@ -62,10 +63,13 @@ class WithKeywords(Body):
 
 
 class StartBody(WithKeywords):
-    """`inputs` are the inputs of the run. `entry` names the entry or entries to start at instead of all; a key with the role
+    """`inputs` are the inputs of the run. `delay`, like `5m`, or `at`, an instant like `2026-01-31T12:00:00Z`, says when the run
+    begins; by default at once. `entry` names the entry or entries to start at instead of all; a key with the role
     `admin` may name any node. `keywords`, like `customer:c-17`, are words to search the run by (`tags` is their former name)."""
 
     inputs: Any = Field(default_factory=dict)
+    delay: Annotated[str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS)] | None = None
+    at: Annotated[str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS)] | None = None
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None
 
 
@@ -147,7 +151,7 @@ class KeyBody(Body):
     answer questions; `admin` may do everything."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_NAME_CHARACTERS, strip_whitespace=True)]
-    roles: list[Literal["read", "run", "edit", "approve", "admin"]] = Field(min_length=1, max_length=5)
+    roles: list[Literal["read", "run", "send", "edit", "approve", "admin"]] = Field(min_length=1, max_length=6)
 
 
 class ResumeBody(Body):
@@ -172,6 +176,16 @@ class StartQuery(Query):
 
     idempotent: Literal["inputs"] | None = None
     check: Literal["inputs"] | None = None
+
+
+class SendQuery(Query):
+    """`key` is the key of the runs that the message is for. With `start=true`, a run starts if none has the key, with `inputs` as
+    JSON, or else with the data. `keep`, like `1h`, is how long the message waits for runs that begin to answer to the key."""
+
+    key: Annotated[str, StringConstraints(max_length=MAX_INSTANCE_CHARACTERS)]
+    keep: Annotated[str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS)] | None = None
+    start: bool = False
+    inputs: Annotated[str, StringConstraints(max_length=MAX_INPUTS_QUERY_CHARACTERS)] | None = None
 
 
 class EraseQuery(Query):

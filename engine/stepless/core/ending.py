@@ -13,6 +13,7 @@ from stepless.core.branches import SATISFIED, UNSATISFIED
 from stepless.core.decision import Decision
 from stepless.core.doubt import has_interrupted
 from stepless.core.events import EventType
+from stepless.core.mailbox import UNREAD
 from stepless.core.state import Instance, RunStatus, Scope, State, Status, is_effect
 from stepless.core.variables import outgoing_cells
 from stepless.limits import SUMMARY_EVENTS
@@ -154,6 +155,8 @@ def _end_run(decision: Decision) -> None:
 def _summary(state: State) -> dict[str, JSON]:
     """A summary of a long run, so that readers need not fold its log."""
     facts: dict[str, JSON] = {"steps": state.steps, "usage": dict(state.usage or {}), "variables": variables(state)}
+    if state.mailbox.unread:
+        facts[UNREAD] = [dict(mail.facts) for mail in state.mailbox]
     return facts | ({"output": outputs(state)} if state.response is None else {"response": dict(state.response)})
 
 

@@ -13,10 +13,12 @@ bound, a run that receives messages for a year would grow with each of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stepless.limits import MAX_KNOWN_MESSAGES
 from stepless.model.json import JSON
+
+UNREAD: Final = "unread"  # in the summary that ends a long log: the facts of the unread messages
 
 
 class Mail(NamedTuple):
@@ -34,6 +36,11 @@ class Mail(NamedTuple):
     def facts(self) -> Mapping[str, JSON]:
         """What the node that consumes it puts out about it, as `<node.message>`; `at` in milliseconds since 1970 UTC."""
         return {"id": self.id, "name": self.name, "key": self.key, "at": self.at_ms, "by": self.by}
+
+
+def mail_in(summary: Mapping[str, Any]) -> list[Mail]:
+    """The unread messages of an ended run, without their data, from the summary that ends a long log."""
+    return [Mail(row["id"], row["name"], row["key"], None, row["by"], row["at"]) for row in summary.get(UNREAD, ())]
 
 
 class Mailbox:

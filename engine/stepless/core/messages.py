@@ -29,8 +29,6 @@ from stepless.errors import ExpressionError, SteplessError
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
 
-WHERE = "where"
-
 
 def take_message(decision: Decision, fact: Received) -> None:
     """Takes a message into the log, once, and gives it to a node that waits for it, or cancels the run if the document says so.
@@ -68,7 +66,7 @@ def wanted_by(decision: Decision, instance: Instance, name: str) -> Mail | None:
 
 def is_wanted(decision: Decision, instance: Instance, mail: Mail) -> bool:
     """Whether the `where` of a receiver holds for a message. Raises `SteplessError` if it cannot be evaluated."""
-    where = instance.node.config.expressions.get(WHERE)
+    where = instance.node.config.expressions.get("where")
     if where is None:
         return True
     state = decision.state

@@ -78,6 +78,7 @@ class Service:
     cancel = _verb(answering.cancel)
     send = _verb(sending.send)
     send_to_run = _verb(sending.send_to_run)
+    runs_of_key = _verb(sending.runs_of_key)
     hold = _verb(holds.hold)
     release = _verb(holds.release)
     erase = _verb(erasing.erase)

@@ -17,7 +17,7 @@ from stepless.core.decide import decide
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.ending import outputs
 from stepless.core.events import Event, EventType
-from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Tick
+from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Received, Tick
 from stepless.core.fold import fold
 from stepless.core.history.tags import Tag
 from stepless.core.history.trace import NodeRecord, Trace, envelope
@@ -81,28 +81,60 @@ def simulate(
     `script` maps a node id or instance id to the outcome that replaces its work: `{"ok": {ms, value, handle, set}}`,
     `{"fail": {ms, cause, code, retry_after_ms}}`, `{"human": {resume_at, handle, expires_at}}`, `{"wait": {resume_at}}`, or a
     list of them, one per attempt. Without a script, pure and waiting kinds do their real work, and every other node returns
-    its own id after 1 ms. `signals` are `{"at", "cancel": true}` or `{"at", "resume": instance, "handle", "answer"}`. Times are
-    virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is otherwise 1. `env` has the values of
-    `${NAME}`. `reload` discards the run after every decision and loads it again, from its log or from a snapshot, as another
-    process would; the outcome must not change.
+    its own id after 1 ms. `signals` are `{"at", "cancel": true}`, `{"at", "resume": instance, "handle", "answer"}` or
+    `{"at", "message": name, "data", "id", "key", "by"}`; an entry `messages` of the script, a list of `{"at", "name", "data"}`,
+    sends messages, too. Times are virtual milliseconds from 0 (1970-01-01T00:00:00Z). `seed` draws retry jitter, which is
+    otherwise 1. `env` has the values of `${NAME}`. `reload` discards the run after every decision and loads it again, from its
+    log or from a snapshot, as another process would; the outcome must not change.
 
     Raises `DocumentRefused` with every finding, `InvalidRequest` for a script or signal that cannot be read.
     """
     entries = [entry] if isinstance(entry, str) else entry
+    script, sent = _without_messages(script or {}, document)
     plan = Script(script)
     graph = scripted(compile_document(document, KINDS, entries=entries), plan)
     world = _World(graph, plan, Random(seed) if seed is not None else None, env or {}, reload)
-    for signal in [*signals, *([{"at": cancel_at, "cancel": True}] if cancel_at is not None else [])]:
-        world.schedule(*_signal(signal))
+    cancelled = [{"at": cancel_at, "cancel": True}] if cancel_at is not None else []
+    for number, signal in enumerate([*signals, *sent, *cancelled], 1):
+        world.schedule(*_signal(signal, graph, number))
     return world.run({} if inputs is None else inputs)
 
 
-def _signal(signal: Mapping[str, Any]) -> tuple[int, int, Fact]:
-    if "at" not in signal or not (signal.get("cancel") or signal.get("resume")):
+_MESSAGES = "messages"
+
+
+def _without_messages(
+    script: Mapping[str, Any], document: Mapping[str, JSON]
+) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
+    """The script without its messages, and these as signals. A node that is named `messages` keeps its entry."""
+    sent, nodes = script.get(_MESSAGES), document.get("nodes")
+    if not isinstance(sent, list) or (isinstance(nodes, Mapping) and _MESSAGES in nodes):
+        return script, ()
+    signals = [{**message, "message": message.get("name")} for message in sent]
+    return {name: entry for name, entry in script.items() if name != _MESSAGES}, signals
+
+
+def _signal(signal: Mapping[str, Any], graph: Graph, number: int) -> tuple[int, int, Fact]:
+    if "at" not in signal or not (signal.get("cancel") or signal.get("resume") or signal.get("message")):
         raise InvalidRequest(f"not a signal: {signal}", code="invalid_signal", mend="see the docstring of `simulate`")
+    if signal.get("message"):
+        return signal["at"], _SIGNAL, _message(signal, graph, number)
     if signal.get("cancel"):
         return signal["at"], _SIGNAL, CancelRequested()
     return signal["at"], _SIGNAL, Answered(signal["resume"], signal.get("handle") or "", signal.get("answer"))
+
+
+def _message(signal: Mapping[str, Any], graph: Graph, number: int) -> Received:
+    """A message, refused as a run would refuse it."""
+    name, data = str(signal["message"]), signal.get("data")
+    declared = graph.messages.get(name)
+    if declared is None:
+        known = ", ".join(graph.messages) or "none"
+        raise InvalidRequest(f"the workflow declares no message `{name}`", code="unknown_message", mend=f"it declares {known}")
+    violations = declared.contract.violations(data) if declared.contract is not None else ()
+    if violations:
+        raise InvalidRequest(f"the data does not fit the message `{name}`: {violations[0]}", code="message_invalid", place="data")
+    return Received(signal.get("id") or f"message-{number}", name, data, signal.get("key"), signal.get("by"), signal["at"])
 
 
 class _World:

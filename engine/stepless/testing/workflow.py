@@ -75,6 +75,14 @@ class WorkflowTest:
         self._signals.append({"at": _ms(at), "resume": pause, "handle": exit, "answer": given})
         return self
 
+    def send(
+        self, message: str, data: JSON = None, *, at: Time = 0, id: str | None = None, by: str | None = None
+    ) -> WorkflowTest:
+        """Sends a message to the run. A message that arrives before a node waits for it stays in the mailbox of the run. A
+        repeated `id` counts once."""
+        self._signals.append({"at": _ms(at), "message": message, "data": data, "id": id, "by": by})
+        return self
+
     def cancel(self, *, at: Time) -> WorkflowTest:
         """Cancels the run."""
         self._signals.append({"at": _ms(at), "cancel": True})

@@ -59,6 +59,7 @@ FORK: Final = {"id": "w", "variables": {"v": 0}, "nodes": {"a": CALL, "b": CALL,
 MERGED: Final = {"id": "w", "variables": {"v": 0}, "nodes": {"a": CALL, "b": CALL, "x": {**JOIN, "join": {}}}}
 LINE: Final = {"id": "w", "nodes": {"a": CALL, "y": {"type": "join"}, "z": {"type": "join"}}}
 BODY: Final = {"nodes": {"i": {"type": "join"}}}
+RECEIVES: Final = {"id": "w", "messages": {"m": {}, "n": {}}, "nodes": {"a": CALL}}
 OTHER_BODY: Final = {"nodes": {"i": {"type": "end"}}}
 IN_LOOP: Final = {"id": "w", "nodes": {"l": {"type": "loop", "with": {"times": 2}}}}
 WRITES: Final = {"a": {"ok": {"ms": 1, "set": {"v": 1}}}, "b": {"ok": {"ms": 50, "set": {"v": 2}}}}
@@ -89,6 +90,8 @@ PARTS: Final[Mapping[str, Part]] = {
     "approval.with": _alone("approval", message="m"),
     "aws.with": _alone("aws", service="s3", action="ListBuckets"),
     "callback.with": _alone("callback"),
+    "receive.with": Part({**RECEIVES, "nodes": {"k": {"type": "receive"}}}, ("nodes", "k", "with"), {"message": "m"}),
+    "MessageDocument": Part(RECEIVES, ("messages", "m")),
     "code.with": _alone("code", code="def main(args): return 1"),
     "condition.with": _alone("condition", cases={"yes": "1 < 2"}),
     "end.with": _alone("end"),
@@ -138,7 +141,9 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "retention": Example("90d"),
         "concurrency": [Example(2), Example({"max": 2})], "rate": Example({"max": 1, "per": "1m"}),
         "on_failure_notify": [Example("mailto:a@b.example"), Example(["mailto:a@b.example", "slack:${KEY}"], {"env": ["KEY"]})],
-        "rate_limit": Example({"max": 1, "per": "1m"}),
+        "rate_limit": Example({"max": 1, "per": "1m"}), "key": Example("<input.id>"),
+        "on_conflict": Example("refuse", {"key": "<input.id>"}), "messages": Example({"m": {}}),
+        "cancel_on": Example(["m"], {"messages": {"m": {}}}),
     },
     "NodeDocument": {
         "type": Example("end"), "label": Example("L"), "after": [Example(["a"]), Example("a"), Example({"from": "a"})],
@@ -202,6 +207,10 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "message": Example("n"), "fields": Example({"n": {"type": "integer"}}), "notify": Example("mailto:ada@example.com"),
         "timeout": Example("1h"),
     },
+    "receive.with": {
+        "message": Example("n"), "where": Example("<message.n> > 1"), "key": Example("a"), "timeout": Example("1h"),
+    },
+    "MessageDocument": {"data": Example({"type": "object"}), "keep": Example("1h")},
     "code.with": {"code": Example("def main(args): return 2"), "args": Example({"n": 1}), "memory_mb": Example(512)},
     "condition.with": {"cases": Example({"no": "else"})},
     "end.with": {"halt": Example(True), "break": Example(True)},

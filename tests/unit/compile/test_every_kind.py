@@ -28,7 +28,7 @@ LEAST: Final[Mapping[str, Mapping[str, Any]]] = {
     "function": {"call": "f.g"}, "http": {"url": "https://example.com"}, "lambda": {"function": "f"}, "llm": {"prompt": "p"},
     "loop": {"times": 1, "body": BODY}, "parallel": {"branches": 1, "body": BODY}, "router": {"routes": {"r": "one"}},
     "schedule": {"rate": "1h"}, "set": {"variables": {"v": 1}}, "transform": {"value": 1}, "wait": {"for": "50ms"},
-    "webhook": {"path": "/a", "auth": "none"}, "workflow": {"workflow": "other"},
+    "webhook": {"path": "/a", "auth": "none"}, "workflow": {"workflow": "other"}, "receive": {"message": "m"},
 }  # fmt: skip
 ANSWERS: Final = {"approval": "approved", "callback": "source"}
 PLACED: Final = ("type", "with", "after")  # `with` is up to each kind (test_every_field)
@@ -48,12 +48,17 @@ class Scene:
         after = {} if self.kind.nature is Nature.ENTRY else {"after": ["a", "b"]}
         k = {"type": self.kind.name, **({"with": with_} if with_ else {}), **after, **beside, field: value}
         nodes = {"k": {name: given for name, given in k.items() if given is not None}}
-        return {"id": "w", "variables": {"v": 0}, "nodes": {"a": CALL, "b": CALL, **nodes} if after else nodes}
+        nodes = {"a": CALL, "b": CALL, **nodes} if after else nodes
+        return {"id": "w", "variables": {"v": 0}, "messages": {"m": {}}, "nodes": nodes}
 
     def course(self, document: dict[str, Any], work: Any, a: Any = ENDED) -> Any:
         script = {"a": a, "b": {"ok": {"ms": 10}}, **({self.inner: work} if self.scripted else {})}
         handle = ANSWERS.get(self.kind.name)
-        signals = [{"at": 200, "resume": "k", "handle": handle, "answer": {}}] if handle is not None else []
+        signals: list[dict[str, Any]] = []
+        if handle is not None:
+            signals = [{"at": 200, "resume": "k", "handle": handle, "answer": {}}]
+        elif self.kind.receives:
+            signals = [{"at": 200, "message": "m", "data": {}}]
         known = {name: entry for name, entry in script.items() if name == self.inner or name in document["nodes"]}
         run = simulate(document, script=known, signals=signals)
         k = run.nodes.get("k")

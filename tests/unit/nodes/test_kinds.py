@@ -17,10 +17,11 @@ LEAST = {
     "loop": {"times": 1, "body": {}}, "parallel": {"branches": 1, "body": {}}, "wait": {"for": "1s"},
     "approval": {"message": "Go on?"}, "code": {"code": "def main(args): return 1"}, "workflow": {"workflow": "other"},
     "lambda": {"function": "f"}, "aws": {"service": "sqs", "action": "ListQueues"}, "fail": {"code": "no"},
+    "receive": {"message": "m"},
 }
 EXITS = {
     "condition": ("yes", "no"), "router": ("a",), "approval": ("approved", "rejected", "timeout"),
-    "callback": ("source", "timeout"), "respond": (), "end": (), "fail": (),
+    "callback": ("source", "timeout"), "receive": ("source", "timeout"), "respond": (), "end": (), "fail": (),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

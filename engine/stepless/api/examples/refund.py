@@ -64,13 +64,13 @@ _VERSION: Final[VersionOut] = {
 _PUBLISHED: Final[PublishedOut] = {**_VERSION, "warnings": []}
 _READ: Final[DocumentOut] = {**_VERSION, "document": _DOCUMENT}
 _STARTED: Final[StartedOut] = {
-    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "replay": False, "outcome": None, "pauses": [],
-    "links": _LINKS.run(_RUN),
+    "run_id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "key": None, "replay": False, "joined": False,
+    "outcome": None, "pauses": [], "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _FACTS: Final[RunFacts] = {
-    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "hash": _HASH, "status": "paused", "waiting": ["answer"],
-    "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "draft": None,
+    "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "key": None, "hash": _HASH, "status": "paused",
+    "waiting": ["answer"], "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "draft": None,
     "created_at": _BEGUN, "duration_ms": 61_204, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _ALL_SHOWN: Final[LeftOut] = {}
@@ -88,7 +88,7 @@ _INSPECTED: Final[RunOut] = {
     **_FACTS, **_ALL_SHOWN, "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "duration_ms": 720_000,
     "inputs": _INPUTS, "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0,
     "non_entries": [], "parent": None, "rerun": None, "steps": 2,
-    "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE],
+    "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE], "unread": [],
     "started_at": _BEGUN, "ended_at": None, "expires_at": None,
 }  # fmt: skip
 _NODE: Final[NodeOut] = {

@@ -13,7 +13,7 @@ class CallerOut(TypedDict):
     """`caller` is the name in the audit log and in drafts. `ends_at`: when the token or session ends."""
 
     caller: str
-    roles: list[Literal["read", "run", "edit", "approve", "admin"]]
+    roles: list[Literal["read", "run", "send", "edit", "approve", "admin"]]
     ends_at: str | None
 
 

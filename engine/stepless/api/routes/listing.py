@@ -15,6 +15,7 @@ from stepless.api.replies import damaged, instant, reply, run_facts
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.errors import InvalidRequest
+from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
 from stepless.model.prices import bill, usd
 from stepless.model.run_filters import RUN_FILTERS, Form
@@ -77,6 +78,14 @@ def selection(query: RunsQuery | BulkFilter) -> Selection:
     indexed = RunFilter(read.get("workflow"), read.get("status"), read.get("since"), waiting=read.get("waiting"))
     left = {row.name for row in RUN_FILTERS if not row.indexed}
     return Selection(indexed, query.words, {name: value for name, value in read.items() if name in left and value != ()})
+
+
+def requested_ms(place: str, text: str) -> int:
+    """Milliseconds, from a duration like `5m`. Raises `InvalidRequest`."""
+    try:
+        return parse_duration_ms(text)
+    except ValueError as error:
+        raise InvalidRequest(f"`{place}`: {error}", place=place, mend="write it like `90s`, `5m` or `1h`") from error
 
 
 def instant_ms(text: str, place: str = "since") -> int:

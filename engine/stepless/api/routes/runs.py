@@ -37,14 +37,17 @@ from stepless.api.responses.general import (
     StartedOut,
     TagOut,
     TagsOut,
+    UnreadOut,
 )
 from stepless.api.responses.runs import RunDocumentOut
+from stepless.api.routes.listing import instant_ms, requested_ms
 from stepless.api.waiting import Rest, Watch, overview
 from stepless.core.history.call_parameters import Called
 from stepless.core.history.tags import Tag
 from stepless.core.history.trace import NodeRecord
+from stepless.core.mailbox import Mail
 from stepless.errors import InvalidRequest
-from stepless.limits import MAX_DETAILS_BYTES, MAX_PAUSES_BYTES
+from stepless.limits import MAX_DETAILS_BYTES, MAX_DURATION_MS, MAX_PAUSES_BYTES, MAX_SHOWN_UNREAD
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.ports import RunHead
@@ -97,7 +100,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         run_id, size = new_run_id(), announced_bytes(request)
         start = partial(
             service.start, workflow_id, body.inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta,
-            run_id=run_id,
+            run_id=run_id, begins_ms=_begins_ms(body, service.world.clock.now_ms()),
         )
         if wait_s is None:
             return reply_started(await call(service.world, start, size=size), None, links)
@@ -180,6 +183,20 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 # -- starting ---------------------------------------------------------------------------------------------------------
 
 
+def _begins_ms(body: StartBody, now_ms: int) -> int | None:
+    """When the run is to begin; None for at once. Raises `InvalidRequest` (invalid_request)."""
+    if body.delay is None and body.at is None:
+        return None
+    if body.delay is not None and body.at is not None:
+        message = "`delay` and `at` both say when the run begins"
+        raise InvalidRequest(message, place="delay", mend="leave one of them out")
+    begins_ms = now_ms + requested_ms("delay", body.delay) if body.delay is not None else instant_ms(str(body.at), "at")
+    if begins_ms - now_ms > MAX_DURATION_MS:
+        message = f"a run may begin at most {MAX_DURATION_MS // 86_400_000} days from now"
+        raise InvalidRequest(message, place="at", mend="use an earlier instant")
+    return begins_ms if begins_ms > now_ms else None
+
+
 def idempotency_key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and not key.strip():
@@ -201,11 +218,13 @@ def reply_started(
         "version": started.version,
         "number": started.number,
         "replay": started.replay,
+        "joined": started.joined,
+        "key": started.key,
         "outcome": outcome,
         "pauses": list(pauses),
         "links": links.run(started.run_id),
     }
-    status = 200 if started.replay or outcome is not None else 202
+    status = 200 if started.replay or started.joined or outcome is not None else 202
     return reply(answer, status, {"location": answer["links"]["run"], **(headers or {})})
 
 
@@ -244,6 +263,7 @@ def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOu
         "held": _held(view.held),
         "limits": [_limit(limit) for limit in view.limits],
         "pauses": list(_pauses(view.pauses, links)),
+        "unread": [_unread(mail) for mail in view.unread[:MAX_SHOWN_UNREAD]],
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
         "expires_at": instant(view.head.expires_ms),
@@ -260,6 +280,10 @@ def _bounded_run(run: RunOut) -> RunOut:
     if shown < len(pauses):
         cut["pauses_left_out"] = len(pauses) - shown
     return bounded(cut, _OF_A_RUN, url)
+
+
+def _unread(mail: Mail) -> UnreadOut:
+    return {"id": mail.id, "name": mail.name, "key": mail.key, "by": mail.by, "at": str(instant(mail.at_ms))}
 
 
 def _limit(limit: LimitWait) -> LimitOut:

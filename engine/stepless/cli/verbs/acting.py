@@ -31,13 +31,19 @@ _FAILED: Final = "failed"  # as the beginning of a rerun
 
 def start(arguments: argparse.Namespace) -> int:
     words = {"tags": arguments.keyword}  # the former name, which older servers accept too
-    body = {"inputs": read_inputs(arguments.inputs), "entry": arguments.entry, **words}
+    body = {
+        "inputs": read_inputs(arguments.inputs), "entry": arguments.entry, "delay": arguments.delay, "at": arguments.at, **words,
+    }  # fmt: skip
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}
     with opened(arguments) as gateway:
         query = {"idempotent": arguments.idempotent}
         started = gateway.ask("POST", "workflows", arguments.workflow, "runs", query=query, body=sent, headers=headers)
-        done = "was already started with this key" if started["replay"] else f"started, version {started['version']}"
+        done = f"started, version {started['version']}"
+        if started["replay"]:
+            done = "was already started with this key"
+        elif started.get("joined"):  # an older server has no keys
+            done = f"has the key {started['key']} and is live"
         return follow_up(gateway, arguments, started["run_id"], f"{started['run_id']}  {done}", started)
 
 

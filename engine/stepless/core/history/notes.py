@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.core.history.waits import ANSWER, word_of
+from stepless.core.mailbox import UNREAD
 from stepless.core.state import RunStatus, State
 from stepless.limits import MAX_NOTED_CHARACTERS, MAX_NOTED_PAUSES
 
 ERROR: Final = "error"
 PAUSES: Final = "pauses"
-UNREAD: Final = "unread"
 NOTES: Final = (ERROR, PAUSES, UNREAD)
 """The keys of `notes_of`."""
 

@@ -107,6 +107,12 @@ def checked_key(value: JSON) -> str:
     return key
 
 
+def key_in(head: RunHead) -> str | None:
+    """The key of a run, None without one."""
+    slot = slot_of(head)
+    return slot[0].key if slot is not None else None
+
+
 def slot_of(head: RunHead) -> tuple[Slot, int] | None:
     """The slot of a run with a key, and the number of the run; None for other runs."""
     notes: Mapping[str, JSON] = notes_in(head)

@@ -13,6 +13,7 @@ from stepless.core.history.tags import Tag, tag_of_run
 from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.history.window import Window
+from stepless.core.mailbox import Mail, mail_in
 from stepless.core.state import State
 from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFound
 from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, MAX_SCANNED_EVENTS, PAGE_EVENTS, PAGE_READ_BYTES, READ_BYTES
@@ -23,6 +24,7 @@ from stepless.model.work import added
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.header_notes import inputs_of, meta_of
+from stepless.runtime.inbox import MESSAGE, body_of
 from stepless.runtime.run_backoff import reported
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.source_lines import SourceLines
@@ -73,6 +75,7 @@ class RunView:
     waits: tuple[str, ...] = ()  # what the run waits for, in the terms of `core/history/waits.py`
     summary: str = ""  # the current activity, for display
     limits: tuple[LimitWait, ...] = ()  # that its attempts wait for
+    unread: tuple[Mail, ...] = ()  # messages that no node has taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +228,21 @@ def _of_state(
         waits=waits_of(state),
         summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
         limits=_limits(world, state),
+        unread=_unread(world, head.run_id, state.graph, [*state.mailbox], ended=state.ended),
     )
+
+
+def _unread(world: World, run_id: str, graph: Graph, mailbox: Sequence[Mail], *, ended: bool) -> tuple[Mail, ...]:
+    """The messages in the mailbox, and those that reached the inbox of an ended run too late for its log. Sorted by time."""
+    if not graph.messages:
+        return ()
+    late: list[Mail] = []
+    for signal in world.store.read_inbox(run_id) if ended else ():
+        if signal.kind == MESSAGE:
+            said = body_of(signal)
+            late.append(Mail(signal.identity, str(said["name"]), said.get("key"), None, said.get("by"), int(said["at"])))
+    known = {mail.id for mail in mailbox}
+    return tuple(sorted([*mailbox, *(mail for mail in late if mail.id not in known)], key=lambda mail: (mail.at_ms, mail.id)))
 
 
 def _limits(world: World, state: State) -> tuple[LimitWait, ...]:
@@ -259,6 +276,7 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
         nodes={},
         exception=exception_behind(world, head.run_id, data.get("error")),
         summary=summary(head.status, (), busy=False),
+        unread=_unread(world, head.run_id, graph_of(world, head), mail_in(end.data), ended=True),
     )
 
 

@@ -23,7 +23,7 @@ from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
-from stepless.core.history.notes import UNREAD
+from stepless.core.mailbox import UNREAD
 from stepless.errors import Conflict, Damaged, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
@@ -33,6 +33,7 @@ from stepless.limits import (
     MAX_MAILBOX,
     MAX_MESSAGE_BYTES,
     MAX_RECEIVERS,
+    MAX_SHOWN_KEY_RUNS,
     START_GRACE_MS,
 )
 from stepless.model.graph import Graph, Incoming
@@ -114,6 +115,25 @@ def send_to_run(
     if not put(world, run_id, signal):
         raise ended(run_id)
     return Delivered(identity, (run_id,))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRuns:
+    """The live run of a key, and the last runs that had it, the newest first."""
+
+    live: str | None
+    runs: tuple[RunHead, ...]
+
+
+def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
+    """The runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
+    (key_invalid)."""
+    latest(world, workflow_id)
+    slot = Slot(workflow_id, checked_key(key))
+    last = slot.number(world)
+    found = [world.store.get_run(slot.run_id(number)) for number in range(last, max(0, last - MAX_SHOWN_KEY_RUNS), -1)]
+    heads = tuple(head for head in found if head is not None and head.status != ERASED)
+    return KeyRuns(next((head.run_id for head in heads if is_live(head)), None), heads)
 
 
 def receivers(world: World, slot: Slot) -> list[str]:

@@ -97,7 +97,7 @@ def test_the_stored_words_are_those_of_every_former_release() -> None:
         "s": "node.started", "w": "node.waiting", "a": "node.resumed", "d": "node.stream.delta", "g": "node.log",
         "r": "node.retried", "c": "node.completed", "f": "node.failed", "x": "node.cancelled", "k": "node.skipped",
         "t": "node.timed_out", "b": "node.blocked", "i": "node.invalidated", "l": "loop.started", "n": "loop.next",
-        "e": "loop.completed", "m": "moderation.flagged", "v": "contract.violated",
+        "e": "loop.completed", "m": "moderation.flagged", "v": "contract.violated", "M": "message.received",
     }  # fmt: skip
     assert codec.WORDS[1].short == {
         "output": "o", "index": "i", "attempt": "a", "handle": "h", "reason": "r", "error": "e", "variables": "v", "total": "t",

@@ -1,0 +1,122 @@
+"""Routes for messages: send one to the runs of a key or to one run, and find the runs of a key."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import partial
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from stepless.api.bodies import read_body
+from stepless.api.calls import call
+from stepless.api.links import Links
+from stepless.api.problems import documented
+from stepless.api.replies import instant, reply
+from stepless.api.requests import SendQuery
+from stepless.api.responses.general import RunLinks
+from stepless.api.routes.listing import requested_ms
+from stepless.api.routes.runs import idempotency_key
+from stepless.compile.reading.strict_json import strict_json
+from stepless.limits import MAX_REQUEST_BYTES
+from stepless.model.json import JSON
+from stepless.runtime.service import Service
+from stepless.runtime.verbs.sending import Delivered
+
+_TAGS: Final[list[str | Enum]] = ["messages"]
+_BODY: Final = {"requestBody": {
+    "description": "The data of the message: any JSON that satisfies its declaration.",
+    "content": {"application/json": {"schema": {}}},
+}}  # fmt: skip
+
+
+class DeliveredOut(TypedDict):
+    """`delivered` are the runs that have the message: in their log, or among their unread messages if they end first. `started`
+    is the run that was started for it. `kept_until` says until when runs that begin to answer to the key receive it, too."""
+
+    id: str
+    delivered: list[str]
+    kept_until: str | None
+    started: str | None
+
+
+class RunOfKeyOut(TypedDict):
+    run_id: str
+    status: str
+    created_at: str
+    links: RunLinks
+
+
+class KeyRunsOut(TypedDict):
+    """`live` is the run that has the key now, null if there is none. `runs` are the last ten runs of the key, newest first."""
+
+    key: str
+    live: str | None
+    runs: list[RunOfKeyOut]
+
+
+def add_routes(router: APIRouter, service: Service, links: Links) -> None:
+    @router.post(
+        "/workflows/{workflow_id}/messages/{name}", summary="Send a message to the runs of a key", status_code=202,
+        response_model=DeliveredOut, openapi_extra=_BODY,
+        responses=documented(400, 401, 403, 404, 409, 413, 415, 422, 429, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def send_message(workflow_id: str, name: str, query: Annotated[SendQuery, Query()], request: Request) -> Response:
+        """Delivers a message to the live run of a key, and to runs that wait under the key. Needs the role `send` or `run`. The
+        `Idempotency-Key` is the id of the message: a repeated request delivers it once. With `start=true`, exactly one run of
+        the key gets the message: the live one, or a new one. With `keep=1h`, it waits for runs that begin to answer to the key.
+        Without either, and without a run, 404 `no_receiver`."""
+        data, inputs = await _data(request), _inputs(query.inputs)
+        keep_ms = None if query.keep is None else requested_ms("keep", query.keep)
+        send = partial(
+            service.send, workflow_id, name, data, key=query.key, id=idempotency_key(request), by=request.state.caller,
+            keep_ms=keep_ms, start=query.start, inputs=inputs,
+        )
+        return _reply(await call(service.world, send))
+
+    @router.post(
+        "/runs/{run_id}/messages/{name}", summary="Send a message to a run", status_code=202, response_model=DeliveredOut,
+        openapi_extra=_BODY, responses=documented(400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503), tags=_TAGS,
+    )  # fmt: skip
+    async def send_to_run(run_id: str, name: str, request: Request) -> Response:
+        """Delivers a message to one run. Needs the role `send` or `run`. The `Idempotency-Key` is the id of the message. A run
+        that has ended answers 410 `run_ended`."""
+        data = await _data(request)
+        send = partial(service.send_to_run, run_id, name, data, id=idempotency_key(request), by=request.state.caller)
+        return _reply(await call(service.world, send))
+
+    @router.get(
+        "/workflows/{workflow_id}/keys/{key}", summary="Find the runs of a key", response_model=KeyRunsOut,
+        responses=documented(401, 404, 422), tags=_TAGS,
+    )  # fmt: skip
+    def read_key(workflow_id: str, key: str) -> Response:
+        """Returns the live run of a key and the last ten runs that had it."""
+        found = service.runs_of_key(workflow_id, key)
+        runs: list[RunOfKeyOut] = [
+            {
+                "run_id": head.run_id, "status": head.status, "created_at": str(instant(head.created_ms)),
+                "links": links.run(head.run_id),
+            }
+            for head in found.runs
+        ]  # fmt: skip
+        answer: KeyRunsOut = {"key": key, "live": found.live, "runs": runs}
+        return reply(answer)
+
+
+async def _data(request: Request) -> JSON:
+    """The data in the body; null for an empty one."""
+    body = await read_body(request, MAX_REQUEST_BYTES)
+    return strict_json(body) if body.strip() else None
+
+
+def _inputs(text: str | None) -> JSON:
+    return None if text is None else strict_json(text.encode("utf-8", "surrogatepass"))
+
+
+def _reply(done: Delivered) -> Response:
+    answer: DeliveredOut = {
+        "id": done.id, "delivered": list(done.delivered), "kept_until": instant(done.kept_until_ms), "started": done.started,
+    }  # fmt: skip
+    return reply(answer, 202)
