@@ -44,17 +44,18 @@ READERS: Final[dict[str, tuple[Callable[[], Collection[EventType]], Collection[E
         lambda: {*tags._TAGS, T.RUN_COMPLETED},
         {
             T.RUN_STARTED, T.RUN_STATUS_CHANGED, T.RUN_FAILED, T.RUN_CANCELLED, T.RUN_TIMED_OUT, T.RUN_RECOVERED, T.RUN_CONTINUED,
-            T.HEARTBEAT, T.NODE_QUEUED, T.NODE_WAITING, T.NODE_RESUMED, T.NODE_DELTA, T.NODE_LOG, T.NODE_SKIPPED, T.LOOP_STARTED,
+            T.HEARTBEAT, T.MESSAGE_RECEIVED, T.NODE_QUEUED, T.NODE_WAITING,
+            T.NODE_RESUMED, T.NODE_DELTA, T.NODE_LOG, T.NODE_SKIPPED, T.LOOP_STARTED,
             T.LOOP_NEXT, T.LOOP_COMPLETED,
         },
     ),
     "spans: these neither open nor end one": (
         lambda: spans.SPANNED,
-        {*_SAID, T.NODE_QUEUED, T.LOOP_STARTED, T.LOOP_NEXT, T.LOOP_COMPLETED},
+        {*_SAID, T.MESSAGE_RECEIVED, T.NODE_QUEUED, T.LOOP_STARTED, T.LOOP_NEXT, T.LOOP_COMPLETED},
     ),
     "the tree of the command line: these change no row of it": (
         lambda: {*quoted(module(progress))(), *NODE_ENDS, T.RUN_STATUS_CHANGED, T.LOOP_COMPLETED},
-        {T.RUN_RECOVERED, T.RUN_CONTINUED, T.HEARTBEAT, T.MODERATION_FLAGGED, T.CONTRACT_VIOLATED},
+        {T.RUN_RECOVERED, T.RUN_CONTINUED, T.MESSAGE_RECEIVED, T.HEARTBEAT, T.MODERATION_FLAGGED, T.CONTRACT_VIOLATED},
     ),
     "the lines of the command line: of these, the type and the node say all": (
         lambda: {type for type in EventType if type.value in live._TEXTS},
@@ -93,5 +94,5 @@ def test_the_client_names_types_that_there_are() -> None:
 
 def test_each_type_is_documented() -> None:
     text = (ROOT / "docs/understand/semantics.md").read_text("utf-8")
-    named = set(re.findall(r"`((?:run|node|loop|moderation|contract)\.[\w.]+|heartbeat)`", text))
+    named = set(re.findall(r"`((?:run|node|loop|moderation|contract|message)\.[\w.]+|heartbeat)`", text))
     assert {type.value for type in EventType} - named == set()

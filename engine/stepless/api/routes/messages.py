@@ -20,11 +20,12 @@ from stepless.api.responses.general import RunLinks
 from stepless.api.routes.listing import requested_ms
 from stepless.api.routes.runs import idempotency_key
 from stepless.compile.reading.strict_json import strict_json
-from stepless.limits import MAX_REQUEST_BYTES
+from stepless.limits import MAX_MESSAGE_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.sending import Delivered
 
+_READ_BYTES: Final = 2 * MAX_MESSAGE_BYTES  # of a body, which may have spaces and escapes
 _TAGS: Final[list[str | Enum]] = ["messages"]
 _BODY: Final = {"requestBody": {
     "description": "The data of the message: any JSON that satisfies its declaration.",
@@ -107,7 +108,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 async def _data(request: Request) -> JSON:
     """The data in the body; null for an empty one."""
-    body = await read_body(request, MAX_REQUEST_BYTES)
+    body = await read_body(request, _READ_BYTES)
     return strict_json(body) if body.strip() else None
 
 

@@ -107,6 +107,7 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     **dict.fromkeys(("run.failed", "run.timed_out"), lambda payload: _failed(payload) if payload.get("error") else ""),
     "run.status.changed": lambda payload: _HELD.get(payload.get("held"), str(payload.get("status", ""))),
     "node.cancelled": lambda payload: "cancelled",
+    "message.received": lambda payload: f"message {payload['name']}",
     "loop.next": lambda p: f"turn {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
 }
 

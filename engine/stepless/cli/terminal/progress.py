@@ -19,6 +19,7 @@ _REASONS = {
 }  # fmt: skip
 WAITS = {
     "human_input": "waiting for an answer", "timer": "waiting", "callback": "waiting for an answer",
+    "message": "waiting for a message",
     "subrun": "waiting for a child run",
 }  # fmt: skip
 

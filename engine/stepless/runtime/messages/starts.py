@@ -35,11 +35,13 @@ class NewRun(NamedTuple):
     begins_ms: int | None = None
 
 
-def place(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Placed:
-    """The run of a start under a key, as `on_conflict` of the workflow says. `reserve` records that the start has a run, under
-    its idempotency key for example, and returns the run that has the record: the first one of a repeated start. Raises
+def place(
+    world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str], rule: OnConflict | None = None
+) -> Placed:
+    """The run of a start under a key, as `rule` says, or `on_conflict` of the workflow. `reserve` records that the start has a
+    run, under its idempotency key for example, and returns the run that has the record: the first one of a repeated start. Raises
     `Conflict` (key_taken), which names the live run."""
-    rule = new.graph.on_conflict
+    rule = rule or new.graph.on_conflict
     for _ in range(MAX_KEY_TRIES):
         last = slot.number(world)
         head = world.store.get_run(slot.run_id(last)) if last else None

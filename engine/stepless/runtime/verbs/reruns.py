@@ -27,11 +27,20 @@ from stepless.model.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of
+from stepless.runtime.messages.keys import slot_of
+from stepless.runtime.messages.starts import NewRun
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.verbs.repeated_runs import is_repeated
-from stepless.runtime.verbs.starting import Started, checked_entries, encoded_inputs, new_run_id, start_version
+from stepless.runtime.verbs.starting import (
+    Started,
+    checked_entries,
+    encoded_inputs,
+    new_run_id,
+    start_under_former_key,
+    start_version,
+)
 from stepless.runtime.world import World
 
 FAILED: Final = "failed"
@@ -61,8 +70,8 @@ def rerun(
     A test run is repeated from its draft: `Conflict` (test_run). Without `again`, a run that is repeated already, in the sense
     of `runtime/verbs/repeated_runs.py`, is left alone: `Conflict` (rerun_already).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
-    unknown_entry), and `Conflict`: predecessor_never_ran if a predecessor of the node never completed; from what failed
-    run_not_ended, and nothing_failed for a run that completed.
+    unknown_entry), and `Conflict`: key_taken if another live run has the key of the run; predecessor_never_ran if a predecessor
+    of the node never completed; from what failed run_not_ended, and nothing_failed for a run that completed.
     """
     head = head_of(world, run_id)
     if draft_of(head) is not None:
@@ -84,9 +93,14 @@ def rerun(
     meta = former_meta(head, node, asked)
     entries = [*(meta.get("entry") or ()), *begins_at]
     meta |= checked_entries(world, version, entries, anywhere=anywhere, place="from" if node is not None else "")
-    new = new_run_id()
-    note_rerun(world, run_id, new)
-    return start_version(world, new, version, data, meta, numbered=graph.numbered)
+
+    def note(new: str) -> str:
+        note_rerun(world, run_id, new)
+        return new
+
+    if (slot := slot_of(head)) is not None:
+        return start_under_former_key(world, slot[0], NewRun(version, graph, data, meta), note)
+    return start_version(world, note(new_run_id()), version, data, meta, numbered=graph.numbered)
 
 
 def former_meta(head: RunHead, origin: str | None, asked: Mapping[str, JSON]) -> dict[str, Any]:

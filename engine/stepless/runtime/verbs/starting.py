@@ -184,6 +184,12 @@ def start_version(
     return _announced(world, _Accepted(create_run(world, run_id, version, data, facts, numbered=numbered), version, True))
 
 
+def start_under_former_key(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Started:
+    """Creates a run that repeats another one, under the key of that run. Raises `Conflict` (key_taken) while a run is live."""
+    placed = place(world, slot, new, reserve, OnConflict.REFUSE)
+    return _announced(world, _Accepted(placed.head, new.version, placed.created))
+
+
 def checked_entries(
     world: World, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
 ) -> Mapping[str, JSON]:
