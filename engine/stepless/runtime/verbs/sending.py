@@ -267,7 +267,8 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
         raise LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
     violations = declared.contract.violations(data) if declared.contract is not None else ()
     if violations:
-        message, mend = f"the data does not fit the message `{name}`: {violations[0]}", f"send what `messages.{name}.data` declares"
+        message = f"the data does not fit the message `{name}`: {violations[0]}"
+        mend = f"send what `messages.{name}.data` declares"
         raise InvalidRequest(message, code="message_invalid", status=422, place="data", mend=mend, violations=list(violations))
     return declared
 
