@@ -17,7 +17,8 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 FILE: Final = ROOT / "engine" / "stepless" / "client" / "contract.py"
 WIDTH: Final = 120
-OPERATIONS: Final = ("start_run", "read_run", "list_runs", "replay_events", "answer_pause", "rerun_run")  # what the client calls
+OPERATIONS: Final = ("start_run", "read_run", "list_runs", "replay_events", "answer_pause", "rerun_run",
+                     "send_message")  # what the client calls
 FILTERS: Final = ("list_runs", "RunFilters")
 PAGING: Final = ("limit", "cursor")  # the client reads the pages by itself
 PRIMITIVES: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}

@@ -41,10 +41,10 @@ def test_a_start_may_wait_for_the_outcome(client: Client) -> None:
 
 
 def test_one_key_starts_one_run(client: Client) -> None:
-    first, second = (client.start("echo", {"n": 1}, key="order-17") for _ in range(2))
+    first, second = (client.start("echo", {"n": 1}, idempotency_key="order-17") for _ in range(2))
     assert (first["run_id"], first["replay"], second["replay"]) == (second["run_id"], False, True)
     with pytest.raises(Conflict) as caught:
-        client.start("echo", {"n": 2}, key="order-17")
+        client.start("echo", {"n": 2}, idempotency_key="order-17")
     assert caught.value.code == "idempotency_key_reused"
 
 
@@ -158,7 +158,7 @@ def test_a_wrong_key_is_told(server: Served) -> None:
 @pytest.mark.parametrize("key", ["", "x" * 201, "bestellung-ü", "a\nb", " padded"])
 def test_a_key_that_no_header_can_carry_is_refused(client: Client, key: str) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        client.start("echo", key=key)
+        client.start("echo", idempotency_key=key)
     assert caught.value.code == "invalid_idempotency_key"
 
 

@@ -186,7 +186,7 @@ def test_a_start_whose_every_try_was_lost_tells_its_key(behind: MakeProxy, clien
         caller.start("echo", {"n": 1})
     key = keys(proxy)[0]
     assert key in caught.value.mend
-    assert client.start("echo", {"n": 1}, key=key)["replay"] is True
+    assert client.start("echo", {"n": 1}, idempotency_key=key)["replay"] is True
 
 
 def test_a_silent_server_is_left_after_the_time_out(behind: MakeProxy) -> None:

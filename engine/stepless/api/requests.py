@@ -63,11 +63,13 @@ class WithKeywords(Body):
 
 
 class StartBody(WithKeywords):
-    """`inputs` are the inputs of the run. `delay`, like `5m`, or `at`, an instant like `2026-01-31T12:00:00Z`, says when the run
-    begins; by default at once. `entry` names the entry or entries to start at instead of all; a key with the role
-    `admin` may name any node. `keywords`, like `customer:c-17`, are words to search the run by (`tags` is their former name)."""
+    """`inputs` are the inputs of the run. `key` is the key of the run, in place of the value of the workflow's own `key`.
+    `delay`, like `5m`, or `at`, an instant like `2026-01-31T12:00:00Z`, says when the run begins; by default at once. `entry`
+    names the entry or entries to start at instead of all; a key with the role `admin` may name any node. `keywords`, like
+    `customer:c-17`, are words to search the run by (`tags` is their former name)."""
 
     inputs: Any = Field(default_factory=dict)
+    key: str | int | float | None = None
     delay: Annotated[str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS)] | None = None
     at: Annotated[str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS)] | None = None
     entry: str | Annotated[list[str], Field(min_length=1, max_length=DEFAULT_PAGE_ITEMS)] | None = None

@@ -11,7 +11,17 @@ from math import inf
 from secrets import token_hex
 from typing import Any, Final, Literal, Unpack, cast
 
-from stepless.client.contract import DecisionOut, EventOut, EventsOut, RunFilters, RunHeadOut, RunOut, RunsOut, StartedOut
+from stepless.client.contract import (
+    DecisionOut,
+    DeliveredOut,
+    EventOut,
+    EventsOut,
+    RunFilters,
+    RunHeadOut,
+    RunOut,
+    RunsOut,
+    StartedOut,
+)
 from stepless.client.errors import Conflict, InvalidSetting, StillRunning, no_stepless
 from stepless.client.exchange import Emit, Items, Lost, Open, Opened, Pause, Read, Reply, Request, Send, Steps
 from stepless.client.retrying import Effect, Terms, Tries
@@ -38,21 +48,49 @@ class Calls:
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     def start(
-        self, workflow: str, inputs: Any = None, *, key: str | None = None, entry: str | Sequence[str] | None = None,
+        self, workflow: str, inputs: Any = None, *, key: str | float | None = None, delay: str | None = None,
+        at: str | None = None, idempotency_key: str | None = None, entry: str | Sequence[str] | None = None,
         keywords: Sequence[str] = (), check: bool = False, wait_s: float = 0,
     ) -> Steps[StartedOut]:  # fmt: skip
-        """Starts a run of the newest version of a workflow. `key` is the idempotency key: for 24 hours, a start with the same
-        key returns the same run, and says `replay`. Without it, the client makes one for this call, so that it starts one run
-        however often it is tried. `entry` names the entries to start at instead of all. `keywords` are words to search the run
-        by. With `check`, inputs that do not fit are refused; without it, the run fails. With `wait_s`, up to 20, the answer may
-        have the `outcome`, or the `pauses` that the run waits in."""
-        key = _checked_key(key) if key is not None else token_hex(16)
-        body = _given(inputs=inputs, entry=entry if isinstance(entry, str | None) else [*entry], keywords=[*keywords] or None)
-        headers = {"idempotency-key": key, **(_preferring(wait_s) if wait_s else {})}
+        """Starts a run of the newest version of a workflow. `key` is the key of the run, in place of the value of the
+        workflow's own `key`: a live run of the key is joined, kept or replaced, as its `on_conflict` says. The run begins after
+        `delay`, like `5m`, or `at` an instant like `2026-01-31T12:00:00Z`. For 24 hours, a start with the same
+        `idempotency_key` returns the same run, and says `replay`. Without it, the client makes one for this call, so that it
+        starts one run however often it is tried. `entry` names the entries to start at instead of all. `keywords` are words to
+        search the run by. With `check`, inputs that do not fit are refused; without it, the run fails. With `wait_s`, up to 20,
+        the answer may have the `outcome`, or the `pauses` that the run waits in."""
+        once = _checked_key(idempotency_key) if idempotency_key is not None else token_hex(16)
+        entries = entry if isinstance(entry, str | None) else [*entry]
+        body = _given(inputs=inputs, key=key, delay=delay, at=at, entry=entries, keywords=[*keywords] or None)
+        headers = {"idempotency-key": once, **(_preferring(wait_s) if wait_s else {})}
         query = {"check": "inputs"} if check else None
         request = Request("POST", ("workflows", workflow, "runs"), query, body, headers, wait_s)
-        started: StartedOut = yield from self._json(request, Tries(self._terms, Effect.ONE, key=key))
+        started: StartedOut = yield from self._json(request, Tries(self._terms, Effect.ONE, key=once))
         return started
+
+    def send(
+        self, workflow: str, message: str, data: Any = None, *, key: str | float, keep: str | None = None, start: bool = False,
+        inputs: Any = None, id: str | None = None,
+    ) -> Steps[DeliveredOut]:  # fmt: skip
+        """Sends a message to the runs of a workflow that answer to a key. `id` is the id of the message, which each run receives
+        once; without it, the client makes one for this call. With `keep`, like `1h`, the message waits for runs that begin to
+        answer to the key. With `start`, exactly one run of the key receives it: the live one, or a new one, which starts with
+        `inputs`, or with the data. Raises `NotFound` (no_receiver) if nobody is to have it."""
+        begins = _given(start="true" if start else None, inputs=None if inputs is None else json.dumps(inputs))
+        query = {"key": str(key), **_given(keep=keep), **begins}
+        return (yield from self._message(("workflows", workflow), message, data, query, id))
+
+    def send_to_run(self, run_id: str, message: str, data: Any = None, *, id: str | None = None) -> Steps[DeliveredOut]:
+        """Sends a message to one run; `id` as in `send`. Raises `Gone` (run_ended) if the run has ended."""
+        return (yield from self._message(("runs", run_id), message, data, None, id))
+
+    def _message(
+        self, of: tuple[str, str], message: str, data: Any, query: Mapping[str, str] | None, id: str | None
+    ) -> Steps[DeliveredOut]:
+        once = _checked_key(id) if id is not None else token_hex(16)
+        request = Request("POST", (*of, "messages", message), query, data, {"idempotency-key": once})
+        sent: DeliveredOut = yield from self._json(request, Tries(self._terms, Effect.ONE, key=once))
+        return sent
 
     def get(self, run_id: str) -> Steps[RunOut]:
         """Returns the current state of a run. With the role `approve`, its `pauses` have the links that answer them."""

@@ -47,6 +47,17 @@ class DecisionOut(TypedDict):
     answer: Any
 
 
+class DeliveredOut(TypedDict):
+    """`delivered` are the runs that have the message: in their log, or among their unread messages if they end first.
+    `started` is the run that was started for it. `kept_until` says until when runs that begin to answer to the key
+    receive it, too."""
+
+    id: str
+    delivered: list[str]
+    kept_until: str | None
+    started: str | None
+
+
 DraftOfRunOut = TypedDict("DraftOfRunOut", {
     "epoch": "int",
     "seq": "int",

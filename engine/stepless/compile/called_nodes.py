@@ -10,7 +10,7 @@ from stepless.model.draft_run import Pin
 from stepless.model.graph import Graph, Node
 from stepless.model.kind import Nature
 
-_QUIET: Final = frozenset({"approval", "callback", "wait"})  # pausing kinds that reach no one unless they have `notify`
+_QUIET: Final = frozenset({"approval", "callback", "receive", "wait"})  # they reach no one unless they have `notify`
 _NO_PINS: Final[Mapping[str, Pin]] = MappingProxyType({})
 
 

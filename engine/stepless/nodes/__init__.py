@@ -43,9 +43,14 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "approval": "approval",
     "callback": "callback",
     "receive": "receive",
+<<<<<<< HEAD
     "wait": "wait",
     "transform": "transform",
     "set": "set",
+=======
+    "send": "send",
+    "workflow": "workflow",
+>>>>>>> 4646aa65 (Send messages from a node and from a backend)
     "respond": "respond",
     "end": "end",
     "fail": "fail",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Callable, Mapping
@@ -89,6 +90,16 @@ def notify_target(target: str | None, path: str) -> list[Finding]:
         return []
     return [Finding("invalid_value", f"{path}.notify", f"{target!r:.100} is not a target for notifications",
                     "Use a URL, the ARN of an SNS topic, or `mailto:` and an address.")]
+
+
+def stored_secrets(value: Any, path: str, whose: str) -> list[Finding]:
+    """A finding if a value for another run contains a secret: it is stored, and a run masks only its own secrets in what it
+    stores."""
+    if "${" not in json.dumps(value, ensure_ascii=False, default=str):
+        return []
+    field = path.rpartition(".")[2]
+    return [Finding("secret_in_inputs", path, f"the secret would be stored in the {field} of the {whose}",
+                    "List the name in the `env` of the other workflow, and read it there.")]
 
 
 def reserved_exits(names: Mapping[str, Any], path: str) -> list[Finding]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
+<<<<<<< HEAD
 from stepless.model.span import PRODUCER
 from stepless.nodes.params import Params
+=======
+from stepless.nodes.params import Params, stored_secrets
+>>>>>>> 4646aa65 (Send messages from a node and from a backend)
 
 ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
 
@@ -25,11 +28,7 @@ class WorkflowParams(Params):
 
 
 def check(params: WorkflowParams, path: str) -> list[Finding]:
-    """A finding if the inputs contain a secret: they are stored, and a run masks only its own secrets in what it stores."""
-    if "${" not in json.dumps(params.inputs, ensure_ascii=False, default=str):
-        return []
-    return [Finding("secret_in_inputs", f"{path}.inputs", "the secret would be stored in the inputs of the child run",
-                    "List the name in the `env` of the other workflow, and read it there.")]
+    return stored_secrets(params.inputs, f"{path}.inputs", "child run")
 
 
 KIND = Kind(

@@ -92,6 +92,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "callback.with": _alone("callback"),
     "receive.with": Part({**RECEIVES, "nodes": {"k": {"type": "receive"}}}, ("nodes", "k", "with"), {"message": "m"}),
     "MessageDocument": Part(RECEIVES, ("messages", "m")),
+    "send.with": _alone("send", message="m"),
     "code.with": _alone("code", code="def main(args): return 1"),
     "condition.with": _alone("condition", cases={"yes": "1 < 2"}),
     "end.with": _alone("end"),
@@ -209,6 +210,12 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     },
     "receive.with": {
         "message": Example("n"), "where": Example("<message.n> > 1"), "key": Example("a"), "timeout": Example("1h"),
+    },
+    "send.with": {
+        "to": Example("run_2", before="run_1"), "workflow": Example("other", {"key": 1}, "o"),
+        "key": Example(2, {"workflow": "o"}, 1), "message": Example("n", {"to": "r"}), "data": Example(1, {"to": "r"}),
+        "start": Example(True, {"workflow": "o", "key": 1}), "inputs": Example({}, {"workflow": "o", "key": 1, "start": True}),
+        "keep": Example("1h", {"workflow": "o", "key": 1}),
     },
     "MessageDocument": {"data": Example({"type": "object"}), "keep": Example("1h")},
     "code.with": {"code": Example("def main(args): return 2"), "args": Example({"n": 1}), "memory_mb": Example(512)},

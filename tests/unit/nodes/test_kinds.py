@@ -17,7 +17,7 @@ LEAST = {
     "loop": {"times": 1, "body": {}}, "parallel": {"branches": 1, "body": {}}, "wait": {"for": "1s"},
     "approval": {"message": "Go on?"}, "code": {"code": "def main(args): return 1"}, "workflow": {"workflow": "other"},
     "lambda": {"function": "f"}, "aws": {"service": "sqs", "action": "ListQueues"}, "fail": {"code": "no"},
-    "receive": {"message": "m"},
+    "receive": {"message": "m"}, "send": {"message": "m", "to": "run_1"},
 }
 EXITS = {
     "condition": ("yes", "no"), "router": ("a",), "approval": ("approved", "rejected", "timeout"),
@@ -72,7 +72,7 @@ def test_only_effectful_kinds_are_run_and_some_wait_for_what_they_need() -> None
     effects = {name for name, kind in KINDS.items() if kind.nature is Nature.EFFECT}
     brought = {*model_kind_code(ScriptedModels([])), *sandbox_kind_code(ProcessSandbox())}
     assert brought == {"llm", "router", "code"}
-    assert effects - set(KIND_CODE) - brought == {"workflow", "lambda", "aws"}  # the store, and a port
+    assert effects - set(KIND_CODE) - brought == {"workflow", "send", "lambda", "aws"}  # the store, and a port
     assert set(KIND_CODE) <= effects
 
 

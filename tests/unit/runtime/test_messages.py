@@ -10,6 +10,7 @@ from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS
 from stepless.model.json import JSON
 from stepless.runtime.messages.keys import Slot
+from stepless.runtime.session.run_kinds import sender
 from stepless.runtime.verbs.sending import Delivered
 
 ORDER: dict[str, Any] = {
@@ -226,6 +227,69 @@ def test_large_data_is_no_burden_for_the_inbox(machine: Any) -> None:
     run = order(machine).run_id
     text = "x" * 200_000
     machine.service.send("order", "payment", {"amount": 5, "text": text}, key="A-1")
+    machine.drain()
+    assert machine.view(run).status == "completed"
+
+
+# -- the kind send --------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_sends_a_message_to_another(machine: Any) -> None:
+    machine.world.kind_code["send"] = sender(machine.world)
+    run = order(machine).run_id
+    settle(machine)
+    sent = {"workflow": "order", "key": "A-1", "message": "payment", "data": {"amount": "<input.paid>"}}
+    machine.service.publish({"id": "shop", "nodes": {"s": {"type": "send", "with": sent}}})
+    shop = machine.service.start("shop", {"paid": 9}).run_id
+    machine.drain()
+    assert machine.view(shop).outputs["s"]["delivered"] == [run]
+    assert machine.view(run).status == "completed"
+    (mail,) = [event for event in machine.log(run) if event.type == "message.received"]
+    assert mail.data["by"] == f"run {shop}"
+
+
+def test_a_message_to_nobody_fails_its_node(machine: Any) -> None:
+    machine.world.kind_code["send"] = sender(machine.world)
+    machine.service.publish(ORDER)
+    sent = {"workflow": "order", "key": "B", "message": "payment", "data": {"amount": 1}}
+    machine.service.publish({"id": "shop", "nodes": {"s": {"type": "send", "with": sent, "retry": {"attempts": 1}}}})
+    shop = machine.service.start("shop", {}).run_id
+    machine.drain()
+    assert machine.view(shop).nodes["s"].code == "no_receiver"
+
+
+# -- removal --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_slot_of_a_key_goes_a_day_after_its_last_run_was_erased(machine: Any) -> None:
+    first = order(machine).run_id
+    machine.drain()
+    machine.service.erase(first)
+    assert order(machine).run_id != first
+    machine.drain()
+    slot = Slot("order", "A-1")
+    assert slot.number(machine.world) == 2
+    machine.service.erase(slot.run_id(2))
+    machine.clock.set(machine.clock.now_ms() + 2 * 86_400_000)
+    assert slot.number(machine.world) == 0
+
+
+def test_a_rerun_takes_the_key_of_its_run(machine: Any) -> None:
+    first = order(machine).run_id
+    machine.drain()
+    again = machine.service.rerun(first)
+    assert (again.key, again.run_id) == ("A-1", Slot("order", "A-1").run_id(2))
+    with pytest.raises(Conflict) as refused:
+        machine.service.rerun(first)
+    assert refused.value.code == "key_taken"
+
+
+def test_a_start_may_give_the_key(machine: Any) -> None:
+    nodes = {"w": {"type": "receive", "with": {"message": "go"}}}
+    machine.service.publish({"id": "free", "messages": {"go": {}}, "nodes": nodes})
+    run = machine.service.start("free", {}, run_key=17).run_id
+    assert machine.service.start("free", {}, run_key="17").joined
+    assert machine.service.send("free", "go", None, key=17).delivered == (run,)
     machine.drain()
     assert machine.view(run).status == "completed"
 

@@ -100,7 +100,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         run_id, size = new_run_id(), announced_bytes(request)
         start = partial(
             service.start, workflow_id, body.inputs, key=key, by_inputs=by_inputs, entry=entry, anywhere=anywhere, meta=meta,
-            run_id=run_id, begins_ms=_begins_ms(body, service.world.clock.now_ms()),
+            run_id=run_id, begins_ms=_begins_ms(body, service.world.clock.now_ms()), run_key=body.key,
         )
         if wait_s is None:
             return reply_started(await call(service.world, start, size=size), None, links)

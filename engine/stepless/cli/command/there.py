@@ -34,6 +34,7 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
+    command.add_argument("--key", metavar="KEY", help="the key of the run (default: the value of `key` of the workflow)")
     begins = command.add_mutually_exclusive_group()
     begins.add_argument("--delay", metavar="TIME", help="begin after this time, like 5m")
     begins.add_argument("--at", metavar="INSTANT", help="begin at this instant, like 2026-01-31T12:00:00Z")
@@ -253,7 +254,7 @@ VERBS_THERE = (
   stepless start refund -i '{"order_id": "A-1", "amount": 400}'
   stepless start refund -i @order.json --keyword customer:c-17 --wait
   stepless start refund --idempotency-key order-17
-  stepless start refund -i @order.json --delay 5m
+  stepless start refund -i @order.json --key A-17 --delay 5m
 """, _start),
     Verb("send", "stepless.cli.verbs.sending:send", "send a message to the runs of a key", """\
   stepless send order payment --key A-17 -d '{"amount": 120}'

@@ -96,6 +96,11 @@ _CHECKS: Final[Mapping[str, tuple[Check, str, str]]] = {
     ),
     "start": (_run_named, "a start with the same idempotency key", "use another idempotency key, or wait two days"),
     "erased-start": (_run_named, "a start with the idempotency key of an erased run", "nothing: it expires within two days"),
+    "key": (_number, "starts and messages under this key", f"{RESTORE}, or release the claim if no run of this key is live"),
+    "message": (_number, "the repetition of a message that started a run", f"{RESTORE}, or wait two days"),
+    "kept": (
+        lambda key, value: _take(json_object(value, f"claim.value of {key}", "")["name"]), "a kept message", "send it again",
+    ),
     "redelivery": (_run_named, "repetitions of a delivery whose run failed", f"{RESTORE}, or wait two days"),
     "console-sessions": (lambda key, value: _take(read_sessions(value)), "all sessions of the console", "sign in again"),
     "draft-runs": (lambda key, value: _take(read_runs(value)), "the list of test runs of a draft", "nothing: it expires"),

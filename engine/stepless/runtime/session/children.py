@@ -12,7 +12,6 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
@@ -31,7 +30,6 @@ from stepless.model.statuses import ENDED
 from stepless.model.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
-from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import ERASED, Call, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
@@ -49,11 +47,6 @@ from stepless.runtime.world import World
 def child_id(token: str) -> str:
     """The run id of the child that an instance calls. `token` is the instance's idempotency token."""
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
-
-
-def with_children(world: World) -> World:
-    """The world with the code of the `workflow` kind, which starts runs in it."""
-    return replace(world, kind_code=LayeredMapping({"workflow": caller(world)}, world.kind_code))
 
 
 def caller(world: World) -> KindCode:

@@ -19,7 +19,7 @@ from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import meta_of, notes_in
 from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_of
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.messages.keys import BEGINS, KEY, Slot, key_of_start, live_run
+from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
 from stepless.runtime.messages.starts import NewRun, place, repeated
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import (
@@ -63,22 +63,24 @@ def start(
     same: JSON = None,
     run_id: str | None = None,
     begins_ms: int | None = None,
+    run_key: JSON = None,
 ) -> Started:
     """Creates a run of the newest version and sends the message that starts it, or with `begins_ms` at that instant. `entry`
     chooses among the workflow's entries. `anywhere` allows any node, and the run records which of them are not entries.
 
-    A workflow with a `key` has at most one live run of each key; its `on_conflict` says what a further start does, and `run_id`
-    is ignored. `key` makes the start idempotent for 24 hours: the same key and inputs return the same run, also under concurrent
-    requests. `by_inputs` derives the key from the workflow and the inputs, in canonical form (RFC 8785). `same`, if given, is
-    compared instead of the inputs. A `signature` is used up by the run that is accepted with it, and returns that run again. A
-    new run gets the id `run_id`, which `new_run_id` has made, so that a caller can follow it from its beginning. Raises `Refused`
-    beyond the workflow's rate limit or concurrency, `NotFound` for an unknown workflow, `InvalidRequest` for an unknown entry or
-    inputs without a key (key_missing, key_invalid), `Conflict` for an idempotency key that was used with other inputs or whose
-    run was erased, and for a key that a live run has (key_taken), and `LimitExceeded` for inputs that are too large. Raises
-    `StoreUnavailable` with the run id if the run exists but the message could not be sent: the run starts later. """
+    A workflow has at most one live run of each key: `run_key`, or the value of its own `key`. Its `on_conflict` says what a
+    further start does, and `run_id` is ignored. `key` makes the start idempotent for 24 hours: the same key and inputs return
+    the same run, also under concurrent requests. `by_inputs` derives the key from the workflow and the inputs, in canonical
+    form (RFC 8785). `same`, if given, is compared instead of the inputs. A `signature` is used up by the run that is accepted
+    with it, and returns that run again. A new run gets the id `run_id`, which `new_run_id` has made, so that a caller can
+    follow it from its beginning. Raises `Refused` beyond the workflow's rate limit or concurrency, `NotFound` for an unknown
+    workflow, `InvalidRequest` for an unknown entry or inputs without a key (key_missing, key_invalid), `Conflict` for an
+    idempotency key that was used with other inputs or whose run was erased, and for a key that a live run has (key_taken), and
+    `LimitExceeded` for inputs that are too large. Raises `StoreUnavailable` with the run id if the run exists but the message
+    could not be sent: the run starts later. """
     return _announced(world, _accepted(
         world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere, meta=meta,
-        same=same, run_id=run_id, begins_ms=begins_ms,
+        same=same, run_id=run_id, begins_ms=begins_ms, run_key=run_key,
     ))
 
 
@@ -96,12 +98,13 @@ async def start_shared(
     same: JSON = None,
     run_id: str | None = None,
     begins_ms: int | None = None,
+    run_key: JSON = None,
 ) -> Started:
     """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
     Returns after that transaction, and sends the message then."""
     accept = partial(
         _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
-        meta=meta, same=same, run_id=run_id, begins_ms=begins_ms,
+        meta=meta, same=same, run_id=run_id, begins_ms=begins_ms, run_key=run_key,
     )
     with world.commits.writer():
         return _announced(world, await world.commits.make(accept))
@@ -122,7 +125,7 @@ class _Accepted:
 def _accepted(
     world: World, workflow_id: str, inputs: JSON, *, key: str | None, by_inputs: bool, signature: Signature | None,
     entry: Sequence[str] | None, anywhere: bool, meta: Mapping[str, JSON] | None, same: JSON,
-    run_id: str | None, begins_ms: int | None,
+    run_id: str | None, begins_ms: int | None, run_key: JSON,
 ) -> _Accepted:  # fmt: skip
     """Everything that `start` reads and writes. Sends nothing: other changes may have to become durable with these."""
     version = latest(world, workflow_id)
@@ -146,8 +149,9 @@ def _accepted(
         return existing if signature is None else claim_signature(world, signature, existing)
 
     new = NewRun(version, graph, data, facts, begins_ms)
-    if graph.key is not None:
-        return _under_key(world, new, inputs, known, reserve)
+    if graph.key is not None or run_key is not None:
+        slot = Slot(workflow_id, checked_key(run_key) if run_key is not None else key_of_start(world, graph, inputs))
+        return _under_key(world, slot, new, inputs, known, reserve)
     if known is None:
         admit(world, graph, inputs)
     run_id = run_id or new_run_id()
@@ -160,10 +164,9 @@ def _accepted(
 
 
 def _under_key(
-    world: World, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[[str], str]
+    world: World, slot: Slot, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[[str], str]
 ) -> _Accepted:
-    """The run of a start of a workflow whose runs have keys."""
-    slot = Slot(new.graph.workflow_id, key_of_start(world, new.graph, inputs))
+    """The run of a start under a key."""
     if known is not None:
         placed = repeated(world, slot, new, reserve(slot.run_id(max(1, slot.number(world)))))
         return _Accepted(not_erased(placed.head), new.version, placed.created, replay=True)

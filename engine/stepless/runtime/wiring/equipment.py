@@ -14,7 +14,7 @@ from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
-from stepless.runtime.session.children import with_children
+from stepless.runtime.session.run_kinds import with_run_kinds
 from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.wiring.telemetry import is_traced
@@ -59,7 +59,7 @@ def equipped(
         linger_ms=linger_ms(setting(LINGER)),
     )
     relay = LazyRelay(complete, setting, aws, invitations, setting(NOTIFY_FROM))
-    return with_children(replace(complete, relay=relay))
+    return with_run_kinds(replace(complete, relay=relay))
 
 
 def _moderator(name: str | None) -> Moderator | None:
