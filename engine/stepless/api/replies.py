@@ -116,9 +116,9 @@ def run_facts(
     """What the header of a run says of it, with what a list and a single run learn from different sources."""
     keywords = list(keywords_of(head))
     return {
-        "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "key": key_in(head), "hash": head.version,
-        "status": status, "waiting": list(waits), "summary": summary, "keywords": keywords, "tags": [*keywords, *tags],
-        "draft": draft_out(draft_of(head)), "created_at": str(instant(head.created_ms)),
+        "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "key": key_in(head),
+        "hash": head.version, "status": status, "waiting": list(waits), "summary": summary, "keywords": keywords,
+        "tags": [*keywords, *tags], "draft": draft_out(draft_of(head)), "created_at": str(instant(head.created_ms)),
         "duration_ms": duration_of(head, now_ms), "links": links.run(head.run_id),
     }  # fmt: skip
 

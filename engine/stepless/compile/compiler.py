@@ -21,6 +21,7 @@ from stepless.compile.link import link
 from stepless.compile.params import fit
 from stepless.compile.parsed import Parsed, parsed_of, readable
 from stepless.compile.shape import validated
+from stepless.compile.sources import source_findings
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
@@ -123,6 +124,8 @@ def _findings(parsed: Parsed) -> Iterator[Finding]:
             yield from check(parsed, body)
     yield from limit_checks.workflow_limits(parsed)
     yield from message_checks.message_declarations(parsed)
+    if parsed.document.messages:
+        yield from source_findings(parsed, check_document)
     yield from reserved_env(parsed)
     yield from unlisted_targets(parsed)
     yield from reference_findings(parsed)

@@ -15,6 +15,7 @@ from stepless.compile.admission import incoming, key_of_runs, rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
+from stepless.compile.sources import sources_of
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
@@ -85,10 +86,16 @@ def link(
         slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
         messages={name: incoming(view) for name, view in document.declared_messages},
+        sources=sources_of(document, parsed.kinds, _linked_alone) if document.messages else (),
         key=key_of_runs(document),
         on_conflict=document.on_conflict,
         cancel_on=frozenset(document.cancel_on),
     )
+
+
+def _linked_alone(parsed: Parsed) -> tuple[Node, ...]:
+    """The nodes of a document that is a part of another one."""
+    return link(parsed, "", None, ()).root.nodes
 
 
 def _used(body: Body) -> tuple[frozenset[str], bool]:

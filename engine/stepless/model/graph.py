@@ -229,6 +229,17 @@ class RateLimit(NamedTuple):
     by: Path | Expression
 
 
+class MessageSource(NamedTuple):
+    """A webhook or an event pattern that delivers a message. `node` describes it as an entry of that kind, outside of the graph.
+    `key` says for which run a delivery is, `map` what its data are."""
+
+    message: str
+    node: Node
+    where: Expression | None = None
+    key: Expression | None = None
+    map: Template | None = None
+
+
 class Incoming(NamedTuple):
     """A message that runs may receive: what its data must satisfy, and how long it waits for a run."""
 
@@ -259,6 +270,7 @@ class Graph:
     slots: Slots | None = None  # for runs with attempts in progress
     limited: bool = False  # whether any attempt may have to wait for a limit
     messages: Mapping[str, Incoming] = field(default_factory=dict)
+    sources: tuple[MessageSource, ...] = ()
     key: Expression | None = None  # of the run, over its inputs
     on_conflict: OnConflict = OnConflict.JOIN
     cancel_on: frozenset[str] = frozenset()  # names of messages that cancel the run

@@ -59,6 +59,7 @@ FORK: Final = {"id": "w", "variables": {"v": 0}, "nodes": {"a": CALL, "b": CALL,
 MERGED: Final = {"id": "w", "variables": {"v": 0}, "nodes": {"a": CALL, "b": CALL, "x": {**JOIN, "join": {}}}}
 LINE: Final = {"id": "w", "nodes": {"a": CALL, "y": {"type": "join"}, "z": {"type": "join"}}}
 BODY: Final = {"nodes": {"i": {"type": "join"}}}
+SENT: Final = {"webhook": {"path": "/a"}, "key": "<body.n>"}
 RECEIVES: Final = {"id": "w", "messages": {"m": {}, "n": {}}, "nodes": {"a": CALL}}
 OTHER_BODY: Final = {"nodes": {"i": {"type": "end"}}}
 IN_LOOP: Final = {"id": "w", "nodes": {"l": {"type": "loop", "with": {"times": 2}}}}
@@ -217,7 +218,13 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "start": Example(True, {"workflow": "o", "key": 1}), "inputs": Example({}, {"workflow": "o", "key": 1, "start": True}),
         "keep": Example("1h", {"workflow": "o", "key": 1}),
     },
-    "MessageDocument": {"data": Example({"type": "object"}), "keep": Example("1h")},
+    "MessageDocument": {
+        "data": Example({"type": "object"}), "keep": Example("1h"),
+        "webhook": Example({"path": "/b"}, {"key": "<body>"}, {"path": "/a"}),
+        "event": Example({"source": ["b"]}, {"key": "<event.id>"}, {"source": ["a"]}),
+        "where": Example("<body.n> > 1", SENT), "key": Example("<body.n>", {"webhook": {"path": "/a"}}, "<body.m>"),
+        "map": Example({"n": "<body.n>"}, SENT),
+    },
     "code.with": {"code": Example("def main(args): return 2"), "args": Example({"n": 1}), "memory_mb": Example(512)},
     "condition.with": {"cases": Example({"no": "else"})},
     "end.with": {"halt": Example(True), "break": Example(True)},

@@ -18,6 +18,7 @@ from stepless.api.links import Links
 from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.responses.general import StartedOut
+from stepless.api.routes.messages import reply_sent
 from stepless.api.routes.runs import idempotency_key, reply_started
 from stepless.api.urls import called_urls
 from stepless.api.waiting import Responded, Watch, overview
@@ -29,7 +30,7 @@ from stepless.nodes.webhook import METHODS
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge
 from stepless.runtime.triggers.request_bodies import fields_of
-from stepless.runtime.triggers.webhooks import HookRequest
+from stepless.runtime.triggers.webhooks import Hooked, HookRequest
 from stepless.runtime.verbs.starting import Started, new_run_id
 
 _PATH: Final = "/hooks/{path:path}"
@@ -106,6 +107,8 @@ def _trigger(service: Service, links: Links) -> Callable[[str, Request], Awaitab
             hooked = await call(service.world, partial(service.receive_hook, hook, run_id), size=len(body))
             if isinstance(hooked, Challenge):
                 return _checked_address(hooked)
+            if not isinstance(hooked, Hooked):
+                return reply_sent(hooked)
             started = hooked.started
             if not hooked.waits or not await watch.is_over(started.run_id, MAX_LONG_POLL_MS / 1000):
                 return reply_started(started, None, links)

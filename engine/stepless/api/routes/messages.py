@@ -23,6 +23,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.limits import MAX_MESSAGE_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.service import Service
+from stepless.runtime.triggers.message_sources import Ignored
 from stepless.runtime.verbs.sending import Delivered
 
 _READ_BYTES: Final = 2 * MAX_MESSAGE_BYTES  # of a body, which may have spaces and escapes
@@ -75,7 +76,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             service.send, workflow_id, name, data, key=query.key, id=idempotency_key(request), by=request.state.caller,
             keep_ms=keep_ms, start=query.start, inputs=inputs,
         )
-        return _reply(await call(service.world, send))
+        return reply_sent(await call(service.world, send))
 
     @router.post(
         "/runs/{run_id}/messages/{name}", summary="Send a message to a run", status_code=202, response_model=DeliveredOut,
@@ -86,7 +87,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
         that has ended answers 410 `run_ended`."""
         data = await _data(request)
         send = partial(service.send_to_run, run_id, name, data, id=idempotency_key(request), by=request.state.caller)
-        return _reply(await call(service.world, send))
+        return reply_sent(await call(service.world, send))
 
     @router.get(
         "/workflows/{workflow_id}/keys/{key}", summary="Find the runs of a key", response_model=KeyRunsOut,
@@ -116,7 +117,10 @@ def _inputs(text: str | None) -> JSON:
     return None if text is None else strict_json(text.encode("utf-8", "surrogatepass"))
 
 
-def _reply(done: Delivered) -> Response:
+def reply_sent(done: Delivered | Ignored) -> Response:
+    """The answer to a sender: what was delivered, or that the delivery is ignored."""
+    if isinstance(done, Ignored):
+        return reply({"ignored": True})
     answer: DeliveredOut = {
         "id": done.id, "delivered": list(done.delivered), "kept_until": instant(done.kept_until_ms), "started": done.started,
     }  # fmt: skip

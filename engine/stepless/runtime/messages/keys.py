@@ -22,9 +22,9 @@ from stepless.limits import MAX_KEY_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.keys import key_of
+from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.inbox import ENDED
 from stepless.runtime.world import World
 
 KEY: Final = "key"  # in the meta of a run: its key, and its number among the runs of the key

@@ -15,6 +15,7 @@ from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.ports import Version
 from stepless.runtime.triggers.firing import entries, fire_delivered
+from stepless.runtime.triggers.message_sources import deliver_event
 from stepless.runtime.triggers.payloads import events_of, firing_of
 from stepless.runtime.verbs.starting import Started, start
 from stepless.runtime.world import World
@@ -33,8 +34,8 @@ def arrive(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
 
 
 def deliver(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
-    """Starts a run of every workflow with an `event` entry whose pattern matches an event of the payload. A repeated event starts
-    no new run.
+    """Starts a run of every workflow with an `event` entry whose pattern matches an event of the payload, and delivers the event
+    as a message where a source of one matches. A repeated event starts no new run and delivers nothing twice.
 
     The payload is an event of EventBridge, or a batch of records of S3 or SQS, which are converted to that form. Raises
     `InvalidRequest` (invalid_event) for any other payload. If starts fail, raises the first error of `start` after all other runs
@@ -54,6 +55,8 @@ def deliver(world: World, payload: Mapping[str, JSON]) -> Sequence[Started]:
                     continue
                 _log.warning("the event %s did not start %s: %s", event["id"], version.workflow_id, error)
                 faults.append(error)
+    for event in events:
+        faults += deliver_event(world, event)
     if faults:
         raise faults[0]
     return started

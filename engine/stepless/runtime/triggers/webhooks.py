@@ -12,24 +12,26 @@ from typing import Final
 
 from stepless.core.masking import Mask, mask_for
 from stepless.core.reading import Reading
-from stepless.core.state import State
+from stepless.core.state import Instance, State
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_INPUT_BYTES, MAX_KNOWN_WEBHOOKS, MAX_PATH_CHARACTERS, MAX_REQUEST_BYTES
 from stepless.model.encoding import encode
-from stepless.model.graph import Graph, Node
+from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON
 from stepless.model.traceparent import stored_parent
 from stepless.model.webhook_schemes import SCHEMES, Scheme
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
+from stepless.runtime.triggers.message_sources import Ignored, deliver_from, source_of
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.triggers.webhook_reads import reads_output
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key, owner_of
 from stepless.runtime.verbs.retrying import retried
+from stepless.runtime.verbs.sending import Delivered
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 
@@ -76,15 +78,17 @@ class Caller:
 def trigger(world: World, request: HookRequest, run_id: str | None = None) -> Hooked:
     """Starts a run as `receive` does. Raises `InvalidRequest` too, for a request by which the sender only checks the address."""
     received = receive(world, request, run_id)
-    if isinstance(received, Challenge):
+    if not isinstance(received, Hooked):
         message = "the request checks the address and is no event, so it starts no run"
         raise InvalidRequest(message, mend="answer it with the result of `receive`")
     return received
 
 
-def receive(world: World, request: HookRequest, run_id: str | None = None) -> Hooked | Challenge:
-    """Checks a request against the webhook that listens on its path and starts a run, with the id `run_id` as `start` does.
-    Returns the answer instead if the sender only checks the address.
+def receive(
+    world: World, request: HookRequest, run_id: str | None = None
+) -> Hooked | Challenge | Delivered | Ignored:
+    """Checks a request against the webhook that listens on its path and starts a run, with the id `run_id` as `start` does, or
+    delivers a message. Returns the answer instead if the sender only checks the address.
 
     Raises `NotFound` (unknown_hook), `InvalidRequest` (method_not_allowed 405, body_too_large 413, schema_violated 422, and as
     `request_bodies.decoded` does), `Forbidden` (bad_signature, stale_signature) and what `start` raises. Only an accepted run
@@ -104,6 +108,9 @@ def receive(world: World, request: HookRequest, run_id: str | None = None) -> Ho
         if challenge is not None:
             return challenge
     check_schema(node, found.body)
+    source = source_of(graph, node)
+    if source is not None:
+        return _delivered(world, graph, source, request, found, caller)
     payload = caller.mask.value(_payload(graph, node, request, found, _PRIVATE | caller.headers))
     meta: dict[str, JSON] = {"trigger": {"kind": "webhook", "path": request.path}}
     if world.traces:
@@ -116,6 +123,17 @@ def receive(world: World, request: HookRequest, run_id: str | None = None) -> Ho
     )  # fmt: skip
     life_ms = caller.signature.life_ms if caller.signature is not None else IDEMPOTENCY_KEY_LIFE_MS
     return Hooked(retried(world, started, life_ms), node.config.literals.get("response") == "wait")
+
+
+def _delivered(
+    world: World, graph: Graph, source: MessageSource, request: HookRequest, found: Decoded, caller: Caller
+) -> Delivered | Ignored:
+    """Delivers a request as a message, whose id is that of the sender's delivery: a retry of the sender delivers nothing new."""
+    headers = {name: value for name, value in request.headers.items() if name not in _PRIVATE | caller.headers}
+    values = caller.mask.value({"body": found.body, "headers": headers, "query": dict(request.query)})
+    signed = sha256(caller.signature.claim.encode()).hexdigest() if caller.signature is not None else None
+    identity = caller.delivery or signed or request.headers.get("idempotency-key")
+    return deliver_from(world, graph, source, values, values["body"], id=identity, by=f"webhook {request.path}")
 
 
 def methods_of(world: World, path: str) -> Sequence[str]:
@@ -144,7 +162,8 @@ def _listeners(world: World, path: str) -> tuple[Graph, list[Node]]:
         raise _unknown(path, _similar(world, path))
     version = latest(world, owner_of(owner, path))
     graph = world.versions.graph(version.workflow_id, version.hash)
-    listeners = [node for node in graph.root.nodes if node.kind.name == "webhook" and node.config.literals["path"] == path]
+    nodes = (*graph.root.nodes, *(source.node for source in graph.sources))
+    listeners = [node for node in nodes if node.kind.name == "webhook" and node.config.literals["path"] == path]
     if not listeners:
         raise _unknown(path, None)
     return graph, listeners
@@ -232,7 +251,7 @@ def _constant(node: Node) -> WebhookParams:
 
 def _filled_in(graph: Graph, node: Node, env: Mapping[str, str]) -> WebhookParams:
     state = State(graph, "")
-    reading = Reading(state, state.root.at(node.position), {}, 0, env)
+    reading = Reading(state, Instance(node, state.root), {}, 0, env)
     return rendered(WebhookParams, node.config.template.render(reading), node.config.literals)
 
 

@@ -29,6 +29,7 @@ from stepless.runtime.world import World
 if TYPE_CHECKING:  # a process that only executes runs must not import pydantic
     from stepless.model.signature import Callables
 
+MESSAGE_EVENT: Final = "message-event"  # as an entry: a workflow with an event source of a message
 _MODEL: Final = "Set STEPLESS_OPENAI_KEY or STEPLESS_OPENAI_URL, STEPLESS_BEDROCK_REGION, or STEPLESS_MODEL_SCRIPT for tests."
 _AWS: Final = "Install what it needs: {command}."
 _NEEDS: Final[Mapping[str, str]] = {
@@ -152,7 +153,8 @@ def _unset_names(world: World, document: Mapping[str, JSON]) -> tuple[Finding, .
 
 def _listed_entries(graph: Graph) -> list[str]:
     """The kinds of entries by which workflows are found when an event arrives or a schedule is due."""
-    return sorted({node.kind.name for node in graph.root.nodes if node.enabled} & {"event", "schedule"})
+    found = {node.kind.name for node in graph.root.nodes if node.enabled} & {"event", "schedule"}
+    return sorted(found | ({MESSAGE_EVENT} if any(source.node.kind.name == "event" for source in graph.sources) else set()))
 
 
 def _too_many_schedules(graph: Graph) -> list[Finding]:
@@ -232,8 +234,8 @@ def _without_code(world: World, path: str, node: Node) -> Finding | None:
 
 
 def webhook_paths(graph: Graph) -> tuple[str, ...]:
-    literals = (node.config.literals for node in graph.root.nodes if node.kind.name == "webhook")
-    return tuple(str(literal["path"]) for literal in literals)
+    nodes = (*graph.root.nodes, *(source.node for source in graph.sources))
+    return tuple(str(node.config.literals["path"]) for node in nodes if node.kind.name == "webhook")
 
 
 def owner_of(claimed: bytes, path: str) -> str:

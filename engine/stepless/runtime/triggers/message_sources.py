@@ -1,0 +1,103 @@
+"""Delivers messages that come by the webhooks and events of a workflow's `messages`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from stepless.errors import ExpressionError, InvalidRequest, LogUnreadable, NotFound, SteplessError
+from stepless.limits import MAX_PAGE_ITEMS
+from stepless.model.event_pattern import matches
+from stepless.model.graph import Graph, MessageSource, Node
+from stepless.model.json import JSON, read_path
+from stepless.model.scope import Reference
+from stepless.model.steps import Steps
+from stepless.ports import Version
+from stepless.runtime.verbs.publishing import MESSAGE_EVENT
+from stepless.runtime.verbs.sending import Delivered, send
+from stepless.runtime.world import World
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A delivery for which `where` of the source is false."""
+
+
+class _Delivery(Steps):
+    """What the expressions of a source read; see `model.scope.Scope`."""
+
+    __slots__ = ("now_ms", "values")
+
+    def __init__(self, values: Mapping[str, JSON], now_ms: int) -> None:
+        super().__init__()
+        self.values, self.now_ms = values, now_ms
+
+    def read(self, reference: Reference) -> JSON:
+        return read_path(self.values.get(reference.root), reference.path)
+
+
+def source_of(graph: Graph, node: Node) -> MessageSource | None:
+    """The source that a listening node is; None for an entry."""
+    return next((source for source in graph.sources if source.node is node), None)
+
+
+def deliver_from(
+    world: World, graph: Graph, source: MessageSource, values: Mapping[str, JSON], default: JSON, *, id: str | None, by: str
+) -> Delivered | Ignored:
+    """Delivers what a sender sent as a message: `values` are what the expressions read, `default` the data without `map`. Raises
+    `InvalidRequest` (key_missing) if the key cannot be told, and as `send` does."""
+    scope = _Delivery(values, world.clock.now_ms())
+    try:
+        if source.where is not None and not source.where.evaluate(scope):
+            return Ignored()
+        key = source.key.evaluate(scope) if source.key is not None else None
+        data = default if source.map is None else source.map.render(scope)
+    except ExpressionError as error:
+        raise _no_key(source, f"an expression of it cannot be evaluated: {error.message}") from error
+    if key in (None, ""):
+        raise _no_key(source, "the delivery has no key")
+    return send(world, graph.workflow_id, source.message, data, key=key, id=id, by=by)
+
+
+def _no_key(source: MessageSource, why: str) -> InvalidRequest:
+    mend = f"check `where`, `key` and `map` of the message `{source.message}`"
+    return InvalidRequest(f"the message `{source.message}` was not delivered: {why}", code="key_missing", status=422, mend=mend)
+
+
+def event_sources(world: World) -> Iterator[tuple[Version, Graph, MessageSource]]:
+    """Every event source in the newest versions."""
+    cursor: str | None = None
+    while True:
+        page = world.store.list_entries(MESSAGE_EVENT, limit=MAX_PAGE_ITEMS, cursor=cursor)
+        for version in page.items:
+            try:
+                graph = world.versions.graph(version.workflow_id, version.hash)
+            except LogUnreadable as error:
+                _log.error("the event sources of %s are left out: %s", version.workflow_id, error)
+                continue
+            yield from ((version, graph, source) for source in graph.sources if source.node.kind.name == "event")
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def deliver_event(world: World, event: Mapping[str, JSON]) -> list[SteplessError]:
+    """Delivers an event to every source whose pattern it matches. Returns the errors of those that failed: to deliver the event
+    again reaches the missing ones. An event that no run waits for is no error."""
+    faults: list[SteplessError] = []
+    identity = f"event_{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+    for version, graph, source in event_sources(world):
+        if not matches(source.node.config.literals["pattern"], event):
+            continue
+        try:
+            deliver_from(world, graph, source, {"event": event}, event.get("detail"), id=identity, by=f"event {event['source']}")
+        except NotFound as error:
+            _log.info("the event %s of %s has no receiver: %s", event["id"], version.workflow_id, error)
+        except SteplessError as error:
+            _log.warning("the event %s was not delivered to %s: %s", event["id"], version.workflow_id, error)
+            faults.append(error)
+    return faults
