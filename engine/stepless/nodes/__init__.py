@@ -35,6 +35,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "code": "code",
     "llm": "llm.kind",
     "workflow": "workflow",
+    "send": "send",
     "condition": "condition",
     "router": "router",
     "join": "join",
@@ -43,14 +44,9 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "approval": "approval",
     "callback": "callback",
     "receive": "receive",
-<<<<<<< HEAD
     "wait": "wait",
     "transform": "transform",
     "set": "set",
-=======
-    "send": "send",
-    "workflow": "workflow",
->>>>>>> 4646aa65 (Send messages from a node and from a backend)
     "respond": "respond",
     "end": "end",
     "fail": "fail",

@@ -51,4 +51,6 @@ def suspend(work: Work) -> Pause:
 KIND = Kind(
     "receive", Nature.PAUSE, ReceiveParams, "waits for a message; puts out its data, and who sent it when, as `message`",
     exits=exits, parts={"message": Part.LITERAL, "where": Part.EXPRESSION}, suspend=suspend, receives=True,
+    brief=("message", "where"),
+    icon="M2 4h12v8.5H2zM2 4.5l6 4.5 6-4.5",
 )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
+from stepless.model.span import PRODUCER
 from stepless.nodes.params import Duration, Name, Params, stored_secrets
 
 WORKFLOW: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
@@ -52,4 +53,9 @@ def check(params: SendParams, path: str) -> list[Finding]:
     return found
 
 
-KIND = Kind("send", Nature.EFFECT, SendParams, "sends a message to a run; puts out the runs that have it", check=check)
+KIND = Kind(
+    "send", Nature.EFFECT, SendParams, "sends a message to a run; puts out the runs that have it",
+    check=check,
+    brief=("message", "key", "to"), span=PRODUCER,
+    icon="M2.5 8 13.5 3 10 13.5 7.5 9zM7.5 9l6-6",
+)

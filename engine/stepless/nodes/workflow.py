@@ -8,12 +8,8 @@ from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
-<<<<<<< HEAD
 from stepless.model.span import PRODUCER
-from stepless.nodes.params import Params
-=======
 from stepless.nodes.params import Params, stored_secrets
->>>>>>> 4646aa65 (Send messages from a node and from a backend)
 
 ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"
 

@@ -70,8 +70,8 @@ _STARTED: Final[StartedOut] = {
 _STARTED_AGAIN: Final[StartedOut] = {**_STARTED, "run_id": _AGAIN, "number": 18, "links": _LINKS.run(_AGAIN)}
 _FACTS: Final[RunFacts] = {
     "id": _RUN, "workflow": _WORKFLOW, "version": 3, "number": 17, "key": None, "hash": _HASH, "status": "paused",
-    "waiting": ["answer"], "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"], "draft": None,
-    "created_at": _BEGUN, "duration_ms": 61_204, "links": _LINKS.run(_RUN),
+    "waiting": ["answer"], "summary": "waiting for an answer", "keywords": ["customer:c-17"], "tags": ["customer:c-17"],
+    "draft": None, "created_at": _BEGUN, "duration_ms": 61_204, "links": _LINKS.run(_RUN),
 }  # fmt: skip
 _ALL_SHOWN: Final[LeftOut] = {}
 _HEAD: Final[RunHeadOut] = {
