@@ -90,6 +90,7 @@ FINDINGS: Final[Table] = {
     "unknown_kind": Code("the node kind is unknown", "Check the suggested name."),
     "unknown_reference": Code("a reference to a name that does not exist", "Check the suggested name."),
     "unknown_timezone": Code("the time zone is unknown", "Use a name like Europe/Berlin."),
+    "doubled_path": Code("two webhooks of the workflow have one path", "Choose another path."),
     "unlisted_env": Code("`${NAME}` is read and `env` does not list it", "Add the name to `env`."),
     "unknown_variable": Code("the variable is not declared", "Declare it under `variables`."),
     "unreachable_case": Code("a case follows `else` and is never reached (warning)", "Move `else` to the end."),

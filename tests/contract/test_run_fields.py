@@ -37,18 +37,18 @@ READERS: Final = {
     "runs list": Reader(
         "RunHeadOut", ("engine/stepless/cli/verbs/listing.py",),
         frozenset({
-            "version", "hash", "waiting", "error", "pauses", "usd", "draft", "keywords", "updated_at", "links", "damage",
+            "version", "key", "hash", "waiting", "error", "pauses", "usd", "draft", "keywords", "updated_at", "links", "damage",
         }),
     ),
     "the page of a run": Reader(
         "RunOut", ("console/src/runs/view", "console/src/runstate"),
         frozenset({
-            "id", "hash", "waiting", "inputs", "outputs", "variables", "failures", "tags", "non_entries", "parent", "rerun",
-            "usage", "sequence", "limits", "pauses_left_out", "expires_at", "links",
+            "id", "key", "hash", "waiting", "inputs", "outputs", "variables", "failures", "tags", "non_entries", "parent",
+            "rerun", "unread", "usage", "sequence", "limits", "pauses_left_out", "expires_at", "links",
         }),
     ),
     "the list of runs": Reader(
-        "RunHeadOut", ("console/src/runs/list",), frozenset({"hash", "draft", "tags", "updated_at", "links", "damage"}),
+        "RunHeadOut", ("console/src/runs/list",), frozenset({"key", "hash", "draft", "tags", "updated_at", "links", "damage"}),
     ),
 }  # fmt: skip
 

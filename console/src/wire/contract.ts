@@ -38,7 +38,7 @@ export interface FireScheduleBody {
 export interface ListRunsQuery {
   readonly workflow?: string | null;
   readonly status?: string | null;
-  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null;
+  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
   readonly search?: string | null;
@@ -55,7 +55,7 @@ export interface ListRunsQuery {
 export interface CountRunsQuery {
   readonly workflow?: string | null;
   readonly status?: string | null;
-  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null;
+  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
   readonly search?: string | null;
@@ -110,7 +110,7 @@ export interface RerunRunBody {
 /** The body of `POST /runs/bulk`. */
 export interface ChangeRunsBody {
   readonly action: "cancel" | "hold" | "release" | "rerun" | "pause" | "unpause";
-  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
+  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
   readonly limit?: number;
   readonly cursor?: string | null;
   readonly dry_run?: boolean;
@@ -137,6 +137,9 @@ export interface StartRunBody {
   readonly keywords?: readonly string[];
   readonly tags?: readonly string[];
   readonly inputs?: unknown;
+  readonly key?: string | number | null;
+  readonly delay?: string | null;
+  readonly at?: string | null;
   readonly entry?: string | readonly string[] | null;
 }
 
@@ -202,6 +205,14 @@ export interface AnswerPauseBody {
   readonly comment?: string | null;
 }
 
+/** The query of `POST /workflows/{workflow_id}/messages/{name}`. */
+export interface SendMessageQuery {
+  readonly key: string;
+  readonly keep?: string | null;
+  readonly start?: boolean;
+  readonly inputs?: string | null;
+}
+
 /** The query of `GET /errors`. */
 export interface ListErrorsQuery {
   readonly workflow?: string | null;
@@ -235,7 +246,7 @@ export interface CompareVersionsQuery {
 /** The body of `POST /keys`. */
 export interface MakeKeyBody {
   readonly name: string;
-  readonly roles: readonly ("read" | "run" | "edit" | "approve" | "admin")[];
+  readonly roles: readonly ("read" | "run" | "send" | "edit" | "approve" | "admin")[];
 }
 
 /** The query of `GET /audit`. */
@@ -495,7 +506,7 @@ export interface CallOut {
 /** `caller` is the name in the audit log and in drafts. `ends_at`: when the token or session ends. */
 export interface CallerOut {
   readonly caller: string;
-  readonly roles: readonly ("read" | "run" | "edit" | "approve" | "admin")[];
+  readonly roles: readonly ("read" | "run" | "send" | "edit" | "approve" | "admin")[];
   readonly ends_at: string | null;
 }
 
@@ -593,6 +604,18 @@ export interface DecisionOut {
 export interface DecisionsOut {
   readonly decisions: readonly MadeDecisionOut[];
   readonly cursor: string | null;
+}
+
+/**
+ * `delivered` are the runs that have the message: in their log, or among their unread messages if they end first.
+ * `started` is the run that was started for it. `kept_until` says until when runs that begin to answer to the key
+ * receive it, too.
+ */
+export interface DeliveredOut {
+  readonly id: string;
+  readonly delivered: readonly string[];
+  readonly kept_until: string | null;
+  readonly started: string | null;
 }
 
 export interface DiffOut {
@@ -881,6 +904,13 @@ export interface KeyOut {
   readonly created_at: string;
   readonly last_used_at: string | null;
   readonly former_until: string | null;
+}
+
+/** `live` is the run that has the key now, null if there is none. `runs` are the last ten runs of the key, newest first. */
+export interface KeyRunsOut {
+  readonly key: string;
+  readonly live: string | null;
+  readonly runs: readonly RunOfKeyOut[];
 }
 
 export interface KeysOut {
@@ -1307,6 +1337,7 @@ export interface RunHeadOut {
   readonly workflow: string;
   readonly version: number | null;
   readonly number: number | null;
+  readonly key: string | null;
   readonly hash: string;
   readonly status: string;
   readonly waiting: readonly string[];
@@ -1339,22 +1370,31 @@ export interface RunLinks {
   readonly view: string;
 }
 
+export interface RunOfKeyOut {
+  readonly run_id: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly links: RunLinks;
+}
+
 /**
  * `version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
- * workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit);
- * `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a held run
- * is `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has them too,
- * and `partial_success`. `non_entries` are nodes at which an admin started the run although they are not entries.
- * `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no
- * number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A
- * value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`.
- * `pauses_left_out` counts pauses that did not fit.
+ * workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit,
+ * message); `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a
+ * held run is `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has
+ * them too, and `partial_success`. `non_entries` are nodes at which an admin started the run although they are not
+ * entries. `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose
+ * version has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the
+ * list of runs. A value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash",
+ * "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, and `unread`
+ * are the messages that no node has taken.
  */
 export interface RunOut {
   readonly id: string;
   readonly workflow: string;
   readonly version: number | null;
   readonly number: number | null;
+  readonly key: string | null;
   readonly hash: string;
   readonly status: string;
   readonly waiting: readonly string[];
@@ -1381,6 +1421,7 @@ export interface RunOut {
   readonly held: HeldOut | null;
   readonly limits: readonly LimitOut[];
   readonly pauses: readonly PauseOut[];
+  readonly unread: readonly UnreadOut[];
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly expires_at: string | null;
@@ -1500,15 +1541,19 @@ export interface StartedDraftRunOut {
 
 /**
  * `version` is the version that the run started with and keeps. `number` counts the runs of a workflow whose document
- * is `numbered`. `replay` is true if an earlier start with the same key is returned. `outcome` is null until the run
- * ends, and if the caller does not wait for it. `pauses` is what the run waits for, if the caller waited until then.
+ * is `numbered`. `replay` is true if an earlier start with the same idempotency key is returned. `key` is the key of
+ * the run in its workflow, and `joined` is true if the run was live already and has the key of this start. `outcome` is
+ * null until the run ends, and if the caller does not wait for it. `pauses` is what the run waits for, if the caller
+ * waited until then.
  */
 export interface StartedOut {
   readonly run_id: string;
   readonly workflow: string;
   readonly version: number;
   readonly number: number | null;
+  readonly key: string | null;
   readonly replay: boolean;
+  readonly joined: boolean;
   readonly outcome: OutcomeOut | null;
   readonly pauses: readonly PauseOut[];
   readonly links: RunLinks;
@@ -1629,6 +1674,15 @@ export interface TimelineOut {
   readonly total: number;
   readonly cursor: number | null;
   readonly sequence: number;
+}
+
+/** A message that no node of the run has taken, without its data. */
+export interface UnreadOut {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string | null;
+  readonly by: string | null;
+  readonly at: string;
 }
 
 /** One published version; `hash` names its content. One with `damage` is damaged in the store: no run of it can start. */

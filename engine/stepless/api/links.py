@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from stepless.api.responses.general import RunLinks, ScheduleLinks, WorkflowLinks
+from stepless.api.responses.general import ScheduleLinks, WorkflowLinks
+from stepless.api.responses.links import RunLinks
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ class RunFilters(TypedDict, total=False):
 
     workflow: str | None
     status: str | None
-    waiting: Literal["held", "answer", "time", "retry", "child", "limit"] | None
+    waiting: Literal["held", "answer", "time", "retry", "child", "limit", "message"] | None
     since: str | None
     until: str | None
     search: str | None
@@ -230,6 +230,7 @@ class RunHeadOut(TypedDict):
     workflow: str
     version: int | None
     number: int | None
+    key: str | None
     hash: str
     status: str
     waiting: list[str]
@@ -265,18 +266,20 @@ class RunLinks(TypedDict):
 class RunOut(TypedDict):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs
     of a workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry,
-    child, limit); `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds
-    the run; a held run is `running` until its running nodes end. `keywords` are those that the run was started
-    with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin started the run
-    although they are not entries. `exception` is the cause of `error` if author code raised it. `draft` is null but
-    for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for reruns.
-    `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
-    `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit."""
+    child, limit, message); `summary` is the same as text: `waiting for an answer`. `held` is null unless an
+    operator holds the run; a held run is `running` until its running nodes end. `keywords` are those that the run
+    was started with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin started
+    the run although they are not entries. `exception` is the cause of `error` if author code raised it. `draft` is
+    null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for
+    reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
+    `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit. `key`
+    is the key of the run in its workflow, and `unread` are the messages that no node has taken."""
 
     id: str
     workflow: str
     version: int | None
     number: int | None
+    key: str | None
     hash: str
     status: str
     waiting: list[str]
@@ -303,6 +306,7 @@ class RunOut(TypedDict):
     held: HeldOut | None
     limits: list[LimitOut]
     pauses: list[PauseOut]
+    unread: list[UnreadOut]
     started_at: str | None
     ended_at: str | None
     expires_at: str | None
@@ -315,15 +319,28 @@ class RunsOut(TypedDict):
 
 class StartedOut(TypedDict):
     """`version` is the version that the run started with and keeps. `number` counts the runs of a workflow whose
-    document is `numbered`. `replay` is true if an earlier start with the same key is returned. `outcome` is null
-    until the run ends, and if the caller does not wait for it. `pauses` is what the run waits for, if the caller
-    waited until then."""
+    document is `numbered`. `replay` is true if an earlier start with the same idempotency key is returned. `key` is
+    the key of the run in its workflow, and `joined` is true if the run was live already and has the key of this
+    start. `outcome` is null until the run ends, and if the caller does not wait for it. `pauses` is what the run
+    waits for, if the caller waited until then."""
 
     run_id: str
     workflow: str
     version: int
     number: int | None
+    key: str | None
     replay: bool
+    joined: bool
     outcome: OutcomeOut | None
     pauses: list[PauseOut]
     links: RunLinks
+
+
+class UnreadOut(TypedDict):
+    """A message that no node of the run has taken, without its data."""
+
+    id: str
+    name: str
+    key: str | None
+    by: str | None
+    at: str

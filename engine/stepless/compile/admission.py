@@ -1,11 +1,9 @@
-"""Links what a whole workflow says about its starts and messages: the key of its runs, how often it starts, how many of its runs
-work at once, and what they may receive."""
+"""Links the limits of a whole workflow: how often it starts, and how many of its runs work at once."""
 
 from __future__ import annotations
 
-from stepless.model.declaration.document import ConcurrencyView, DocumentView, MessageView
-from stepless.model.graph import Incoming, RateLimit, Slots
-from stepless.model.scope import Expression
+from stepless.model.declaration.document import ConcurrencyView, DocumentView
+from stepless.model.graph import RateLimit, Slots
 
 
 def rate_limit(document: DocumentView) -> RateLimit | None:
@@ -18,22 +16,6 @@ def rate_limit(document: DocumentView) -> RateLimit | None:
     if limit is None:
         return None
     return RateLimit(limit.max, limit.per, tuple(limit.by.split(".")) if limit.by else ())
-
-
-def key_of_runs(document: DocumentView) -> Expression | None:
-    """The expression for the key of a run, None without one."""
-    if document.key is None:
-        return None
-    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have keys
-
-    return of_inputs(document.key)
-
-
-def incoming(message: MessageView) -> Incoming:
-    """A declared message."""
-    from stepless.expressions import compile_contract  # imported late: few workflows declare messages
-
-    return Incoming(compile_contract(message.data) if message.data is not None else None, message.keep_ms)
 
 
 def slots(limit: ConcurrencyView) -> Slots:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stepless.compile.admission import incoming, key_of_runs, rate_limit, slots
+from stepless.compile.admission import rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
-from stepless.compile.sources import sources_of
+from stepless.compile.sources import keys_and_messages
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
@@ -85,17 +85,8 @@ def link(
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
         slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
-        messages={name: incoming(view) for name, view in document.declared_messages},
-        sources=sources_of(document, parsed.kinds, _linked_alone) if document.messages else (),
-        key=key_of_runs(document),
-        on_conflict=document.on_conflict,
-        cancel_on=frozenset(document.cancel_on),
+        **keys_and_messages(document, parsed.kinds, lambda alone: link(alone, "", None, ()).root.nodes),
     )
-
-
-def _linked_alone(parsed: Parsed) -> tuple[Node, ...]:
-    """The nodes of a document that is a part of another one."""
-    return link(parsed, "", None, ()).root.nodes
 
 
 def _used(body: Body) -> tuple[frozenset[str], bool]:

@@ -1,4 +1,5 @@
-"""Compiles the sources of messages: webhooks and event patterns that deliver a message to the run whose key they carry.
+"""Compiles keys and messages, and the sources of messages: webhooks and event patterns that deliver a message to the run whose
+key they carry.
 
 A source says the same as an entry of the kind `webhook` or `event`, so it is compiled as one: in a document of its own that has
 nothing but the sources of one kind. Every check of such a node applies, and what verifies a request of a webhook works unchanged.
@@ -8,24 +9,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypedDict
 
 from stepless.compile.fields import fill
+from stepless.compile.input_expressions import of_inputs
 from stepless.compile.parsed import Parsed, as_written, parsed_of, readable
 from stepless.errors import ExpressionError
-from stepless.expressions import compile_expression, compile_template
+from stepless.expressions import compile_contract, compile_expression, compile_template
 from stepless.limits import MAX_DECLARED_MESSAGES
-from stepless.model.declaration.document import DocumentView, MessageView
+from stepless.model.declaration.document import DocumentView
+from stepless.model.declaration.messages import MessageView
+from stepless.model.declaration.policies import OnConflict
 from stepless.model.findings import Finding, Severity, remove
-from stepless.model.graph import MessageSource, Node
+from stepless.model.graph import Incoming, MessageSource, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
+from stepless.model.scope import Expression
 
 ROOTS: Final[Mapping[str, tuple[str, ...]]] = {"webhook": ("body", "headers", "query"), "event": ("event",)}
 """What the expressions of a source may read, by its kind."""
 Link: TypeAlias = Callable[[Parsed], tuple[Node, ...]]
 Check: TypeAlias = Callable[[Mapping[str, JSON], Kinds], Iterable[Finding]]
 _OF_SOURCES: Final = ("where", "key", "map")
+
+
+class KeysAndMessages(TypedDict):
+    """The fields of a graph that say by what its runs are found and what they may receive."""
+
+    key: Expression | None
+    on_conflict: OnConflict
+    messages: Mapping[str, Incoming]
+    sources: tuple[MessageSource, ...]
+    cancel_on: frozenset[str]
+
+
+def keys_and_messages(document: DocumentView, kinds: Kinds, link: Link) -> KeysAndMessages:
+    """What a document without errors says of keys and messages. `link` links the nodes of a parsed document."""
+    return {
+        "key": None if document.key is None else of_inputs(document.key),
+        "on_conflict": document.on_conflict,
+        "messages": {name: _incoming(message) for name, message in document.declared_messages},
+        "sources": sources_of(document, kinds, link) if document.messages else (),
+        "cancel_on": frozenset(document.cancel_on),
+    }
+
+
+def _incoming(message: MessageView) -> Incoming:
+    return Incoming(compile_contract(message.data) if message.data is not None else None, message.keep_ms)
 
 
 def sources_of(document: DocumentView, kinds: Kinds, link: Link) -> tuple[MessageSource, ...]:

@@ -230,8 +230,7 @@ class State:
 
     __slots__ = (
         "graph", "run_id", "inputs", "root", "status", "ended", "sequence", "steps", "failures", "agenda", "ready", "running",
-        "waiting", "backing_off", "children", "reused", "kept", "outcomes",
-        "late", "tokens", "calls", "limited", "paced",
+        "waiting", "backing_off", "children", "reused", "kept", "outcomes", "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
         "deaths", "lone_deaths", "exclusive", "doubted", "mailbox", "receivers",

@@ -184,10 +184,10 @@ def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signa
     """The early signals, and the others, both in their original order."""
     early: list[Signal] = []
     timely: list[Signal] = []
-    room = MAX_MAILBOX - len(state.mailbox)
+    space = MAX_MAILBOX - len(state.mailbox)
     for signal in signals:
         if signal.kind == MESSAGE:
-            room -= 1
-        late = room < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
+            space -= 1
+        late = space < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
         (early if late or is_early(state, signal) else timely).append(signal)
     return early, timely

@@ -208,6 +208,26 @@ nodes:
   pay: {type: transform, after: boss.approved, with: {value: "paid, <boss.comment>"}}
   deny: {type: transform, after: [boss.rejected, boss.timeout], with: {value: denied}}
 """,
+    "receive": """
+id: order
+key: <input.id>
+messages:
+  payment: {data: {type: object, required: [amount]}}
+nodes:
+  order: {type: manual}
+  paid: {type: receive, after: order, with: {message: payment, where: <message.amount> >= <order.amount>, timeout: 3d}}
+  ship: {type: transform, after: paid, with: {value: <paid.amount>}}
+  remind: {type: transform, after: paid.timeout, with: {value: unpaid}}
+""",
+    "send": """
+id: checkout
+nodes:
+  begin: {type: manual}
+  tell:
+    type: send
+    after: begin
+    with: {workflow: order, key: <begin.order_id>, message: payment, data: {amount: <begin.amount>}}
+""",
     "callback": """
 id: scan
 nodes:

@@ -8,6 +8,8 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from stepless.api.responses.evaluated_conditions import LoopedOut, TestedOut
+from stepless.api.responses.links import RunLinks
+from stepless.api.responses.messages import UnreadOut
 from stepless.model.json import JSON
 
 
@@ -80,20 +82,6 @@ class DocumentOut(VersionOut):
 class WorkflowsOut(TypedDict):
     workflows: list[VersionOut]
     cursor: str | None
-
-
-class RunLinks(TypedDict):
-    run: str
-    nodes: str
-    tags: str
-    events: str
-    cancel: str
-    hold: str
-    release: str
-    pause: str
-    unpause: str
-    rerun: str
-    view: str
 
 
 class ExceptionOut(TypedDict):
@@ -210,16 +198,6 @@ class RunFacts(TypedDict):
 
 class LeftOut(TypedDict, total=False):
     pauses_left_out: int
-
-
-class UnreadOut(TypedDict):
-    """A message that no node of the run has taken, without its data."""
-
-    id: str
-    name: str
-    key: str | None
-    by: str | None
-    at: str
 
 
 class RunOut(RunFacts, LeftOut):

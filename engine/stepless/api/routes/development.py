@@ -13,7 +13,8 @@ from typing_extensions import TypedDict
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import reply
-from stepless.api.responses.general import RunLinks, StartedOut
+from stepless.api.responses.general import StartedOut
+from stepless.api.responses.links import RunLinks
 from stepless.api.routes.runs import reply_started
 from stepless.runtime.service import Service
 

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
-from typing_extensions import TypedDict
 
 from stepless.api.bodies import read_body
 from stepless.api.calls import call
@@ -16,7 +15,7 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import SendQuery
-from stepless.api.responses.general import RunLinks
+from stepless.api.responses.messages import DeliveredOut, KeyRunsOut, RunOfKeyOut
 from stepless.api.routes.listing import requested_ms
 from stepless.api.routes.runs import idempotency_key
 from stepless.compile.reading.strict_json import strict_json
@@ -32,31 +31,6 @@ _BODY: Final = {"requestBody": {
     "description": "The data of the message: any JSON that satisfies its declaration.",
     "content": {"application/json": {"schema": {}}},
 }}  # fmt: skip
-
-
-class DeliveredOut(TypedDict):
-    """`delivered` are the runs that have the message: in their log, or among their unread messages if they end first. `started`
-    is the run that was started for it. `kept_until` says until when runs that begin to answer to the key receive it, too."""
-
-    id: str
-    delivered: list[str]
-    kept_until: str | None
-    started: str | None
-
-
-class RunOfKeyOut(TypedDict):
-    run_id: str
-    status: str
-    created_at: str
-    links: RunLinks
-
-
-class KeyRunsOut(TypedDict):
-    """`live` is the run that has the key now, null if there is none. `runs` are the last ten runs of the key, newest first."""
-
-    key: str
-    live: str | None
-    runs: list[RunOfKeyOut]
 
 
 def add_routes(router: APIRouter, service: Service, links: Links) -> None:

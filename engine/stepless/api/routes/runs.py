@@ -37,8 +37,8 @@ from stepless.api.responses.general import (
     StartedOut,
     TagOut,
     TagsOut,
-    UnreadOut,
 )
+from stepless.api.responses.messages import UnreadOut
 from stepless.api.responses.runs import RunDocumentOut
 from stepless.api.routes.listing import instant_ms, requested_ms
 from stepless.api.waiting import Rest, Watch, overview

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from stepless.cli.command.messages import RUNS_SEND, SEND, WORKFLOWS_KEY
 from stepless.cli.command.overviews import DRAFTS_LIST, WORKFLOWS_VERSIONS
 from stepless.cli.command.planned import add_filter, add_keyword, add_runs
 from stepless.cli.command.verb import (
@@ -34,7 +35,7 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
-    command.add_argument("--key", metavar="KEY", help="the key of the run (default: the value of `key` of the workflow)")
+    command.add_argument("--key", dest="run_key", metavar="KEY", help="the key of the run (default: by `key` of the workflow)")
     begins = command.add_mutually_exclusive_group()
     begins.add_argument("--delay", metavar="TIME", help="begin after this time, like 5m")
     begins.add_argument("--at", metavar="INSTANT", help="begin at this instant, like 2026-01-31T12:00:00Z")
@@ -43,7 +44,7 @@ def _start(command: argparse.ArgumentParser) -> None:
     text = "`inputs`: a second start with the same inputs returns the first run"
     command.add_argument("--idempotent", choices=("inputs",), help=text)
     add_waiting(command)
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _add_inputs(command: argparse.ArgumentParser, text: str) -> None:
@@ -52,35 +53,6 @@ def _add_inputs(command: argparse.ArgumentParser, text: str) -> None:
 
 def _add_limit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--limit", type=positive, default=LISTED, metavar="N", help="at most this many (default: %(default)s)")
-
-
-def _message(command: argparse.ArgumentParser) -> None:
-    command.add_argument("message", metavar="MESSAGE", help="the name of the message, as the workflow declares it")
-    command.add_argument("-d", "--data", metavar="JSON", help="the data: JSON, @file, or - for standard input (default: null)")
-    text = "the id of the message: it is delivered once, however often it is sent"
-    command.add_argument("--idempotency-key", metavar="ID", help=text)
-    add_json(command)
-    add_where(command)
-
-
-def _send(command: argparse.ArgumentParser) -> None:
-    command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
-    command.add_argument("--key", required=True, metavar="KEY", help="the key of the runs that the message is for")
-    command.add_argument("--keep", metavar="TIME", help="how long the message waits for runs of the key, like 1h")
-    command.add_argument("--start", action="store_true", help="start a run if none has the key")
-    command.add_argument("-i", "--inputs", metavar="JSON", help="with --start: the inputs of that run (default: the data)")
-    _message(command)
-
-
-def _runs_send(command: argparse.ArgumentParser) -> None:
-    add_run(command)
-    _message(command)
-
-
-def _workflows_key(command: argparse.ArgumentParser) -> None:
-    command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
-    command.add_argument("key", metavar="KEY", help="the key of a run")
-    add_where(command)
 
 
 def _workflows_list(command: argparse.ArgumentParser) -> None:
@@ -256,15 +228,8 @@ VERBS_THERE = (
   stepless start refund --idempotency-key order-17
   stepless start refund -i @order.json --key A-17 --delay 5m
 """, _start),
-    Verb("send", "stepless.cli.verbs.sending:send", "send a message to the runs of a key", """\
-  stepless send order payment --key A-17 -d '{"amount": 120}'
-  stepless send order payment --key A-17 -d @payment.json --keep 1h
-  stepless send order cancelled --key A-17 --idempotency-key evt_5c9b
-  stepless send customer visited --key c-17 -d '{"id": "c-17"}' --start
-""", _send),
-    Verb("workflows key", "stepless.cli.verbs.sending:runs_of_key", "list the runs of a key, the newest first", """\
-  stepless workflows key order A-17
-""", _workflows_key),
+    SEND,
+    WORKFLOWS_KEY,
     Verb("workflows list", "stepless.cli.verbs.listing:workflows", "list the published workflows", """\
   stepless workflows list
   stepless workflows list --json | jq -r .id
@@ -317,9 +282,7 @@ outputs. Needs the roles edit and run.
   stepless runs resume run_1a2b3c manager --exit approved --answer '{"comment": "fine"}'
   stepless runs resume --workflow refund --waiting answer --exit approved --yes
 """, _runs_resume, exits=_MANY),
-    Verb("runs send", "stepless.cli.verbs.sending:send_to_run", "send a message to a run", """\
-  stepless runs send run_1a2b3c payment -d '{"amount": 120}'
-""", _runs_send),
+    RUNS_SEND,
     Verb("runs cancel", "stepless.cli.verbs.acting:cancel", "cancel a run", """\
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait

@@ -31,10 +31,13 @@ def of_paths(action: argparse.Action, kind: str = "file") -> None:
     action.complete = kind  # type: ignore[attr-defined]  # read by `completion`
 
 
-def add_where(command: argparse.ArgumentParser) -> None:
+def add_where(command: argparse.ArgumentParser, *, keyed: bool = False) -> None:
+    """`keyed`: for this command, --key is the key of a run, so the API key has its long name only."""
     where = command.add_argument_group("where the runs are")
     where.add_argument("--url", metavar="URL", help="a server: deployed, or `stepless dev` (or the variable STEPLESS_URL)")
-    where.add_argument("--key", metavar="KEY", help="API key of the server (better: the variable STEPLESS_API_KEY)")
+    names = ("--api-key",) if keyed else ("--api-key", "--key")
+    text = "API key of the server (better: the variable STEPLESS_API_KEY)"
+    where.add_argument(*names, dest="key", metavar="KEY", help=text)
     of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine, or a URL (default: .stepless/dev.db)"))
     add_json(command, "print JSON: one document, or one per line for a listing")
 

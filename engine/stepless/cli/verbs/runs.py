@@ -57,7 +57,7 @@ def _head(run: Mapping[str, Any]) -> Iterator[str]:
         ("ended", f"{when(ended)}, after {took}" if took else ""),
         ("held", _held(run)), ("waits for", "\n".join(map(_limit, run.get("limits", ())))),
         ("parent", f"{run['parent']['run']}  {run['parent']['instance']}" if run.get("parent") else ""),
-        ("rerun of", _repeated(run.get("rerun"))), ("draft", _draft(run.get("draft"))),
+        ("key", run.get("key") or ""), ("rerun of", _repeated(run.get("rerun"))), ("draft", _draft(run.get("draft"))),
         ("started at", ", ".join(f"{node} (not an entry)" for node in run.get("non_entries", ()))),
         ("keywords", " ".join(words)), ("tags", " ".join(tag for tag in run["tags"] if tag not in words)),
         ("inputs", brief(run["inputs"], _SHOWN) if run["inputs"] else ""),
@@ -130,6 +130,9 @@ def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
     for pause in run["pauses"]:
         yield ""
         yield from fields(_pause(run["id"], pause))
+    if unread := run.get("unread"):  # an older server has none
+        yield ""
+        yield from fields([("unread", f"{mail['name']} {mail['id']}, since {when(mail['at'])}") for mail in unread])
 
 
 def _raised(run: Mapping[str, Any], progress: Progress | None) -> Iterator[Raised]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from stepless.limits import DEFAULT_MAX_STEPS, DEFAULT_NODE_TIMEOUT_MS
+from stepless.model.declaration.messages import MessageView
 from stepless.model.declaration.policies import (
     DEFAULT_JOIN,
     DEFAULT_RETRY,
@@ -321,28 +322,6 @@ class MadeByView(View):
     """The text of the source. The lines of `at` count in the file, from 1."""
     parts: Parts = field(())
     """The functions that the source awaits and that are part of the document."""
-
-
-class MessageView(View):
-    """A message that runs of the workflow may receive, and the sources from which it comes besides the API."""
-
-    __slots__ = ()
-    data: Schema | None = None
-    """JSON Schema (2020-12) of the data. A message that violates it is refused."""
-    webhook: Params | None = None
-    """An HTTP address below `/hooks` that delivers the message, with the fields `path`, `method` and `auth` of the kind
-    `webhook`."""
-    event: Params | None = None
-    """An EventBridge event pattern. Each event that matches it delivers the message."""
-    where: Formula | None = None
-    """Of a source: an expression. A delivery for which it is false is ignored."""
-    key: Formula | None = None
-    """Of a source: an expression that gives the key of the run that the message is for. It reads `<body>`, `<headers>` and
-    `<query>` of a webhook, or `<event>`."""
-    map: Params | None = None
-    """Of a source: the data of the message. By default the body of the webhook, or the `detail` of the event."""
-    keep_ms: Duration = field(0, "keep", parse_duration_ms)
-    """How long a message waits for a run that has its key. By default it does not wait."""
 
 
 class DocumentView(BodyView):

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from stepless.limits import MAX_DECLARED_MESSAGES, MAX_SOURCE_PARTS
-from stepless.model.declaration import document, field_types, policies
+from stepless.model.declaration import document, field_types, messages, policies
 from stepless.model.declaration.document import MERGE_ALIASES
 from stepless.model.declaration.field_types import NodeId, Word
 from stepless.model.declaration.views import View
@@ -185,7 +185,7 @@ StartRateDocument: Final = _model("StartRateDocument", document.StartRateView)
 _types["Concurrency"] = Annotated[
     Annotated[field_types.Count, Tag("number")] | Annotated[ConcurrencyDocument, Tag("object")], Discriminator(_form)
 ]
-MessageDocument: Final = _model("MessageDocument", document.MessageView)
+MessageDocument: Final = _model("MessageDocument", messages.MessageView)
 _types["Messages"] = Annotated[GenericAlias(dict, (NodeId, MessageDocument)), Field(max_length=MAX_DECLARED_MESSAGES)]
 PartSourceDocument: Final = _model("PartSourceDocument", document.PartSourceView)
 _types["Parts"] = Annotated[GenericAlias(list, (PartSourceDocument,)), Field(max_length=MAX_SOURCE_PARTS)]

@@ -1,4 +1,4 @@
-"""Says which run of a workflow has a key (docs/understand/durability.md#keys).
+"""Says which run of a workflow has a key (docs/understand/durability.md#keys-and-messages).
 
 The runs of a key follow one another and are numbered from 1. One claim, the slot, holds the number of the last one and is only
 raised. The id of a run follows from the workflow, the key and the number, so two processes that create run 3 of a key create the

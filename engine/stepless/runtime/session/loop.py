@@ -206,7 +206,7 @@ class Session(Controls):
 
     async def _known_now(self, decision: Decision) -> list[Fact]:
         """The facts that follow from a commit and need no waiting: won deadlines, kept messages, signals that came too early."""
-        facts = await self._claim_deadlines(decision) if decision.expiries else []
+        facts = await self._signals.claim_deadlines(self._state, decision.expiries, self._with_retries)
         if self._receiving is not None and await self._with_retries(partial(self._receiving.committed, decision.events)):
             facts += await self._with_retries(self._look)
         return [*facts, *self._signals.no_longer_early(self._state)]
@@ -289,16 +289,6 @@ class Session(Controls):
         while (now_ms := self._world.clock.now_ms()) >= self._lease.until_ms - LEASE_MARGIN_MS:
             await self._with_retries(self._renew)
         return now_ms
-
-    async def _claim_deadlines(self, decision: Decision) -> list[Fact]:
-        """Puts the signals of expired deadlines. A deadline and an answer compete for the same key, so exactly one wins."""
-        now_ms = self._world.clock.now_ms()
-        facts: list[Fact] = []
-        for instance in decision.expiries:
-            signal = inbox.deadline_signal(instance, now_ms)
-            existing = await self._with_retries(partial(self._world.store.put_signal, self._head.run_id, signal))
-            facts += self._signals.claimed(self._state, existing)
-        return facts
 
     # -- waiting ----------------------------------------------------------------------------------------------------
 

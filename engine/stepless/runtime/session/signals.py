@@ -51,6 +51,15 @@ class Signals:
         self.early, no_longer_early = inbox.split_by_timing(state, self.early)
         return self._to_facts(state, no_longer_early)
 
+    async def claim_deadlines(self, state: State, expired: Sequence[str], retried: Retried) -> list[Fact]:
+        """Puts the signals of expired deadlines. A deadline and an answer compete for the same key, so exactly one wins."""
+        facts: list[Fact] = []
+        for instance in expired:
+            signal = inbox.deadline_signal(instance, self._world.clock.now_ms())
+            existing = await retried(partial(self._world.store.put_signal, self._run_id, signal))
+            facts += self.claimed(state, existing)
+        return facts
+
     def claimed(self, state: State, existing: Signal) -> list[Fact]:
         """The fact of the signal that is in the inbox after this session has put one for the same key."""
         self._seen.add((existing.kind, existing.identity))

@@ -1,4 +1,4 @@
-"""Delivers messages to runs (docs/understand/durability.md#messages).
+"""Delivers messages to runs (docs/understand/durability.md#keys-and-messages).
 
 A message is put into the inbox of each run that it is for, under its id. What the caller is told then holds: the message is in
 the log of that run, or the run ended without reading it and lists it as unread.
@@ -152,7 +152,7 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
     head = world.store.get_run(run_id)
     if head is None or not is_live(head):
         return False
-    check_room(head)
+    check_space(head)
     now_ms = world.clock.now_ms()
     if not world.store.touch_run(run_id, now_ms + START_GRACE_MS):
         return False
@@ -293,7 +293,7 @@ def check_same(stored: Signal, sent: Signal) -> None:
         raise Conflict(message, code="message_conflict", mend="use another id, or another idempotency key")
 
 
-def check_room(head: RunHead) -> None:
+def check_space(head: RunHead) -> None:
     """Raises `Refused` (mailbox_full) if the run has as many unread messages as it may have."""
     unread = notes_in(head).get(UNREAD)
     if type(unread) is int and unread >= MAX_MAILBOX:

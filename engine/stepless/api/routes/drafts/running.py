@@ -20,7 +20,7 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body
-from stepless.api.responses.general import RunLinks
+from stepless.api.responses.links import RunLinks
 from stepless.api.routes.drafts.schemas import Seq
 from stepless.api.routes.drafts.texts import refusal_of
 from stepless.drafts.operations.publishing import DraftRefused
