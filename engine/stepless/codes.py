@@ -166,7 +166,7 @@ NODES: Final[Table] = {
     "stalled": Code("the run could not continue; this is a bug in the engine", "Report it with the run's events."),
     "timeout": Code("no answer within `timeout_ms`", "Raise it, or retry."),
     "too_large": Code("evaluating the node takes too many steps", "Process less data, or split the work over several nodes."),
-    "too_many_items": Code("more turns than `max_iterations`", "Raise it, or set `truncate: true`."),
+    "too_many_items": Code("more iterations than `max_iterations`", "Raise it, or set `truncate: true`."),
     "too_many_redirects": Code("the server redirects too often", "Check the URL."),
     "too_many_threads": Code("too many timed-out calls still block their threads", "Set timeouts inside the functions."),
     "tool_waits": Code("a node that runs as a tool would pause", "Use it in the graph instead."),

@@ -969,7 +969,7 @@ export interface LoginOut {
 }
 
 /**
- * What a container was decided by last: its parameter `mode` had this `value`; of a test, before the turn `turn`.
+ * What a container was decided by last: its parameter `mode` had this `value`; of a test, before the iteration `turn`.
  * `preview` has the beginning of a value that is too large to be shown.
  */
 export interface LoopedOut {
@@ -1016,8 +1016,8 @@ export interface NodeChangeOut {
 /**
  * The record of one instance; facts that do not exist are null. `usage` is the sum over all attempts, including failed
  * ones; `calls` are the last ten. `fork` is the innermost fork around the instance, and `branch` the number of its
- * branch there, from 0: of the fork's targets in edge order, or the turn of a parallel. `path` are the instances from
- * an entry to this one, at most the last 100.
+ * branch there, from 0: of the fork's targets in edge order, or the iteration of a parallel. `path` are the instances
+ * from an entry to this one, at most the last 100.
  */
 export interface NodeOut {
   readonly instance: string;

@@ -198,12 +198,12 @@ class Container(Step, KindMethods):
 
     @property
     def item(self) -> Ref:
-        """The item of the current turn."""
+        """The item of the current iteration."""
         return self.ref.item
 
     @property
     def index(self) -> Ref:
-        """The number of the current turn, from 0."""
+        """The number of the current iteration, from 0."""
         return self.ref.index
 
     @property

@@ -177,7 +177,7 @@ def _examine(decision: Decision, instance: Instance) -> None:
     elif instance.status is Status.RUNNING:
         if instance.answer is not None:
             complete_resumed(decision, instance)
-        elif instance.turns is not None:
+        elif instance.iterations is not None:
             advance_container(decision, instance)
 
 

@@ -2,7 +2,7 @@
 
 A decision folds each event as soon as it creates it, and loading a run folds the same events from the log. Both therefore reach
 the same state, and a snapshot is only a cache of it. Folding decides nothing. The effect of a settled instance on its targets
-(docs/understand/semantics.md#branches) and of a settled turn on its container (docs/understand/semantics.md#containers) is
+(docs/understand/semantics.md#branches) and of a settled iteration on its container (docs/understand/semantics.md#containers) is
 deterministic.
 
 Folding takes constant time per event, plus the out-degree of the instance that settled.
@@ -16,8 +16,16 @@ from heapq import heappush
 from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_limit, arm_run, enter
 from stepless.core.consequences import settled
-from stepless.core.container_folds import VARIABLE_CONFLICT, enclosing_turn, end_attempt, leave_container, loop_next, loop_started
+from stepless.core.container_folds import (
+    VARIABLE_CONFLICT,
+    enclosing_iteration,
+    end_attempt,
+    leave_container,
+    loop_next,
+    loop_started,
+)
 from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.iterations import output
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
 from stepless.core.reading import Merging
@@ -34,7 +42,6 @@ from stepless.core.state import (
     is_enclosing,
     scopes,
 )
-from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.core.window import fold_recovered
 from stepless.errors import EngineBug, ExpressionError
@@ -52,8 +59,8 @@ def fold(state: State, event: Event) -> None:
 
 
 def subject(state: State, event: Event) -> Instance | None:
-    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose turn has ended
-    and was removed. Raises `EngineBug` for an instance that cannot exist."""
+    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose iteration has
+    ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
     if event.type is EventType.NODE_LOG:
         return state.find(event.instance)
     return state.get(event.instance) if event.instance else None
@@ -111,14 +118,15 @@ def _run_status(state: State, event: Event) -> None:
 
 
 def _hold_changed(state: State, event: Event) -> None:
-    """Holds or releases the run. A release puts the containers back on the agenda: their next turns or their ends had to wait."""
+    """Holds or releases the run. A release puts the containers back on the agenda: their next iterations or their ends had to
+    wait."""
     state.holds += 1
     if event.data["held"]:
         state.held = {"by": event.data.get("by"), "reason": event.data.get("why"), "at": event.at_ms}
         return
     state.held = None
     for scope in scopes(state):
-        state.agenda.extend(one for one in scope.touched() if one.turns is not None and not one.settled)
+        state.agenda.extend(one for one in scope.touched() if one.iterations is not None and not one.settled)
 
 
 def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
@@ -265,9 +273,9 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
 
 
 def _end_enclosed(state: State, instance: Instance, event: Event) -> None:
-    """Lets go of what an attempt enclosed, before the next one: the turns of a container, a child run that it waited for or that
-    has ended."""
-    if instance.turns is not None:
+    """Lets go of what an attempt enclosed, before the next one: the iterations of a container, a child run that it waited for or
+    that has ended."""
+    if instance.iterations is not None:
         end_attempt(state, instance, event)
     elif is_enclosing(instance) or (instance.answer is not None and instance.node.kind.calls_runs):
         instance.used = instance.attempt
@@ -280,9 +288,9 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     instance.status = Status.COMPLETED
     instance.handle = data.get("handle", "source")
-    if (turns := instance.turns) is not None and (container := instance.node.container) and "output" not in data:
-        instance.value = output(container, turns)
-        leave_container(state, instance, turns, event)
+    if (iterations := instance.iterations) is not None and (container := instance.node.container) and "output" not in data:
+        instance.value = output(container, iterations)
+        leave_container(state, instance, iterations, event)
     else:
         instance.value = data.get("output")
     if variables := data.get("variables"):
@@ -293,7 +301,7 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     if data.get("halt"):
         state.halting = state.halting or "halted"
     if data.get("break"):
-        enclosing_turn(instance.scope).broke = True
+        enclosing_iteration(instance.scope).broke = True
     if "usage" in data:
         _spend(state, event)
     settled(state, instance, event)
@@ -309,8 +317,8 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     if variables := event.data.get("variables"):  # of a container that failed in the run that this one repeats
         instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
         instance.scope.wrote = True
-    if (turns := instance.turns) is not None and (container := instance.node.container) and container.keeps_writes:
-        leave_container(state, instance, turns, event)
+    if (iterations := instance.iterations) is not None and (container := instance.node.container) and container.keeps_writes:
+        leave_container(state, instance, iterations, event)
     note_failure(instance.scope, instance)
     _release_losers(state, instance)
     settled(state, instance, event)

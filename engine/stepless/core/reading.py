@@ -24,11 +24,11 @@ DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a 
 class Reading(Steps):
     """The values that one instance can read at one instant, and the steps that are left for its evaluation.
 
-    With `turn`, `<loop.…>` reads a turn of the instance itself that has not started yet: `while` is evaluated in it. Without an
-    `env`, as when a log is folded, `${NAME}` reads as null.
+    With `iteration`, `<loop.…>` reads an iteration of the instance itself that has not started yet: `while` is evaluated in it.
+    Without an `env`, as when a log is folded, `${NAME}` reads as null.
     """
 
-    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "turn", "cells", "nulls", "run_inputs")
+    __slots__ = ("state", "instance", "inputs", "now_ms", "env", "params", "iteration", "cells", "nulls", "run_inputs")
 
     def __init__(
         self,
@@ -37,14 +37,14 @@ class Reading(Steps):
         inputs: Mapping[str, JSON],
         now_ms: int,
         env: Mapping[str, str] | None = None,
-        turn: tuple[str, int] | None = None,
+        iteration: tuple[str, int] | None = None,
     ) -> None:
         self.state = state
         self.instance = instance
         self.inputs = inputs
         self.now_ms = now_ms
         self.env = env
-        self.turn = turn
+        self.iteration = iteration
         self.cells = instance.cells
         self.params: Mapping[str, JSON] = _NOTHING
         self.run_inputs: JSON = state.inputs  # with the defaults of an entry that has `inputs`
@@ -132,18 +132,18 @@ class Reading(Steps):
             if scope.owner is None:
                 return None
             if scope.owner.node.id == name:
-                return _turn_field(scope, path)
+                return _iteration_field(scope, path)
             scope = scope.owner.scope
         return None
 
     def _read_container(self, parallel: bool, path: Path) -> JSON:
-        if self.turn is not None and self.turn[0] == ("parallel" if parallel else "loop"):
-            return self.turn[1] if path and path[0] in ("index", "iteration") else None
+        if self.iteration is not None and self.iteration[0] == ("parallel" if parallel else "loop"):
+            return self.iteration[1] if path and path[0] in ("index", "iteration") else None
         scope: Scope | None = self.instance.scope
         while scope is not None and scope.owner is not None:
             container = scope.owner.node.container
             if container is not None and container.parallel is parallel:
-                return _turn_field(scope, path)
+                return _iteration_field(scope, path)
             scope = scope.owner.scope
         return None
 
@@ -182,17 +182,17 @@ def with_nulls(message: str, nulls: Sequence[str]) -> str:
     return f"{message}; {shown} {'is' if len(names) == 1 else 'are'} null"
 
 
-def _turn_field(scope: Scope, path: Path) -> JSON:
-    """`index`, `iteration`, `item` or `items` of the turn that `scope` is."""
-    if not path or scope.owner is None or scope.owner.turns is None:
+def _iteration_field(scope: Scope, path: Path) -> JSON:
+    """`index`, `iteration`, `item` or `items` of the iteration that `scope` is."""
+    if not path or scope.owner is None or scope.owner.iterations is None:
         return None
     match path[0]:
         case "index" | "iteration":
-            return scope.index - scope.owner.turns.first
+            return scope.index - scope.owner.iterations.first
         case "item":
             return read_path(scope.item, path[1:])
         case "items":
-            return read_path(scope.owner.turns.items, path[1:])
+            return read_path(scope.owner.iterations.items, path[1:])
     return None
 
 

@@ -94,7 +94,7 @@ def _cut_between(state: State) -> list[Instance]:
         for scope in scopes(state)
         for instance in scope.touched()
         if instance.status is Status.RUNNING
-        and instance.turns is None
+        and instance.iterations is None
         and instance.answer is None
         and not (instance.node.kind.nature is Nature.EFFECT and instance.node.enabled)
     ]

@@ -81,7 +81,7 @@ def _newest(cells: Iterable[Cell], body: Body) -> list[Cell]:
 
 
 def _supersedes(later: Cell, earlier: Cell, body: Body) -> bool:
-    if earlier.writer == later.writer:  # one container's exit in two turns: the later settlement supersedes the earlier
+    if earlier.writer == later.writer:  # one container's exit in two iterations: the later settlement supersedes the earlier
         return earlier.sequence < later.sequence
     return earlier.writer == OUTSIDE or (later.writer != OUTSIDE and _is_ancestor(earlier.writer, later.writer, body))
 

@@ -14,7 +14,7 @@ class EndParams(Params):
     halt: bool = False
     """Ends the run now: running nodes finish, all others are skipped."""
     break_: bool = Field(False, alias="break")
-    """Ends the enclosing loop after this turn."""
+    """Ends the enclosing loop after this iteration."""
 
 
 def no_exits(params: EndParams) -> tuple[str, ...]:

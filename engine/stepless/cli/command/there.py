@@ -289,7 +289,7 @@ outputs. Needs the roles edit and run.
   stepless runs rerun --workflow refund --status failed --from pay
 
 A run that failed, timed out or was cancelled is rerun from what failed: all other outcomes are
-taken over, also in turns and child runs. Any other run, and one with other inputs, is rerun from
+taken over, also in iterations and child runs. Any other run, and one with other inputs, is rerun from
 the start.
 With a filter, runs that were rerun already are refused, unless that rerun was cancelled. --again
 includes them.

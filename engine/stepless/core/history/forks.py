@@ -24,8 +24,8 @@ class Forks:
         self._known: dict[Body, list[_Found | None]] = {}
 
     def place_of(self, instance: Instance) -> Place | None:
-        """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its turns.
-        None outside any fork."""
+        """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its
+        iterations. None outside any fork."""
         at: Instance | None = instance
         while at is not None:
             scope, found = at.scope, self._of(at.scope.body)[at.node.position]
@@ -33,7 +33,7 @@ class Forks:
                 return Place(scope.body.nodes[found.fork].id + scope.suffix, found.branch)
             owner = scope.owner
             if owner is not None and owner.node.container is not None and owner.node.container.parallel:
-                return Place(owner.id, scope.index - (owner.turns.first if owner.turns is not None else 0))
+                return Place(owner.id, scope.index - (owner.iterations.first if owner.iterations is not None else 0))
             at = owner
         return None
 

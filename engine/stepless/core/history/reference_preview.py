@@ -13,9 +13,9 @@ from stepless.model.steps import Steps
 
 
 class Remembered(Steps):
-    """A `model.scope.Scope` over `values`, by the first name of a reference: the output of a node, the fields of a turn, `input`,
-    `inputs`, `workflow` and `run`. `unread` are the texts of the references to what has no value, and `nulls` of those that read
-    null because a path leads nowhere, in order and without duplicates."""
+    """A `model.scope.Scope` over `values`, by the first name of a reference: the output of a node, the fields of an iteration,
+    `input`, `inputs`, `workflow` and `run`. `unread` are the texts of the references to what has no value, and `nulls` of those
+    that read null because a path leads nowhere, in order and without duplicates."""
 
     __slots__ = ("values", "now_ms", "_nulls", "_unread")
 

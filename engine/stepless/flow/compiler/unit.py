@@ -71,7 +71,7 @@ class Unit:
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
         self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
-        self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's turn
+        self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's iteration
         self.parts: list[object] = []  # those that are being inlined
         self.iterated: list[str] = []  # names that a loop around this place runs over
         self.floats: set[str] = set()  # outputs that are floats, also where they are whole
@@ -313,7 +313,7 @@ class Unit:
                     frame.kinds.append(kind)
                 break
             if isinstance(frame, LoopFrame):
-                self._leave_turn(frame, kind, written, risky=risky)
+                self._leave_iteration(frame, kind, written, risky=risky)
                 break
             if isinstance(frame, PartFrame) and kind == "return":
                 if written:
@@ -327,7 +327,7 @@ class Unit:
                 self.may_fail(id, pure=True)
         self.frontier = None
 
-    def _leave_turn(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
+    def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
         if kind == "continue":
             if written:
                 self.set("continue", written)

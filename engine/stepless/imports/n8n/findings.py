@@ -86,12 +86,12 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "Keep the value in the environment or the secret store, and revoke the exported one.",
     ),
     # -- loops
-    "n8n_loop_items": ("`{node}` runs one turn for each item of `{items}`, which must be a list", "Check what it is."),
-    "n8n_loop_batches": ("`{node}` takes {size} items a turn in n8n; here each turn has one item", "Check its body."),
+    "n8n_loop_items": ("`{node}` runs one iteration for each item of `{items}`, which must be a list", "Check what it is."),
+    "n8n_loop_batches": ("`{node}` takes {size} items an iteration in n8n; here each iteration has one item", "Check its body."),
     "n8n_loop_open": ("no edge leads back to `{node}`: n8n runs its body once, Stepless once for each item", ""),
     "n8n_loop_empty": ("`{node}` has an empty body: it gets a node that does nothing", ""),
     "n8n_loop_results": (
-        "`{text}` reads what `{node}` puts out: here it is the list of the results of its turns", "Check the path.",
+        "`{text}` reads what `{node}` puts out: here it is the list of the results of its iterations", "Check the path.",
     ),
     # -- conditions
     "n8n_condition_untranslated": (

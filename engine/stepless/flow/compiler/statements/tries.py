@@ -228,7 +228,7 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
         frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised, **merge))
         if "raise" not in frame.kinds:
             frame.kinds.append("raise")
-    # without an entry, but with a kind, the `finally` stands at the beginning of a turn
+    # without an entry, but with a kind, the `finally` stands at the beginning of an iteration
     unit.frontier, unit.bound = list(frame.entries) if frame.kinds else None, set(before)
     if unit.frontier is None:
         return
@@ -276,8 +276,8 @@ def _shown(value: ast.expr) -> set[str]:
 
 
 def _is_written_once(unit: Unit, statement: ast.Try, frame: FinallyFrame) -> bool:
-    """Whether nothing but a jump or a failure of this turn can have written why: then null says that there was none. Outside of
-    loops, and in a loop that ends with every one of them, and that no other loop runs again."""
+    """Whether nothing but a jump or a failure of this iteration can have written why: then null says that there was none. Outside
+    of loops, and in a loop that ends with every one of them, and that no other loop runs again."""
     loops = [one for one in unit.frames if isinstance(one, LoopFrame)]
     if not loops:
         return True

@@ -1,12 +1,12 @@
-"""Computes a container's items, and the results and variables of its turns (docs/understand/semantics.md#containers). `fold` uses
-it, so it is deterministic."""
+"""Computes a container's items, and the results and variables of its iterations (docs/understand/semantics.md#containers). `fold`
+uses it, so it is deterministic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from stepless.core.reading import Reading
-from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Scope, Status, Turns
+from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Iterations, Scope, Status
 from stepless.core.variables import Custom, outgoing_cells, settle
 from stepless.model.graph import Container, Join, OnError
 from stepless.model.json import JSON
@@ -34,56 +34,56 @@ def collection(container: Container, reading: Reading) -> list[JSON]:
     return items
 
 
-def output(container: Container, turns: Turns) -> JSON:
+def output(container: Container, iterations: Iterations) -> JSON:
     """The output of a container: its results by index, whatever the finish order; null where it keeps none."""
-    return turns.output() if container.keeps_results else None
+    return iterations.output() if container.keeps_results else None
 
 
-def end_turn(owner: Instance, scope: Scope, custom: Custom) -> None:
-    """Moves a settled turn's result and variables to its container and discards its instances."""
-    turns, container = owner.turns, owner.node.container
-    if turns is None or container is None:
+def end_iteration(owner: Instance, scope: Scope, custom: Custom) -> None:
+    """Moves a settled iteration's result and variables to its container and discards its instances."""
+    iterations, container = owner.iterations, owner.node.container
+    if iterations is None or container is None:
         return
-    del turns.live[scope.index]
-    turns.broke = turns.broke or scope.broke
+    del iterations.live[scope.index]
+    iterations.broke = iterations.broke or scope.broke
     if scope.bad:
-        _failed_turn(turns, container, scope)
+        _failed_iteration(iterations, container, scope)
     elif container.keeps_results:
-        turns.results[scope.index] = _result(scope)
+        iterations.results[scope.index] = _result(scope)
     if scope.wrote and (container.keeps_writes or not scope.bad):
         owner.scope.wrote = True
-        _keep_writes(owner, turns, container, scope, custom)
+        _keep_writes(owner, iterations, container, scope, custom)
 
 
-def _failed_turn(turns: Turns, container: Container, scope: Scope) -> None:
-    turns.failed += 1
-    error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the turn failed"}
-    if turns.error is None or scope.index < turns.error_index:
-        turns.error, turns.error_index, turns.cause = error, scope.index, scope.cause
+def _failed_iteration(iterations: Iterations, container: Container, scope: Scope) -> None:
+    iterations.failed += 1
+    error: Mapping[str, JSON] = scope.error or {"code": "iteration_failed", "message": "the iteration failed"}
+    if iterations.error is None or scope.index < iterations.error_index:
+        iterations.error, iterations.error_index, iterations.cause = error, scope.index, scope.cause
     if container.on_error is OnError.STOP:
-        turns.stopped = True
+        iterations.stopped = True
     elif container.on_error is OnError.CONTINUE and container.keeps_results:
-        turns.results[scope.index] = {"error": dict(error), "index": scope.index - turns.first}
+        iterations.results[scope.index] = {"error": dict(error), "index": scope.index - iterations.first}
     if container.max_consecutive_errors is not None and container.on_error is not OnError.STOP:
-        _count_row(turns, container.max_consecutive_errors, scope.index)
+        _count_row(iterations, container.max_consecutive_errors, scope.index)
 
 
-def _count_row(turns: Turns, maximum: int, index: int) -> None:
-    """Counts the consecutive failed turns around this one, by index, so that the finish order does not matter."""
-    failed = turns.failed_indexes
+def _count_row(iterations: Iterations, maximum: int, index: int) -> None:
+    """Counts the consecutive failed iterations around this one, by index, so that the finish order does not matter."""
+    failed = iterations.failed_indexes
     failed.add(index)
     low = high = index
     while low - 1 in failed and index - low < maximum:
         low -= 1
     while high + 1 in failed and high - index < maximum:
         high += 1
-    turns.consecutive = high - low + 1
-    if turns.consecutive >= maximum:
-        turns.stopped = True
+    iterations.consecutive = high - low + 1
+    if iterations.consecutive >= maximum:
+        iterations.stopped = True
 
 
 def _result(scope: Scope) -> JSON:
-    """The turn's result: the output if exactly one leaf completed, {leaf: output} if several did, else null."""
+    """The iteration's result: the output if exactly one leaf completed, {leaf: output} if several did, else null."""
     leaves = [scope.instances[position] for position in scope.body.leaves]
     done = [leaf for leaf in leaves if leaf is not None and leaf.status is Status.COMPLETED]
     if len(done) == 1:
@@ -91,15 +91,15 @@ def _result(scope: Scope) -> JSON:
     return {leaf.node.id: leaf.value for leaf in done} if done else None
 
 
-def _keep_writes(owner: Instance, turns: Turns, container: Container, scope: Scope, custom: Custom) -> None:
+def _keep_writes(owner: Instance, iterations: Iterations, container: Container, scope: Scope, custom: Custom) -> None:
     left = outgoing_cells(scope, custom)
     changed = {name: cell for name, cell in left.items() if cell.sequence != _sequence(scope.cells, name)}
     if not changed:
         return
     if container.parallel:
-        turns.writes[scope.index] = {name: Cell(c.value, scope.index, c.sequence) for name, c in changed.items()}
+        iterations.writes[scope.index] = {name: Cell(c.value, scope.index, c.sequence) for name, c in changed.items()}
     else:
-        turns.cells = {**turns.cells, **{name: Cell(c.value, OUTSIDE, c.sequence) for name, c in changed.items()}}
+        iterations.cells = {**iterations.cells, **{name: Cell(c.value, OUTSIDE, c.sequence) for name, c in changed.items()}}
 
 
 def _sequence(cells: Cells, name: str) -> int:
@@ -107,31 +107,31 @@ def _sequence(cells: Cells, name: str) -> int:
     return cell.sequence if cell is not None else OUTSIDE
 
 
-def exit_cells(owner: Instance, turns: Turns, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """The variables after a container, and the names of conflicts that deserve a warning. A loop has those of its last turn, a
-    parallel merges its branches in order. Raises like `variables.incoming_cells`."""
+def exit_cells(owner: Instance, iterations: Iterations, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
+    """The variables after a container, and the names of conflicts that deserve a warning. A loop has those of its last iteration,
+    a parallel merges its branches in order. Raises like `variables.incoming_cells`."""
     container = owner.node.container
     if container is None:
         return owner.cells, ()
     if not container.parallel:
         changed: Mapping[str, Cell] = {
-            name: cell for name, cell in turns.cells.items() if cell.sequence != _sequence(owner.cells, name)
+            name: cell for name, cell in iterations.cells.items() if cell.sequence != _sequence(owner.cells, name)
         }
         conflicts: tuple[str, ...] = ()
     else:
-        changed, conflicts = _merged_branches(turns, owner.node.join, custom)
+        changed, conflicts = _merged_branches(iterations, owner.node.join, custom)
     if not changed:
         return owner.cells, ()
     position = owner.node.position
     return {**owner.cells, **{name: Cell(c.value, position, c.sequence) for name, c in changed.items()}}, conflicts
 
 
-def _merged_branches(turns: Turns, join: Join, custom: Custom) -> tuple[Mapping[str, Cell], tuple[str, ...]]:
+def _merged_branches(iterations: Iterations, join: Join, custom: Custom) -> tuple[Mapping[str, Cell], tuple[str, ...]]:
     changed: dict[str, Cell] = {}
     conflicts: list[str] = []
     by_name: dict[str, list[Cell]] = {}
-    for index in sorted(turns.writes):
-        for name, cell in turns.writes[index].items():
+    for index in sorted(iterations.writes):
+        for name, cell in iterations.writes[index].items():
             by_name.setdefault(name, []).append(cell)
     for name, cells in by_name.items():
         changed[name], conflict = settle(name, cells, join, custom)
