@@ -16,7 +16,7 @@ class Code(NamedTuple):
     """What a code means, and how to fix the problem."""
 
     meaning: str
-    mend: str
+    fix: str
 
 
 Table = Mapping[str, Code]
@@ -259,7 +259,7 @@ _FAILED: Final = (
 
 SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
     "Findings": (
-        "Why a document is refused. All are reported at once, each with its path, node or edge, and mend. Some are warnings.",
+        "Why a document is refused. All are reported at once, each with its path, node or edge, and fix. Some are warnings.",
         FINDINGS,
     ),
     "Flows": (
@@ -279,15 +279,17 @@ def render() -> str:
     """The text of docs/run/errors.md."""
     lines = [_HEAD]
     for title, (intro, table) in SECTIONS.items():
-        lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]
-        lines += [f"| `{name}` | {code.meaning} | {code.mend} |" for name, code in sorted(table.items())]
+        lines += ["", f"## {title}", "", intro, "", "| code | means | fix |", "|---|---|---|"]
+        lines += [f"| `{name}` | {code.meaning} | {code.fix} |" for name, code in sorted(table.items())]
     return "\n".join([*lines, "", _TAIL, ""])
 
 
 _HEAD = """\
 # Errors
 
-Every error carries a stable code, its place, and its mend: how to fix it. `python -m stepless.codes` generates this page."""
+Every error carries a stable code, its place, and how to fix it (the field `mend`).
+`python -m stepless.codes` generates this
+page."""
 _TAIL = """\
 Some codes are derived:
 

@@ -628,8 +628,8 @@ export interface DocumentOut {
 }
 
 /**
- * `key` is the block that the finding is about, null for the workflow itself. `fix` is there where the change that
- * mends it is known exactly.
+ * `key` is the block that the finding is about, null for the workflow itself. `fix` is there where the fix is known
+ * exactly.
  */
 export interface DraftFindingOut {
   readonly code: string;
@@ -803,7 +803,10 @@ export interface FiringOut {
   readonly code: string | null;
 }
 
-/** The gesture that mends a finding; `label` is the text of a button. Send it as it is, under the epoch of the findings. */
+/**
+ * The operation that fixes a finding; `label` is the text of a button. Send it as it is, under the epoch of the
+ * findings.
+ */
 export interface FixOut {
   readonly label: string;
   readonly writes: readonly (readonly unknown[])[];

@@ -28,7 +28,7 @@ C = TypeVar("C")
 D = TypeVar("D")
 
 _FAKES: ContextVar[Mapping[str, Callable[..., Any]] | None] = ContextVar("stepless_flow_fakes", default=None)
-_MEND: Final = "use `with acting(…)` in a test"
+_FIX: Final = "use `with acting(…)` in a test"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Collects the findings of an importer: a table has the message and the mend of each code. All are warnings."""
+"""Collects the findings of an importer: a table has the message and the fix of each code. All are warnings."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class ChildOutcome(NamedTuple):
 
 
 OutcomeOf = Callable[[str], ChildOutcome]
-_MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
+_FIX = "restore the store from a backup, or erase the run; the run stays unchanged until then"
 OVER = ENDED | {ERASED}
 RESUME = "resume"
 CANCEL = "cancel"
@@ -76,7 +76,7 @@ def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> 
 
 def body_of(signal: Signal) -> Mapping[str, JSON]:
     """What a signal says. Raises `Damaged`."""
-    return json_object(signal.body, _place_of(signal), _MEND)
+    return json_object(signal.body, _place_of(signal), _FIX)
 
 
 def check_signal_body(signal: Signal) -> None:
@@ -103,7 +103,7 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf) -> Fact | None:
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
     outcome of a child run that has ended."""
     body = body_of(signal)
-    with decoding(signal.body, _place_of(signal), _MEND):
+    with decoding(signal.body, _place_of(signal), _FIX):
         return _fact(signal, body, outcome_of)
 
 

@@ -42,7 +42,7 @@ def print_findings(findings: Iterable[Finding], file: str = "", text: str = "") 
 
 
 def print_remarks(remarks: Iterable[Remark], severity: str = "") -> None:
-    """Writes what the compiler says about a source in Python to standard error, in its order: `file:line: code: message. mend`.
+    """Writes what the compiler says about a source in Python to standard error, in its order: `file:line: code: message. fix`.
     Warnings name their `severity` before the code."""
     for remark in remarks:
         said = str(remark)

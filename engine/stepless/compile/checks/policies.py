@@ -26,7 +26,7 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         for name in _CHECKED:
             if name in node.raw and not obeys(kind, name):
                 message = f"`{name}` has no effect: {_reason(kind, name)}"
-                yield Finding("idle_setting", f"{node.path}.{name}", message, _mend(kind, name), node.id, fix=remove(name))
+                yield Finding("idle_setting", f"{node.path}.{name}", message, _fix_text(kind, name), node.id, fix=remove(name))
         if node.raw.get("moderation") in ("output", "both") and (whose := _output_of_another(node, kind)):
             message = f"only the output of an attempt is moderated, and `{node.id}` puts out {whose}"
             mend = "Use `moderation: input` here, and moderate the output where it is made."
@@ -52,7 +52,7 @@ def _reason(kind: Kind, name: str) -> str:
     return f"a node of the kind {kind.name} has no attempts"
 
 
-def _mend(kind: Kind, name: str) -> str:
+def _fix_text(kind: Kind, name: str) -> str:
     if name in _OF_BRANCHES or name == "output_contract":
         return "Leave it out."
     if kind.nature is Nature.CONTAINER:
