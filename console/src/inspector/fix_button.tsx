@@ -1,4 +1,4 @@
-/** The change that mends a finding, as a button beside it. */
+/** A button that applies the fix of a finding. */
 import type { ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
 import { at, same } from "../editing/values.ts";
@@ -6,9 +6,9 @@ import type { Finding, Fix } from "../wire/room.ts";
 import { Prose } from "../ui/words/prose.tsx";
 
 /** One gesture, which undo takes back. It waits for the findings to be read again where what it would replace is another value now. */
-export function Mend({ desk, finding: { fix }, canEdit }: { readonly desk: Desk; readonly finding: Finding; readonly canEdit: boolean }): ReactElement | null {
+export function FixButton({ desk, finding: { fix }, canEdit }: { readonly desk: Desk; readonly finding: Finding; readonly canEdit: boolean }): ReactElement | null {
   if (fix === null || !canEdit) return null;
-  return <button type="button" className="button small mend" disabled={!holds(desk, fix)} onClick={() => { desk.edit(fix.gesture); }}><Prose text={fix.label} /></button>;
+  return <button type="button" className="button small fix" disabled={!holds(desk, fix)} onClick={() => { desk.edit(fix.gesture); }}><Prose text={fix.label} /></button>;
 }
 
 function holds(desk: Desk, { gesture }: Fix): boolean {
