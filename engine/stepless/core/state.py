@@ -113,7 +113,7 @@ class Instance:
         self.pruned = 0
         self.dead = 0
         self.last_taken = OUTSIDE  # the taken branch that settled last
-        self.index = 0  # place in the order of starts, from 1
+        self.index = 0  # position in the order of starts, from 1
         self.predecessor = OUTSIDE
         self.attempt = 0
         self.handle: str | None = None

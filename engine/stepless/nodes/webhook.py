@@ -18,7 +18,16 @@ from stepless.limits import (
 )
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
-from stepless.model.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme, SchemeName
+from stepless.model.webhook_schemes import (
+    PLACEHOLDER,
+    PLACEHOLDERS,
+    SCHEMES,
+    Algorithm,
+    Encoding,
+    RequestField,
+    Scheme,
+    SchemeName,
+)
 from stepless.nodes.params import Params, warning
 
 Method = Annotated[
@@ -136,9 +145,9 @@ def _described(
     signed = template or ("{body}" if prefix else row.template)
     row = row._replace(header=header or row.header, algorithm=algorithm, encoding=encoding, template=signed)
     if id_header is not None:
-        row = row._replace(delivery=Place("header", id_header))
+        row = row._replace(delivery=RequestField("header", id_header))
     if timestamp_header is not None:
-        return row._replace(timestamp=Place("header", timestamp_header), prefix=prefix, separator="")
+        return row._replace(timestamp=RequestField("header", timestamp_header), prefix=prefix, separator="")
     if "{timestamp}" not in signed:
         return row._replace(timestamp=None, prefix=prefix, separator="")
     return row

@@ -210,12 +210,12 @@ class Store(Protocol):
         ...
 
     # -- lines: the runs that wait for a limit ------------------------------------------------------------------------
-    def join_line(self, line: str, place: str) -> None:
-        """Adds a place to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
+    def join_line(self, line: str, position: str) -> None:
+        """Adds a position to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
         ...
 
-    def leave_line(self, line: str, place: str) -> None:
-        """Removes a place from a line; does nothing if it is not there."""
+    def leave_line(self, line: str, position: str) -> None:
+        """Removes a position from a line; does nothing if it is not there."""
         ...
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:

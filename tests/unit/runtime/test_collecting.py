@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 from stepless.adapters.system import SystemClock
 from stepless.cli import main
 from stepless.core.stored.codec import decode_batch
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def runs(file: Path) -> Iterator[OpenStore]:
-    opened = SqlitePlace(file).open()
+    opened = SqliteRunDatabase(file).open()
     yield opened
     opened.close()
 

@@ -75,11 +75,11 @@ FIRST_CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key,
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms WHERE claim.expires_ms <= :now_ms"""
 
 # -- lines -----------------------------------------------------------------------------------------------------------
-# Adds a place to a line.
+# Adds a position to a line.
 JOIN_LINE: Final = "INSERT INTO line (line, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
-# Removes a place from a line.
+# Removes a position from a line.
 LEAVE_LINE: Final = "DELETE FROM line WHERE line = ? AND place = ?"
-# The first places of a line.
+# The first positions of a line.
 READ_LINE: Final = "SELECT place FROM line WHERE line = ? ORDER BY place LIMIT ?"
 
 # -- runs ------------------------------------------------------------------------------------------------------------

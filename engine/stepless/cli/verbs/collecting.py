@@ -60,12 +60,12 @@ def _opened(arguments: argparse.Namespace) -> OpenStore:
         from stepless.runtime.wiring.aws_stores import of_stack
 
         return of_stack(arguments.table, arguments.bucket)
-    from stepless.runtime.wiring.stores import place_of, scheme_of
+    from stepless.runtime.wiring.stores import database_of, scheme_of
 
     file = arguments.db or DEFAULT_DB
     if scheme_of(file) is None and not Path(file).exists():
         raise InvalidRequest("there is no such file", code="no_runs_file", place=file, mend="check --db")
-    return place_of(file).open()
+    return database_of(file).open()
 
 
 def _restored(state: Path | None) -> Names:

@@ -83,7 +83,7 @@ def _draft(draft: Mapping[str, Any] | None) -> str:
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
-    """A limit that attempts wait for: for whom, since when, and the place in line."""
+    """A limit that attempts wait for: for whom, since when, and the position in line."""
     key = f", key {limit['key']}" if limit["key"] is not None else ""
     until = f", until {when(limit['until'])}" if limit["until"] else ""
     ahead = f", {limit['ahead']} ahead in line" if limit["ahead"] is not None else ""

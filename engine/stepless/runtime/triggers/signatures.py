@@ -19,7 +19,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
-from stepless.model.webhook_schemes import Place, Scheme, pieces_of
+from stepless.model.webhook_schemes import RequestField, Scheme, pieces_of
 from stepless.nodes.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
@@ -191,10 +191,10 @@ class _Given:
 
     def _timestamp(self) -> str:
         """The timestamp as it was sent; empty for a scheme without one."""
-        place = self._scheme.timestamp
-        if place is None:
+        field = self._scheme.timestamp
+        if field is None:
             return ""
-        value = self._at(place)
+        value = self._at(field)
         is_number = isinstance(value, int) and not isinstance(value, bool)
         text = value if isinstance(value, str) else str(value) if is_number else ""
         if not (text.isascii() and text.isdecimal() and len(text) <= 15):
@@ -207,16 +207,16 @@ class _Given:
         return number if number >= _MILLISECONDS_FROM else number * 1000
 
     def _delivery(self) -> str | None:
-        place = self._scheme.delivery
-        value = self._at(place) if place is not None else None
+        field = self._scheme.delivery
+        value = self._at(field) if field is not None else None
         return value if isinstance(value, str) and value else None
 
-    def _at(self, place: Place) -> JSON:
-        if place.kind == "header":
-            return self._request.headers.get(place.name.lower(), "")
-        if place.kind == "item":
-            return next((item.partition("=")[2] for item in self._items if item.partition("=")[0] == place.name), "")
-        return read_path(self._json, parse_path(place.name))
+    def _at(self, field: RequestField) -> JSON:
+        if field.kind == "header":
+            return self._request.headers.get(field.name.lower(), "")
+        if field.kind == "item":
+            return next((item.partition("=")[2] for item in self._items if item.partition("=")[0] == field.name), "")
+        return read_path(self._json, parse_path(field.name))
 
     def _digest_fits(self) -> bool:
         """Whether the query has the SHA-256 of a body that is no form, where the scheme signs such a body in this way only."""
@@ -239,10 +239,10 @@ def _format(scheme: Scheme) -> str:
         return f"send the header {name} with the token"
     made = f"{scheme.encoding} HMAC-{scheme.algorithm.upper()}" if scheme.proof == "hmac" else "base64 ECDSA"
     written = f"{scheme.prefix}<{made} of {scheme.template}>"
-    place = scheme.timestamp
-    if place is not None and place.kind == "item":
-        written = f"{place.name}=<unix seconds>{scheme.separator}{written}"
-    others = [each.name for each in (scheme.delivery if "id" in scheme.signs else None, place) if each and each.kind == "header"]
+    field = scheme.timestamp
+    if field is not None and field.kind == "item":
+        written = f"{field.name}=<unix seconds>{scheme.separator}{written}"
+    others = [each.name for each in (scheme.delivery if "id" in scheme.signs else None, field) if each and each.kind == "header"]
     return f"send the header {name}: {written}" + (f", with {' and '.join(others)}" if others else "")
 
 
@@ -266,7 +266,7 @@ def _pairs(body: bytes) -> Sequence[tuple[str, str]]:
 
 
 def _reads_body(scheme: Scheme) -> bool:
-    return any(place is not None and place.kind == "body" for place in (scheme.timestamp, scheme.delivery))
+    return any(field is not None and field.kind == "body" for field in (scheme.timestamp, scheme.delivery))
 
 
 def json_of(body: bytes) -> JSON:

@@ -1,5 +1,5 @@
 """Claims, counters and lines in DynamoDB. A claim or counter is one item, which the table's TTL deletes some time after it
-expires. A line is a partition with one item for each place."""
+expires. A line is a partition with one item for each position."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Claims(TableAccess):
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
-    def join_line(self, line: str, place: str) -> None:
-        check_text(line, place)
-        self._wire.put({"pk": item_keys.line(line), "sk": place})
+    def join_line(self, line: str, position: str) -> None:
+        check_text(line, position)
+        self._wire.put({"pk": item_keys.line(line), "sk": position})
 
-    def leave_line(self, line: str, place: str) -> None:
-        self._wire.delete(item_keys.line(line), place)
+    def leave_line(self, line: str, position: str) -> None:
+        self._wire.delete(item_keys.line(line), position)
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
         pages = self._wire.query("pk = :pk", {"pk": item_keys.line(line)}, page=page_size(limit))

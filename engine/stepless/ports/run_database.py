@@ -1,4 +1,4 @@
-"""The port for the place where one machine keeps runs and drafts."""
+"""Defines the port for a database of runs and drafts: what one machine opens, and one process serves."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Inspection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenStore:
-    """The open parts of a place where runs are kept. `together` is None where it saves nothing. `near` is true if a call of the
+    """The open parts of a database of runs. `together` is None where it saves nothing. `near` is true if a call of the
     store takes well under a millisecond, as in a file: then a request may call it in the event loop, without a thread. `drafts`
-    is None where the place keeps no drafts: then the verbs of drafts raise `Refused` (drafts_not_kept), and all others work.
+    is None where the database keeps no drafts: then the verbs of drafts raise `Refused` (drafts_not_kept), and all others work.
     `inspection` reads what is stored as it is, for `stepless doctor`; None where that is not possible."""
 
     store: Store
@@ -51,17 +51,17 @@ class OpenStore:
     inspection: Inspection | None = None
 
 
-class StorePlace(Protocol):
-    """A place where runs are kept, such as a file or the URL of a database. Only `open` opens it."""
+class RunDatabase(Protocol):
+    """A database of runs, such as a file or what a URL names. Only `open` opens it."""
 
     def hold(self, now_ms: int) -> AbstractContextManager[object]:
-        """Gives one process at a time the right to execute the runs of this place, until the block ends or the process dies.
+        """Gives one process at a time the right to execute the runs of this database, until the block ends or the process dies.
 
         Raises `Conflict` (file_held) while another process has it, with the fact `holder`, a text that names that process.
-        Raises `StoreUnusable` for a place that cannot be held.
+        Raises `StoreUnusable` for a database that cannot be held.
         """
         ...
 
     def open(self) -> OpenStore:
-        """Opens or creates the place; needs no hold. Raises `StoreUnusable` when a retry will not help."""
+        """Opens or creates the database; needs no hold. Raises `StoreUnusable` when a retry will not help."""
         ...

@@ -1,4 +1,4 @@
-"""Memory as a store place: runs are lost when the process ends, and no other process can open them."""
+"""Keeps runs in memory: they are lost when the process ends, and no other process can open them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.ports import OpenStore
 
 
-class MemoryPlace:
-    """See `StorePlace`. Each `open` makes another, empty one."""
+class MemoryRunDatabase:
+    """See `RunDatabase`. Each `open` makes another, empty one."""
 
     def hold(self, now_ms: int) -> AbstractContextManager[None]:
         return nullcontext()

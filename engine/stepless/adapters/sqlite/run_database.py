@@ -1,4 +1,4 @@
-"""A SQLite file as a place where runs are kept: opens it, and locks it for the process that serves its runs."""
+"""Opens a SQLite file as a database of runs, and locks it for the process that serves its runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.ports import OpenStore
 
 
-class SqlitePlace:
-    """See `StorePlace`, and `Database` for `synchronous`."""
+class SqliteRunDatabase:
+    """See `RunDatabase`, and `Database` for `synchronous`."""
 
     def __init__(self, path: str | os.PathLike[str], *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL") -> None:
         self._path = path
