@@ -18,9 +18,9 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from stepless.api.answer_page import COMMON_HEADERS
 from stepless.api.auth import wanted_role
 from stepless.api.links import Links
-from stepless.api.page import COMMON_HEADERS
 
 Schema = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from stepless.core.branches import Branch, resolve
 from stepless.core.clocks import start_clock
 from stepless.core.events import Event
+from stepless.core.interruptions import leave_window
 from stepless.core.iterations import end_iteration
 from stepless.core.limits.queue import unqueue
-from stepless.core.reading import Merging
+from stepless.core.reference_values import Merging
 from stepless.core.state import Instance, Scope, State, Status, is_bad_leaf
-from stepless.core.window import leave_window
 from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"

@@ -9,7 +9,7 @@ from stepless.core.clocks import arm_limit, enter
 from stepless.core.events import Event
 from stepless.core.inputs import merged_inputs
 from stepless.core.iterations import collection, exit_cells
-from stepless.core.reading import DECIDED, Merging, Reading
+from stepless.core.reference_values import DECIDED, Merging, Reading
 from stepless.core.state import OUTSIDE, Cell, Instance, Iterations, Scope, State
 from stepless.core.variables import VariableConflict
 from stepless.errors import EngineBug, ExpressionError

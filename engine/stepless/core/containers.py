@@ -11,7 +11,7 @@ from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
 from stepless.core.iterations import NotACollection, amount, collection, exit_cells, output
-from stepless.core.reading import Merging, Reading, with_nulls
+from stepless.core.reference_values import Merging, Reading, with_nulls
 from stepless.core.settle import attempt_failed, complete, drawn, fail, processing
 from stepless.core.state import Instance, Iterations
 from stepless.core.variables import VariableConflict

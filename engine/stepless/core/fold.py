@@ -25,10 +25,11 @@ from stepless.core.container_folds import (
     loop_started,
 )
 from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.interruptions import fold_recovered
 from stepless.core.iterations import output
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
-from stepless.core.reading import Merging
+from stepless.core.reference_values import Merging
 from stepless.core.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.state import (
     SUBRUN,
@@ -43,7 +44,6 @@ from stepless.core.state import (
     scopes,
 )
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
-from stepless.core.window import fold_recovered
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.kind import Nature

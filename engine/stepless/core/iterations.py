@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Iterations, Scope, Status
 from stepless.core.variables import Custom, outgoing_cells, settle
 from stepless.model.graph import Container, Join, OnError

@@ -11,7 +11,7 @@ from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs, with_defaults
-from stepless.core.reading import Merging, Reading, with_nulls
+from stepless.core.reference_values import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import Instance, State, is_in_doubt
 from stepless.core.takeover import apply_outcome

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from stepless.errors import ConfigError
 from stepless.flow.compiler.origin import Origin, signature_of
-from stepless.flow.numbers import Results
+from stepless.flow.number_checks import Results
 from stepless.flow.plain import as_node_error, owned, seen, stand_in
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from stepless.model.applicability import obeys
 from stepless.model.json import JSON
+from stepless.model.kind_settings import obeys
 from stepless.nodes import KINDS
 
 

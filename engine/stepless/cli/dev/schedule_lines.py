@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepless.cli.terminal.showing import when
+from stepless.cli.terminal.formatting import when
 from stepless.core.decision import iso
 from stepless.errors import StoreUnavailable
 from stepless.runtime.service import Service

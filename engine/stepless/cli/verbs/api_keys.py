@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
-from stepless.cli.terminal.showing import Column, fields, put_json, say, table, when
+from stepless.cli.terminal.formatting import Column, fields, put_json, say, table, when
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_SIGNING_KEYS, MAX_SIGNING_TEXT_BYTES
 from stepless.runtime.access.signing_keys import rotate_kept, rotated

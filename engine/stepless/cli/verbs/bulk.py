@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_BULK_COMMAND_RUNS, WAITING_LINE_DELAY_MS
 from stepless.model.run_filters import RUN_FILTERS

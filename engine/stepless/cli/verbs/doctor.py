@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stepless.cli.reach.gateway import DEFAULT_DB
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.drafts.operations.diagnosis import damaged_drafts
 from stepless.errors import InvalidRequest, Refused
 from stepless.ports import OpenStore

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import MAX_LISTED_ITEMS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.exceptions import Raised, failure_lines, source_line, traceback
+from stepless.cli.terminal.formatting import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.terminal.live import event_text
 from stepless.cli.terminal.progress import Progress, duration, instant_ms
-from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.terminal.timeline import glyphs_for, timeline
 from stepless.cli.verbs import following
 from stepless.cli.verbs.node import show_node

@@ -10,10 +10,10 @@ from stepless.compile.order import topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, nearest
 from stepless.limits import MAX_LOSERS
-from stepless.model.applicability import obeys
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.findings import Change, Finding, Severity, remove, use
 from stepless.model.kind import SOURCE, Nature, Part
+from stepless.model.kind_settings import obeys
 
 _TIMEOUT: Final = "timeout"
 

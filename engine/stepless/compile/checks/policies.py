@@ -7,9 +7,9 @@ from typing import Final
 
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed, nearest
-from stepless.model.applicability import obeys
 from stepless.model.findings import Finding, Severity, remove, use
 from stepless.model.kind import Kind, Nature
+from stepless.model.kind_settings import obeys
 
 _CHECKED: Final = ("retry", "timeout_ms", "delivery", "moderation", "moderation_on_error", "join", "merge", "on_parent_failure",
                    "default", "output_contract")  # the others have findings of their own

@@ -16,7 +16,7 @@ from stepless.core.history.call_parameters import bounded, veiled
 from stepless.core.inputs import merged_inputs
 from stepless.core.iterations import amount
 from stepless.core.masking import HIDDEN
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status
 from stepless.errors import SteplessError
 from stepless.model.graph import Container, Edge

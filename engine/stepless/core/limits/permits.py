@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
-from stepless.core.limits.of_inputs import OfInputs
+from stepless.core.limits.input_scope import OfInputs
 from stepless.core.limits.pacing import is_late
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status, is_in_doubt
 from stepless.errors import ConfigError
 from stepless.limits import MAX_LIMIT_KEY_CHARACTERS, RATE_LEAD_MS

@@ -15,7 +15,7 @@ from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
 from stepless.core.iterations import NotACollection, collection
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
-from stepless.core.reading import DECIDED, Reading
+from stepless.core.reference_values import DECIDED, Reading
 from stepless.core.state import (
     RUN_TERMINAL,
     SUBRUN,

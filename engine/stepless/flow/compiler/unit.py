@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
-from stepless.flow.compiler.texts import Texts
-from stepless.flow.compiler.writes import merged_writes
+from stepless.flow.compiler.variable_writes import merged_writes
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.json import JSON

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from stepless.imports.reporting import Reporting
+from stepless.imports.finding_report import Reporting
 
 TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- blocks

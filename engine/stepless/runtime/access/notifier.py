@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from stepless.core.inputs import merged_inputs
 from stepless.core.pauses import TIMEOUT
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON

@@ -25,7 +25,7 @@ from stepless.runtime.hosting.sweep import adopt
 from stepless.runtime.news import News
 from stepless.runtime.service import Service
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.verbs.time_skip import own_times
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import configured_operations

@@ -14,9 +14,9 @@ from stepless.testing.contracts.blob_stores import *  # noqa: F403
 from stepless.testing.contracts.drafts import *  # noqa: F403
 from stepless.testing.contracts.fixtures import *  # noqa: F403
 from stepless.testing.contracts.inboxes import *  # noqa: F403
+from stepless.testing.contracts.lease_transfers import *  # noqa: F403
 from stepless.testing.contracts.leases import *  # noqa: F403
 from stepless.testing.contracts.limits import *  # noqa: F403
-from stepless.testing.contracts.passing import *  # noqa: F403
 from stepless.testing.contracts.run_databases import *  # noqa: F403
 from stepless.testing.contracts.stores import *  # noqa: F403
 from stepless.testing.contracts.versions import *  # noqa: F403

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import heads_of
+from stepless.adapters.aws.dynamo.headers import heads_of
 from stepless.adapters.aws.dynamo.table import BY_AGE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each

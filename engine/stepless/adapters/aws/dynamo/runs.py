@@ -12,7 +12,7 @@ from secrets import token_bytes
 from typing import Final
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import heads_of, item_of, put_inputs
+from stepless.adapters.aws.dynamo.headers import heads_of, item_of, put_inputs
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text

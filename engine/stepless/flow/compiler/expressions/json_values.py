@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from stepless.flow.compiler.expression_trees import is_inert
 from stepless.flow.compiler.expressions.reading import among_others
 from stepless.flow.compiler.facts.types import UNKNOWN, is_plain, solid
 from stepless.flow.compiler.refusals import Lift
-from stepless.flow.compiler.texts import is_inert
 from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
 

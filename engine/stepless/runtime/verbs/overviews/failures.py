@@ -15,7 +15,7 @@ from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
-from stepless.runtime.verbs.heads import read_heads
+from stepless.runtime.verbs.header_reads import read_heads
 from stepless.runtime.verbs.repeated_runs import repeated_of
 from stepless.runtime.verbs.searching import failed_node_of
 from stepless.runtime.world import World

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from stepless.flow.compiler.texts import is_inert
+from stepless.flow.compiler.expression_trees import is_inert
 from stepless.model.json import JSON
 
 NOT_CONSTANT: Final = object()

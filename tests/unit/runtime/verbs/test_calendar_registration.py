@@ -13,7 +13,7 @@ from stepless.compile import compiler
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, SCHEDULING_TRIES
 from stepless.ports import Rhythm, RunFilter
-from stepless.runtime.triggers.delivering import arrive
+from stepless.runtime.triggers.deliveries import arrive
 from stepless.runtime.triggers.payloads import FIRING, firing_of, payload_of
 from stepless.runtime.wiring.local import Local, local
 

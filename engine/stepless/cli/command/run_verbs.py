@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stepless.cli.command.overviews import DRAFTS_LIST, WORKFLOWS_VERSIONS
-from stepless.cli.command.planned import add_filter, add_keyword, add_runs
+from stepless.cli.command.schedule_verbs import add_filter, add_keyword, add_runs
 from stepless.cli.command.verb import (
     LISTED,
     Verb,
@@ -217,7 +217,7 @@ VERBS_THERE = (
   stepless publish refund.py
   stepless publish workflows/ --url https://abc123.execute-api.eu-central-1.amazonaws.com
 """, _publish, exits="0 all published, 2 some were refused"),
-    Verb("start", "stepless.cli.verbs.acting:start", "start a run of a published workflow", """\
+    Verb("start", "stepless.cli.verbs.run_changes:start", "start a run of a published workflow", """\
   stepless start refund -i '{"order_id": "A-1", "amount": 400}'
   stepless start refund -i @order.json --keyword customer:c-17 --wait
   stepless start refund --idempotency-key order-17
@@ -237,7 +237,7 @@ VERBS_THERE = (
 
 In an existing file, only changed lines differ. A new file gets the text of the draft.
 """, _drafts_pull),
-    Verb("drafts run", "stepless.cli.verbs.acting:run_draft", "run a draft before it is published", """\
+    Verb("drafts run", "stepless.cli.verbs.run_changes:run_draft", "run a draft before it is published", """\
   stepless drafts run refund -i @order.json --wait
   stepless drafts run refund --stop-after score --pins '{"score": {"output": {"risk": 3}}}'
   stepless drafts run refund --from-run run_1a2b3c --from pay
@@ -269,18 +269,18 @@ outputs. Needs the roles edit and run.
     Verb("runs cost", "stepless.cli.verbs.runs:cost", "show what a run cost on AWS", """\
   stepless runs cost run_1a2b3c
 """, _one_run),
-    Verb("runs resume", "stepless.cli.verbs.acting:resume", "answer a question that a run waits for", """\
+    Verb("runs resume", "stepless.cli.verbs.run_changes:resume", "answer a question that a run waits for", """\
   stepless runs resume run_1a2b3c                     # asks at the prompt
   stepless runs resume run_1a2b3c manager --exit approved --answer '{"comment": "fine"}'
   stepless runs resume --workflow refund --waiting answer --exit approved --yes
 """, _runs_resume, exits=_MANY),
-    Verb("runs cancel", "stepless.cli.verbs.acting:cancel", "cancel a run", """\
+    Verb("runs cancel", "stepless.cli.verbs.run_changes:cancel", "cancel a run", """\
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait
   stepless runs cancel --workflow refund --waiting answer --dry-run
   stepless runs cancel --workflow refund --status paused --yes
 """, _runs_cancel, exits=_MANY),
-    Verb("runs rerun", "stepless.cli.verbs.acting:rerun", "run a run again as a new run, from what failed", """\
+    Verb("runs rerun", "stepless.cli.verbs.run_changes:rerun", "run a run again as a new run, from what failed", """\
   stepless runs rerun run_1a2b3c
   stepless runs rerun run_1a2b3c --from pay
   stepless runs rerun run_1a2b3c --from 'pay@each[3]'
@@ -305,16 +305,16 @@ Only on a development machine. (`runs rerun` uses the version of the run.)
 Only on a development machine: a wait, a retry, a deadline or a reminder ends now.
 Other runs keep the real time.
 """, _runs_here),
-    Verb("runs hold", "stepless.cli.verbs.acting:hold", "hold a run: nothing new starts in it until it is released", """\
+    Verb("runs hold", "stepless.cli.verbs.run_changes:hold", "hold a run: nothing new starts in it until it is released", """\
   stepless runs hold run_1a2b3c --reason 'the bank is down'
 """, _runs_hold, exits=_MANY),
-    Verb("runs release", "stepless.cli.verbs.acting:release", "release a held run: it continues", """\
+    Verb("runs release", "stepless.cli.verbs.run_changes:release", "release a held run: it continues", """\
   stepless runs release run_1a2b3c
 """, _runs_release, exits=_MANY),
-    Verb("runs pause", "stepless.cli.verbs.acting:hold", "the former name of `runs hold`", """\
+    Verb("runs pause", "stepless.cli.verbs.run_changes:hold", "the former name of `runs hold`", """\
   stepless runs pause run_1a2b3c --reason 'the bank is down'
 """, _runs_hold, exits=_MANY),
-    Verb("runs unpause", "stepless.cli.verbs.acting:release", "the former name of `runs release`", """\
+    Verb("runs unpause", "stepless.cli.verbs.run_changes:release", "the former name of `runs release`", """\
   stepless runs unpause run_1a2b3c
 """, _runs_release, exits=_MANY),
     Verb("runs erase", "stepless.cli.verbs.erasing:erase", "erase a run that has ended, with its inputs, log and values", """\
@@ -324,7 +324,7 @@ Other runs keep the real time.
 Child runs and reruns stay: erase them one by one. A run that has not ended is refused,
 and so is one whose events are not exported yet, without --force.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
-    Verb("blobs collect", "stepless.cli.verbs.collecting:collect", "remove shared values that no run names any more", """\
+    Verb("blobs collect", "stepless.cli.verbs.blob_collection:collect", "remove shared values that no run names any more", """\
   stepless blobs collect --dry-run
   stepless blobs collect --yes --state collect.json --table TABLE --bucket BUCKET
 

@@ -14,8 +14,8 @@ from stepless.errors import AuthorError, CallerError, LogUnreadable, NotFound, S
 from stepless.limits import CLOCK_TOLERANCE_MS, MAX_PAGE_ITEMS, NEVER_MS
 from stepless.model.graph import Node
 from stepless.ports import Version
-from stepless.runtime.triggers.instants import ALL, LAST, is_missed, next_ms, to_catch_up
 from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_instants import ALL, LAST, is_missed, next_ms, to_catch_up
 from stepless.runtime.triggers.schedule_records import (
     LastFiring,
     Progress,
@@ -24,7 +24,7 @@ from stepless.runtime.triggers.schedule_records import (
     progress_of,
     rhythm_text,
 )
-from stepless.runtime.verbs.scheduling import rhythm_of
+from stepless.runtime.verbs.calendar_registration import rhythm_of
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 

@@ -9,9 +9,9 @@ import pytest
 
 from stepless.errors import DocumentRefused, InvalidRequest, Refused
 from stepless.ports import RunFilter
-from stepless.runtime.triggers.delivering import deliver
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.deliveries import deliver
 from stepless.runtime.triggers.payloads import events_of
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.wiring.local import Local, local
 
 HOUR = 3_600_000

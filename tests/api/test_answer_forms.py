@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from stepless.api.forms import fields_of, typed_answer
+from stepless.api.answer_forms import fields_of, typed_answer
 from stepless.api.negotiation import preferred, requested_wait_s
 
 

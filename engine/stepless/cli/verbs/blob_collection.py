@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 from stepless.cli.reach.gateway import DEFAULT_DB
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import COLLECT_STATE_MS
 from stepless.ports import OpenStore
-from stepless.runtime.collecting import Names, read_names, unnamed
+from stepless.runtime.blob_collection import Names, read_names, unnamed
 
 
 def collect(arguments: argparse.Namespace) -> int:

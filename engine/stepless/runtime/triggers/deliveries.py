@@ -14,8 +14,8 @@ from stepless.model.event_pattern import matches
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.ports import Version
-from stepless.runtime.triggers.firing import entries, fire_delivered
 from stepless.runtime.triggers.payloads import events_of, firing_of
+from stepless.runtime.triggers.schedule_firing import entries, fire_delivered
 from stepless.runtime.verbs.starting import Started, start
 from stepless.runtime.world import World
 

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from stepless.cli.reach.files import read_inputs
 from stepless.cli.reach.gateway import Gateway, opened
+from stepless.cli.terminal.formatting import put_json
 from stepless.cli.terminal.progress import instant_ms
 from stepless.cli.terminal.questions import Answers, NoMoreAnswers, Prompt
-from stepless.cli.terminal.showing import put_json
 from stepless.cli.verbs import following, runs
 from stepless.cli.verbs.bulk import Change, change_many, is_bulk
 from stepless.errors import Conflict, InvalidRequest, SteplessError

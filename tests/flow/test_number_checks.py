@@ -11,7 +11,7 @@ from comparing import differ, flow_of, plainly, runs
 from program_steps import LOG
 
 from stepless.flow import step
-from stepless.flow.numbers import numbers_of
+from stepless.flow.number_checks import numbers_of
 
 
 @step("numbers.truth")

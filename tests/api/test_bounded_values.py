@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepless.api.bounded import bounded
+from stepless.api.bounded_values import bounded
 from stepless.api.replies import encode
 from stepless.limits import MAX_PAGE_BYTES
 from stepless.runtime.verbs.values import hash_of, value_bytes
