@@ -1,4 +1,4 @@
-"""The codes of `application/problem+json` answers, each with its meaning and its fix, for `codes`."""
+"""Lists the codes of `application/problem+json` answers, each with its meaning and its fix."""
 
 from __future__ import annotations
 

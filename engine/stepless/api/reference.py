@@ -1,6 +1,6 @@
-"""`GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing from
-other sites, because API keys are sent to the same origin. `GET /` redirects to it, or to the console where there is one to sign
-in to."""
+"""Serves `GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing
+from other sites, because API keys are sent to the same origin. `GET /` redirects to it, or to the console where there is one to
+sign in to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bodies and queries of requests, as pydantic models that refuse unknown fields."""
+"""Declares the bodies and queries of requests as pydantic models that refuse unknown fields."""
 
 from __future__ import annotations
 

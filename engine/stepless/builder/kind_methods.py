@@ -1,5 +1,6 @@
-"""One method per kind of node. The parameters have the names of the kind's parameters (docs/write/reference.md); a name that
-Python reserves ends in `_`. A parameter that is not given is left out of the document, so the kind's default applies."""
+"""Adds one method per kind of node to the builder. The parameters have the names of the kind's parameters
+(docs/write/reference.md); a name that Python reserves ends in `_`. A parameter that is not given is left out of the document, so
+the kind's default applies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds what happens to containers: their iterations begin, an attempt ends in a back-off, they hand on variables
+"""Folds the events of containers: an iteration begins, an attempt ends in a back-off, variables are handed on
 (docs/understand/semantics.md#containers)."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The window of a run: what deaths of its processes interrupted and has not settled since. Part of folding
-(docs/understand/durability.md#deaths-of-the-process)."""
+"""Tracks the window of a run: the instances that deaths of its processes interrupted and that have not settled since. Part of
+folding (docs/understand/durability.md#deaths-of-the-process)."""
 
 from __future__ import annotations
 

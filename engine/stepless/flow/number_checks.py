@@ -1,4 +1,5 @@
-"""Truth where an annotation says a number. A type checker takes `True` for an `int`, and JSON does not."""
+"""Checks for `True` and `False` where an annotation says a number. A type checker takes `True` for an `int`, and JSON does
+not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain meaning of a flow's words: what they do where the function is called as it is, as in a unit test.
+"""Implements a flow's words for plain calls of the function, as in a unit test.
 
 `acting` puts fakes in place of people, services and clocks:
 

@@ -1,4 +1,5 @@
-"""Steps and parts: `@step` is a function that a node calls, `@part` a piece of a workflow that is written in several places."""
+"""Defines `@step`, a function that a node calls, and `@part`, a piece of a workflow that is written once and used several
+times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import results in."""
+"""Defines the result of an import."""
 
 from __future__ import annotations
 

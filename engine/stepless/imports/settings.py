@@ -1,4 +1,4 @@
-"""The settings of converted nodes that depend on their kind: whether it is retried, and how it is disabled."""
+"""Converts the settings of nodes that depend on their kind: whether it is retried, and how it is disabled."""
 
 from __future__ import annotations
 

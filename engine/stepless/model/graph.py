@@ -1,4 +1,4 @@
-"""The compiled graph: what the core walks. Built once per version and entry by `compile`, immutable, shared by runs.
+"""Defines the compiled graph, which the core walks. Built once per version and entry by `compile`, immutable, shared by runs.
 
 Nodes are addressed by `position`, their place in document order within their body; edges know both ends by position.
 Everything that the core would otherwise have to search for at run time is worked out here: dominators, waves, depths,

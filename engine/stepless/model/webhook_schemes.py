@@ -1,4 +1,4 @@
-"""The table of webhook schemes: how each sender signs its requests. A new sender is one more row.
+"""Lists the webhook schemes: how each sender signs its requests. A new sender is one more row.
 
 The rows are data. `runtime.triggers.signatures` verifies requests by them and `runtime.triggers.signing` makes requests by them;
 the general scheme `hmac` is a row that the document itself writes.

@@ -1,4 +1,4 @@
-"""The kind `approval`: asks a person, and continues with their answer."""
+"""Defines the kind `approval`, which asks a person, and continues with their answer."""
 
 from __future__ import annotations
 

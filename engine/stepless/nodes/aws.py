@@ -1,4 +1,4 @@
-"""The kind `aws`: calls any operation of any AWS service."""
+"""Defines the kind `aws`, which calls any operation of any AWS service."""
 
 from __future__ import annotations
 

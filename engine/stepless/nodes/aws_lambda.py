@@ -1,4 +1,4 @@
-"""The kind `lambda`: invokes a Lambda function, and waits for its response or for its callback."""
+"""Defines the kind `lambda`, which invokes a Lambda function, and waits for its response or for its callback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `code`: runs Python code of the document in a sandbox."""
+"""Defines the kind `code`, which runs Python code of the document in a sandbox."""
 
 from __future__ import annotations
 

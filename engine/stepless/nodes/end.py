@@ -1,4 +1,4 @@
-"""The kind `end`: ends a path, the run, or the enclosing loop."""
+"""Defines the kind `end`, which ends a path, the run, or the enclosing loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `event`: starts a run for an event on EventBridge."""
+"""Defines the kind `event`, which starts a run for an event on EventBridge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `join`: a node at which branches meet."""
+"""Defines the kind `join`, a node at which branches meet."""
 
 from __future__ import annotations
 

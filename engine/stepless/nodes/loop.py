@@ -1,4 +1,4 @@
-"""The kind `loop`: runs its body several times, one iteration after another."""
+"""Defines the kind `loop`, which runs its body several times, one iteration after another."""
 
 from __future__ import annotations
 

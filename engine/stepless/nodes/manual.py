@@ -1,4 +1,4 @@
-"""The kind `manual`: starts a run by hand or by the API."""
+"""Defines the kind `manual`, which starts a run by hand or by the API."""
 
 from __future__ import annotations
 

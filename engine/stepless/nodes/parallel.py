@@ -1,4 +1,4 @@
-"""The kind `parallel`: runs its body for several branches at once."""
+"""Defines the kind `parallel`, which runs its body for several branches at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `router`: lets a model choose the exit."""
+"""Defines the kind `router`, which lets a model choose the exit."""
 
 from __future__ import annotations
 

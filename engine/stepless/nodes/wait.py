@@ -1,4 +1,4 @@
-"""The kind `wait`: waits for a time or until an instant, at no cost."""
+"""Defines the kind `wait`, which waits for a time or until an instant, at no cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `webhook`: starts a run for an HTTP request. The API validates the request before it creates the run."""
+"""Defines the kind `webhook`, which starts a run for an HTTP request. The API validates the request before it creates the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The kind `workflow`: runs another workflow as a child run and waits for it. Its code needs the store, so the runtime has it."""
+"""Defines the kind `workflow`, which runs another workflow as a child run and waits for it. Its code needs the store, so the
+runtime has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports for stored runs: the store and the blobs."""
+"""Defines the ports for stored runs: the store and the blobs."""
 
 from __future__ import annotations
 

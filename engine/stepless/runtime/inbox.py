@@ -1,4 +1,4 @@
-"""Signals from outside a run: how each is encoded, and which fact it becomes.
+"""Encodes the signals from outside a run, and decodes each to the fact that it becomes.
 
 The store keeps one signal per (kind, identity). This implements single use: the first answer to a pause is the one in the inbox,
 and the deadline of the pause competes for the same key.

@@ -1,5 +1,5 @@
-"""The verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The definition of a
-verb documents its parameters, its effect and its errors."""
+"""Offers the verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The
+definition of a verb documents its parameters, its effect and its errors."""
 
 from __future__ import annotations
 

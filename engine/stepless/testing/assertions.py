@@ -1,5 +1,5 @@
-"""Assertions about a simulation. Each returns the simulation, so that calls chain. A failed one shows everything that happened,
-on the virtual clock."""
+"""Asserts facts about a simulation. Each returns the simulation, so that calls chain. A failed one shows everything that
+happened, on the virtual clock."""
 
 from __future__ import annotations
 

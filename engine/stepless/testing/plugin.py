@@ -1,4 +1,4 @@
-"""The pytest plug-in: the fixture `workflow`. pytest loads it wherever Stepless is installed."""
+"""Provides the fixture `workflow` as a pytest plug-in. pytest loads it wherever Stepless is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The store in memory, as strict as the durable stores: it keeps encoded bytes, refuses the same values, orders the same way."""
+"""Implements the store in memory, as strict as the durable stores: it keeps encoded bytes, refuses the same values, orders the
+same way."""
 
 from __future__ import annotations
 

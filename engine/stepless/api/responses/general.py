@@ -1,5 +1,5 @@
-"""The bodies of responses, as typed dictionaries from which /openapi.json is generated. Instants are ISO 8601 in UTC with
-milliseconds."""
+"""Declares the bodies of responses, as typed dictionaries from which /openapi.json is generated. Instants are ISO 8601 in UTC
+with milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console: a page and its files, the same for everyone. Its script asks the API with the viewer's token."""
+"""Serves the console: a page and its files, the same for everyone. Its script asks the API with the viewer's token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Route for node kinds: what an editor needs to know of each."""
+"""Serves the kinds of nodes with the parameters and exits that an editor shows."""
 
 from __future__ import annotations
 

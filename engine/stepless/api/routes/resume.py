@@ -1,5 +1,5 @@
-"""Signed links (docs/run/security.md#what-is-signed): `GET` shows the question and changes nothing, so a mail scanner may fetch
-it; `POST` decides, once. Both return HTML to browsers and JSON to programs."""
+"""Serves signed links (docs/run/security.md#what-is-signed): `GET` shows the question and changes nothing, so a mail scanner may
+fetch it; `POST` decides, once. Both return HTML to browsers and JSON to programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for runs: start and inspect."""
+"""Serves the routes that start and inspect runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for views of a run of any size: a summary by node, and a timeline of its instances."""
+"""Serves the routes for views of a run of any size: a summary by node, and a timeline of its instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs that work on local files: write, check, draw and run workflows."""
+"""Declares the verbs that work on local files: write, check, draw and run workflows."""
 
 from __future__ import annotations
 

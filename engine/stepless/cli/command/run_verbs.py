@@ -1,4 +1,4 @@
-"""The verbs that work on stored runs, in a local file or behind a URL."""
+"""Declares the verbs that work on stored runs, in a local file or behind a URL."""
 
 from __future__ import annotations
 

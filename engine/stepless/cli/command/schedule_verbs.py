@@ -1,4 +1,4 @@
-"""The verbs for schedules, and the options by which a verb changes many runs."""
+"""Declares the verbs for schedules, and the options by which a verb changes many runs."""
 
 from __future__ import annotations
 

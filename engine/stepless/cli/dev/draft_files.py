@@ -1,4 +1,5 @@
-"""The files that drafts are saved to: the documents of the folder that `stepless dev` serves, and of its subfolders.
+"""Reads and writes the files that drafts are saved to: the documents of the folder that `stepless dev` serves, and of its
+subfolders.
 
 A file is never overwritten. To save, its name is taken away first: the file is renamed to a name of ours, and looked at. Only
 if it is what the draft was read from, the new one, which is complete by then, gets the name, and only if no file has it: a

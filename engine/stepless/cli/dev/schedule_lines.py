@@ -1,4 +1,4 @@
-"""The lines of `stepless dev` about the schedules of a workflow: when each fires, and when next."""
+"""Prints the lines of `stepless dev` about the schedules of a workflow: when each fires, and when next."""
 
 from __future__ import annotations
 

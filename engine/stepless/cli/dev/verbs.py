@@ -1,4 +1,4 @@
-"""`runs skip` and `runs redeliver`: for runs on a development machine, in the file of `stepless dev` or at its URL."""
+"""Implements `runs skip` and `runs redeliver`: for runs on a development machine, in the file of `stepless dev` or at its URL."""
 
 from __future__ import annotations
 

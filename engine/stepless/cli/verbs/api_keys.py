@@ -1,4 +1,5 @@
-"""`keys`: API keys, which give access to the API, and signing keys, which sign and verify the links that answer questions."""
+"""Implements `keys`: API keys, which give access to the API, and signing keys, which sign and verify the links that answer
+questions."""
 
 from __future__ import annotations
 

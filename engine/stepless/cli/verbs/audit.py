@@ -1,4 +1,4 @@
-"""`audit list`: who asked for what, when and from where."""
+"""Implements `audit list`: who asked for what, when and from where."""
 
 from __future__ import annotations
 

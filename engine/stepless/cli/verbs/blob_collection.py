@@ -1,4 +1,4 @@
-"""`blobs collect`: removes the shared values of former releases that no run names any more."""
+"""Implements `blobs collect`: removes the shared values of former releases that no run names any more."""
 
 from __future__ import annotations
 

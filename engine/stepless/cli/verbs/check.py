@@ -1,4 +1,4 @@
-"""`validate`, `compile`, `schema` and `graph`: check and draw a workflow without running it."""
+"""Implements `validate`, `compile`, `schema` and `graph`: check and draw a workflow without running it."""
 
 from __future__ import annotations
 

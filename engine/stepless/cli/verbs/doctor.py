@@ -1,4 +1,5 @@
-"""`doctor`: checks every stored value of a file or a stack, and says what is damaged and what to do. It changes nothing."""
+"""Implements `doctor`: checks every stored value of a file or a stack, and says what is damaged and what to do. It changes
+nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runs erase`: erases a run that has ended, after a confirmation."""
+"""Implements `runs erase`: erases a run that has ended, after a confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hooks try`: sends a request to a webhook, signed as its sender would sign it."""
+"""Implements `hooks try`: sends a request to a webhook, signed as its sender would sign it."""
 
 from __future__ import annotations
 

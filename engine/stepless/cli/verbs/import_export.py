@@ -1,4 +1,4 @@
-"""`import`: converts a workflow of another tool into a document, and lists what cannot be converted."""
+"""Implements `import`: converts a workflow of another tool into a document, and lists what cannot be converted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`init`: creates a new project: a workflow, its functions, a test, and the files that deploy them."""
+"""Implements `init`: creates a new project: a workflow, its functions, a test, and the files that deploy them."""
 
 from __future__ import annotations
 

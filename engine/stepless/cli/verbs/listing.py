@@ -1,4 +1,4 @@
-"""`runs list` and `workflows list`: in a module without heavy imports, so that they start fast."""
+"""Implements `runs list` and `workflows list`: in a module without heavy imports, so that they start fast."""
 
 from __future__ import annotations
 

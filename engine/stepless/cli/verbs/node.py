@@ -1,4 +1,4 @@
-"""`runs show RUN --node NODE`: shows one node of a run: its parameters, its output and its error."""
+"""Implements `runs show RUN --node NODE`: shows one node of a run: its parameters, its output and its error."""
 
 from __future__ import annotations
 

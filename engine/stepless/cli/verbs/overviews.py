@@ -1,4 +1,4 @@
-"""`approvals`, `errors`, `stats`, `diff`, `workflows versions` and `drafts list`: what a team looks at over many runs."""
+"""Implements `approvals`, `errors`, `stats`, `diff`, `workflows versions` and `drafts list`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`publish`, `workflows show` and `drafts pull`: publish workflows, print them, bring a draft into a file."""
+"""Implements `publish`, `workflows show` and `drafts pull`: publish workflows, print them, bring a draft into a file."""
 
 from __future__ import annotations
 

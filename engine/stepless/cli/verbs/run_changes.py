@@ -1,4 +1,4 @@
-"""`start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: the verbs that change runs.
+"""Implements `start`, and `runs cancel`, `resume`, `rerun`, `hold`, `release`: the verbs that change runs.
 
 A server has a runner that continues the run. Over a file, the verb stores the change, and the process that serves the file
 applies it within a second. If no process serves the file, the verb says so; --go runs the run in this process.

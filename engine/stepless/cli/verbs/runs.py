@@ -1,4 +1,4 @@
-"""`runs show`, `events`, `tags` and `cost`: the state and the history of a run."""
+"""Implements `runs show`, `events`, `tags` and `cost`: the state and the history of a run."""
 
 from __future__ import annotations
 

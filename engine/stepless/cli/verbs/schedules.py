@@ -1,4 +1,4 @@
-"""`schedules list`, `pause`, `resume` and `fire`."""
+"""Implements `schedules list`, `pause`, `resume` and `fire`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`version`: prints the release of Stepless and the version of Python."""
+"""Implements `version`: prints the release of Stepless and the version of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recomputes from the log what containers and edges with conditions were decided by; it is not stored.
+"""Recomputes from the log the values that decided containers and conditions of edges; they are not stored.
 
 The collection, the number of iterations and the test of a container are functions of the state at `loop.started`, `loop.next` and
 `loop.completed`, as the parameters of an attempt are of the state at its start (`called.py`). What an edge carries is the output

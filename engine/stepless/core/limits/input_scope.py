@@ -1,4 +1,4 @@
-"""The values that an expression at the top level of a document can read: the run's inputs, as `<input>`."""
+"""Resolves the references of expressions at the top level of a document: they read the run's inputs, as `<input>`."""
 
 from __future__ import annotations
 

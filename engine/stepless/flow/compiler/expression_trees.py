@@ -1,4 +1,4 @@
-"""Expressions of a document while they are built: syntax trees in which holes stand for references and quoted texts."""
+"""Represents expressions of a document while they are built: syntax trees with holes for references and quoted texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements around a place that a jump or a failure may have to pass: loops, handlers, `finally` and inlined parts."""
+"""Records the statements that a jump or a failure may have to pass: loops, handlers, `finally` and inlined parts."""
 
 from __future__ import annotations
 

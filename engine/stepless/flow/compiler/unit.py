@@ -1,5 +1,5 @@
-"""The document while it is written: the nodes of the level that is being filled, where control stands, and what is known of each
-name. The files beside this one read one family of constructs each; `rules` connects them."""
+"""Holds the document while it is compiled: the nodes of the current level, where control is, and the facts about each name. The
+files beside this one read one family of constructs each; `rules` connects them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written to variables: when two writes are one, and when a write is the initial value."""
+"""Plans writes of variables: when two writes become one, and when a write becomes the initial value."""
 
 from __future__ import annotations
 

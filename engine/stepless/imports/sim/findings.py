@@ -1,4 +1,4 @@
-"""The table of the importer's findings: message and fix by code. All are warnings: the document compiles regardless of them."""
+"""Lists the importer's findings: message and fix by code. All are warnings: the document compiles regardless of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `function`: its parameters, and the code that calls the registered function."""
+"""Defines the kind `function`: its parameters, and the code that calls the registered function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `llm`: its parameters and their checks."""
+"""Defines the kind `llm`: its parameters and their checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The roles of callers with a token: claims of a JWT that the gateway has verified, mapped to roles.
+"""Maps claims of a JWT that the gateway has verified to roles.
 
 The gateway checks the signature and passes the claims on as texts, in which `["not admin"]` and `["not", "admin"]` are both
 `[not admin]`. The names of groups are therefore read from the token itself, which is in the `Authorization` header, and count

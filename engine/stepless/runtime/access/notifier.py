@@ -1,4 +1,4 @@
-"""Notifier: notifies people that a run waits for them, with the links by which they can answer.
+"""Notifies people that a run waits for them, with the links by which they can answer.
 
 `notify` is the target: a URL receives a POST, `arn:aws:sns:…` is a topic, `mailto:…` is a mailbox (SES). Delivery is at least
 once: after a crash, a notice may be sent again, with the same idempotency key.

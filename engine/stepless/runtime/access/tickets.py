@@ -1,4 +1,5 @@
-"""Tickets to the room of a draft: a page cannot send a header with a WebSocket, so it spends a ticket in the address instead.
+"""Issues and redeems tickets to the session of a draft: a page cannot send a header with a WebSocket, so it spends a ticket in
+the address instead.
 
 A ticket is `base64url(claims).base64url(HMAC-SHA256(secret, claims))`, with a secret derived from the signing keys. It is valid
 for one draft, for TICKET_LIFE_MS, and once.

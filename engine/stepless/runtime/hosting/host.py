@@ -1,4 +1,4 @@
-"""Queue, timers, sweep and runner in one process, as `stepless dev` and `stepless run` use them."""
+"""Hosts queue, timers, sweep and runner in one process, as `stepless dev` and `stepless run` use them."""
 
 from __future__ import annotations
 

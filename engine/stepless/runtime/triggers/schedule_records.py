@@ -1,4 +1,4 @@
-"""What the store keeps of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
+"""Reads and writes the record of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
 
 `schedule:{workflow}:{node}` is the progress. A process that fires schedules itself keeps in `at` the earliest instant that it has
 not handled. With a calendar, `over` are the spans of pauses that have ended: firings of their instants are dropped, whenever they

@@ -1,4 +1,4 @@
-"""The verbs for schedules: list, pause, resume, and fire now.
+"""Implements the verbs for schedules: list, pause, resume, and fire now.
 
 A pause is stored in the table of the runs, per workflow and node, and is read at every firing. So it holds as soon as the verb
 returns, whatever is published or deployed, and a calendar need not know it.

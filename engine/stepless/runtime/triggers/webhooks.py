@@ -1,4 +1,4 @@
-"""Webhooks: starts a run from an HTTP request whose path, signature and body are valid."""
+"""Starts a run from an HTTP request whose path, signature and body are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resume and cancel: puts the signals of callers, each of which takes effect once (docs/understand/semantics.md#pauses,
+"""Puts the signals of callers, each of which takes effect once (docs/understand/semantics.md#pauses,
 docs/understand/semantics.md#cancel, docs/run/security.md#what-is-signed)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads headers for what is said of many runs, up to a bound."""
+"""Reads headers for statistics of many runs, up to a bound."""
 
 from __future__ import annotations
 

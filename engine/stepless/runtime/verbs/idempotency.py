@@ -1,4 +1,4 @@
-"""Idempotent starts: by the caller's key, by the inputs themselves, or by a signature
+"""Makes starts idempotent: by the caller's key, by the inputs themselves, or by a signature
 (docs/understand/semantics.md#idempotent-starts).
 
 A claim stores two digests of the compared value: one by RFC 8785, for which `1.0` and `1` are equal, and the one that former

@@ -1,4 +1,4 @@
-"""Inspect: reads the status, the nodes and the events of a run from its log."""
+"""Reads the status, the nodes and the events of a run from its log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publish: stores a document as a version, or refuses it with every finding."""
+"""Stores a document as a version, or refuses it with every finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repetition of a delivery whose run ended without success: a rerun from what failed, under the same key
+"""Answers a repetition of a delivery whose run ended without success: by a rerun from what failed, under the same key
 (docs/understand/semantics.md#repeated-deliveries).
 
 Each rerun is claimed under the run that it repeats. So of concurrent repetitions one starts the rerun, and the others join it.

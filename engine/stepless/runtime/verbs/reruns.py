@@ -1,5 +1,5 @@
-"""Rerun: starts a new run with the version of a former one: from the start, from what failed, or from a node or an instance. The
-former run is not changed.
+"""Starts a new run with the version of a former one: from the start, from what failed, or from a node or an instance. The former
+run is not changed.
 
 From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside iterations,
 and runs what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream

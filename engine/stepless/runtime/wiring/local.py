@@ -1,4 +1,4 @@
-"""The composition root on one machine: the engine over a file, a store of another package, or memory."""
+"""Composes the engine on one machine: over a file, a store of another package, or memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of the contracts: an open database, and threads that call at the same moment."""
+"""Provides the fixtures of the contracts: an open database, and threads that call at the same moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of a lease that its holder passes on."""
+"""Tests the contract of a lease that its holder passes on."""
 
 from __future__ import annotations
 

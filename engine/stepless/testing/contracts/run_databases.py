@@ -1,4 +1,4 @@
-"""The contract of databases of runs: one process holds a database, several open it, and every write is kept."""
+"""Tests the contract of databases of runs: one process holds a database, several open it, and every write is kept."""
 
 from __future__ import annotations
 

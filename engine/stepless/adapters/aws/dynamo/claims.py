@@ -1,4 +1,4 @@
-"""Claims, counters and lines in DynamoDB. A claim or counter is one item, which the table's TTL deletes some time after it
+"""Stores claims, counters and lines in DynamoDB. A claim or counter is one item, which the table's TTL deletes some time after it
 expires. A line is a partition with one item for each position."""
 
 from __future__ import annotations

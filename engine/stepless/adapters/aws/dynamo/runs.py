@@ -1,4 +1,4 @@
-"""Headers and leases in DynamoDB: each change is one conditional update.
+"""Stores headers and leases in DynamoDB: each change is one conditional update.
 
 `d` is the instant at which the run is due; `d2` is the sort key of the index of due runs (GSI 2), and is never later than `d`.
 `d2` is written only when `d` becomes earlier or the run is parked: taking and renewing a lease moves `d` back and forth, and

@@ -1,4 +1,4 @@
-"""Routes for drafts: open, read, edit, discard."""
+"""Serves the routes for drafts: open, read, edit, discard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for the text of a draft, what differs, who did what, the way back, and publication."""
+"""Serves the routes for the text of a draft, its diff, its history, restoring, and publication."""
 
 from __future__ import annotations
 

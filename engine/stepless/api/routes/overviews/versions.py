@@ -1,4 +1,4 @@
-"""`GET /workflows/{id}/versions` and `GET /workflows/{id}/diff`: what was published, and what differs between two versions."""
+"""Serves `GET /workflows/{id}/versions` and `GET /workflows/{id}/diff`: the versions of a workflow, and the diff of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gather`, and lists of awaits: nodes side by side, or a body that runs once per item."""
+"""Compiles `gather` and lists of awaits: concurrent nodes, or a body that runs once per item."""
 
 from __future__ import annotations
 

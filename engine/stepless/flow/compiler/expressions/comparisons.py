@@ -1,4 +1,5 @@
-"""Comparisons: exact where the types say that Python and JSON agree, else lifted. In Python `True == 1`; in JSON it is not."""
+"""Compiles comparisons: exact where the types say that Python and JSON agree, else lifted. In Python `True == 1`; in JSON it is
+not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions of the source as expressions of the document, which mean exactly the same or are lifted."""
+"""Compiles expressions of the source to expressions of the document, which mean exactly the same, or lifts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of expressions, as far as the annotations of the module lead."""
+"""Infers the types of expressions, as far as the annotations of the module lead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Values of a node's parameters: their structure stays visible, and their leaves are literals, references or expressions."""
+"""Compiles values of a node's parameters: their structure stays visible, and their leaves are literals, references or
+expressions."""
 
 from __future__ import annotations
 

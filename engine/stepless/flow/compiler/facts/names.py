@@ -1,4 +1,4 @@
-"""Where each local name of a function is bound and read, and so what it becomes: a node, or a run variable."""
+"""Finds where each local name of a function is bound and read, and so whether it becomes a node or a run variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments: a name that is bound once is the node that puts out its value; any other is a run variable."""
+"""Compiles assignments: a name that is bound once is the node with its value; any other is a run variable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`for` and `while`: a container whose iterations are in order, with the jumps out of it behind it."""
+"""Compiles `for` and `while`: a container whose iterations are in order, with the jumps out of it behind it."""
 
 from __future__ import annotations
 

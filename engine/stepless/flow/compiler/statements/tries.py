@@ -1,4 +1,5 @@
-"""`try`, `except`, `else`, `finally`, and `raise`: error edges that lead to one node, and a `finally` that stands once."""
+"""Compiles `try`, `except`, `else`, `finally` and `raise`: error edges that lead to one node, and a `finally` that is compiled
+once."""
 
 from __future__ import annotations
 

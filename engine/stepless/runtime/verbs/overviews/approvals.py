@@ -1,4 +1,4 @@
-"""Approvals: the open questions of all runs, and the decisions that people made."""
+"""Lists the open questions of all runs, and the decisions that people made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Failures of many runs, grouped by what failed. A run that timed out has failed, too.
+"""Groups the failures of many runs by what failed. A run that timed out has failed, too.
 
 The failure of a run that was run again is left out, as `runtime/verbs/repeated_runs.py` says: nothing is done twice by running a
 group again.

@@ -1,4 +1,4 @@
-"""The health of workflows: how many runs, how many of them failed, how long they took, what they cost."""
+"""Computes the health of workflows: how many runs, how many of them failed, how long they took, what they cost."""
 
 from __future__ import annotations
 
