@@ -1,6 +1,20 @@
-"""Runs loops and parallels, one iteration at a time or several at once (docs/understand/semantics.md#containers). The body runs
-once per iteration, each time in its own scope, and the leaf rule decides each iteration's result. A loop runs one iteration at a
-time, a parallel up to `window` iterations at once."""
+"""Runs loops and parallels: their body runs once per iteration, each time in a scope of its own
+(docs/understand/semantics.md#containers). A loop runs one iteration at a time, a parallel up to `window` at once.
+
+A container is an instance like any other, which encloses scopes. While it is running it is on the agenda whenever one of its
+iterations has ended, and `advance_container` does what is possible then: start iterations while the window has space, or end the
+container when none is live. Nothing else starts an iteration, so a container needs no timer and no work list of its own.
+
+* *Completion order does not show.* Results, failures and variables are kept by the index of the iteration, and `output`, the
+  consecutive failures and the merge of variables read them by index. Only whether another iteration starts depends on time.
+* *An index is used once.* It counts on over all attempts of the container (`first` + `started`), because it is in the ids of the
+  instances inside, and so in the tokens that receivers recognise repetitions by. An index that began at 0 again would make the
+  second attempt's calls look like repetitions of the first's. `<loop.index>` is counted from `first`, so authors see 0.
+* *A test is read over the variables of the last iteration*, not over those before the loop: `reading.cells` is replaced for it.
+* *An iteration that fails does not end those that run.* The container waits for them, then takes its verdict, and so the failure
+  that it reports is the one with the lowest index, not the one that came first.
+* *A held run starts no iteration and ends no container.* The release puts containers on the agenda again (`fold`).
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,20 @@
 """Applies an event to a state: state + event → state. No other code changes a state.
 
 A decision folds each event as soon as it creates it, and loading a run folds the same events from the log. Both therefore reach
-the same state, and a snapshot is only a cache of it. Folding decides nothing. The effect of a settled instance on its targets
-(docs/understand/semantics.md#branches) and of a settled iteration on its container (docs/understand/semantics.md#containers) is
-deterministic.
+the same state, and a snapshot is only a cache of it: fold(log) = fold(tail, snapshot).
 
+That holds only under three rules, which a new fold has to obey:
+
+* *It is a function of the state and the event alone.* What an event means must not depend on the time, the environment or the
+  process that folds it. A value that a decision took from one of these, such as the instant of a retry, is in the event's data.
+* *It decides nothing.* If folding chose whether a node starts, a later release with another rule would give old logs another
+  meaning, and a run would continue from a state that never was. The consequences of a settled instance for its targets
+  (docs/understand/semantics.md#branches) and of a settled iteration for its container (docs/understand/semantics.md#containers)
+  are folded, and not logged, because they follow from the event without any choice; in the log they would only repeat it.
+* *It accepts every event that a former release has written.* Missing fields have the meaning that they had before there were such
+  fields; unknown events of a node change nothing.
+
+The sequence number is checked, since a gap or a repetition shows that two processes wrote: it is refused and never repaired.
 Folding takes constant time per event, plus the out-degree of the instance that settled.
 """
 

@@ -1,5 +1,24 @@
 """Continues a run whose attempts were interrupted, and ends attempts in order when their process stops
-(docs/understand/durability.md#deaths-of-the-process)."""
+(docs/understand/durability.md#deaths-of-the-process).
+
+A loaded state in which attempts are running proves that no process works on them: whoever loads it has taken the lease, and the
+former holder, if it lives, is fenced by the epoch. So such a session begins with the fact `Recovered`, and takes nothing before
+it but changes of the hold. What an interrupted attempt has done is unknown. What follows depends on what is known of the
+instance:
+
+    its outcome was to be taken over from a former run   its outcome is applied: nothing was called
+    at-most-once                                          fails, outcome_unknown: repeating might do it twice
+    its exclusive attempts killed the process             fails, crashed: the next one would probably end in the same way
+    in doubt, under a limit, or with lingering code       is queued, and the same attempt begins again when it may
+    any other                                             begins again at once
+
+An attempt that begins again keeps its number and its token: a receiver that keeps tokens recognises the repetition, and the death
+does not use up a `retry`. A pure instance whose start was committed without its end is worked again too: the log ended between
+two batches of one decision, and evaluating it has no effect outside.
+
+A process that stops in order queues its attempts in the log (`stopped`). Without that the next process could not tell a stop from
+a death, and a deployment would count as one.
+"""
 
 from __future__ import annotations
 

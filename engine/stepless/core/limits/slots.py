@@ -1,8 +1,24 @@
-"""The slots of one concurrency limit for one key: who holds how many, and who may take how many more.
+"""Divides the slots of one concurrency limit for one key: who holds how many, and who may take how many more.
 
-The slots are one stored value, changed by compare-and-set. A holder is a run, with the epoch and the end of the lease under
-which it took its slots. Its slots count while the run has the lease of this epoch. The stored end of the lease may be out of
-date, since a renewal does not change it; the caller then finds out from the run's header which holders are dead.
+The slots are one stored value, changed by compare-and-set. A holder is a run, with the epoch and the end of the lease under which
+it took its slots. Its slots count while the run has the lease of this epoch. The stored end of the lease may be out of date,
+since a renewal does not change it; the caller then finds out from the run's header which holders are dead. So renewals cost
+nothing, and the slots of a dead runner are free as soon as its lease is.
+
+`change` keeps these invariants, whichever processes die or race; a test tries them over drawn cells:
+
+* *Safety.* The numbers of all holders add up to at most `max`, unless the limit was lowered; then none is added. A change that
+  was computed over a value that another process has replaced is not stored.
+* *No waste.* Afterwards fewer slots are free than the heaviest use that a run waits for. So whoever gives slots back has to serve
+  the line in the same write: a process that died between two writes would leave slots free and runs asleep.
+* *Whole uses.* Slots are given in multiples of `weight`. Two runs that need two of two slots and got one each would wait for each
+  other.
+* *Order.* A heavy use at the head of the line is not overtaken by light ones, which would keep it waiting for ever.
+* *Ownership.* An entry under a later epoch shows that this process has lost the run: it changes nothing. Slots that are granted
+  to a run in line have the epoch GRANTED, which no lease has, and an end, so that they lapse if the run never comes.
+
+A run that does not know its weight must take all that is kept for it (`all_kept`). One that gave back a part of a use joined the
+line for the rest, and two such runs passed the only use to each other without end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,20 @@
 """Verifies the signatures of webhook requests by the table of `model.webhook_schemes`, over the raw body, in constant time.
 
-A sender retries with a new signature and the same delivery id, so a repeated delivery id returns the same run. Without a delivery
-id, what is signed identifies the request. A scheme that signs neither the time nor the delivery id cannot prove them.
+A signature proves that someone who has the secret made these bytes. Four things are easy to get wrong:
+
+* *The bytes as they came are signed*, not what they parse to. A body that was parsed and written again has other spaces and
+  another order of keys. The JSON of a body is read only to find a timestamp or a delivery id in it.
+* *Comparisons take the same time wherever they differ* (`compare_digest`), and every secret is compared with every signature: a
+  loop that stopped at the first match would tell which of several secrets is in use. The number of signatures is bounded, so that
+  a header cannot buy computing time.
+* *A valid signature stays valid.* Where the scheme signs a timestamp, it must be recent. Where it signs none, or signs no
+  delivery id, whoever has seen one request can send it again, under another delivery id; the table says what each sender signs.
+* *A sender retries with a new signature and the same delivery id*, so a repeated delivery id returns the same run. Without one,
+  what is signed identifies the request: the MAC itself, or for ECDSA, where one message has many valid signatures, the hash of
+  the message.
+
+A sender may have signed another address than the one that arrives (a proxy, a trailing query), so each address under which it may
+have called is tried. A missing or unusable secret refuses with 503, never with success.
 """
 
 from __future__ import annotations
@@ -178,6 +191,7 @@ class _Given:
         if scheme.proof == "ecdsa":  # one message has many valid signatures, so the message itself identifies it
             return sha256(signed).hexdigest() if ecdsa.is_signed(key.decode(), signed, signatures) else ""
         wanted = mac_of(scheme, key, signed)
+        # a list, not a generator: `any` must not stop at the first match
         matches = [hmac.compare_digest(one.encode(), wanted.encode()) for one in signatures]
         of_item = scheme.timestamp is not None and scheme.timestamp.kind == "item"
         return (wanted if of_item else scheme.prefix + wanted) if any(matches) else ""
