@@ -28,7 +28,7 @@ WIRE_NAMES = {
 }  # fmt: skip
 MODULES = {
     "beside", "known", "standing", "sharing", "holding", "described", "remembered", "nearest", "relatives", "resting", "cross",
-    "here", "there", "planned", "complaints", "showing", "acting", "collecting", "delivering", "retrying", "comparing",
+    "here", "there", "planned", "complaints", "showing", "acting", "collecting", "delivering", "comparing",
     "passing", "imported", "soundness", "applicability",
 }  # fmt: skip
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
