@@ -41,7 +41,7 @@ FINDINGS: Final[Table] = {
     ),
     "expression_syntax": Code("the expression has a syntax error", "Fix it at the given position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
-    "idle_setting": Code("a setting has no effect here (beside another setting: a warning)", "Remove it, or add what it needs."),
+    "idle_setting": Code("a setting has no effect here (with another setting: a warning)", "Remove it, or add what it needs."),
     "invalid_pattern": Code("an event pattern uses an unsupported matcher", "Use one of the matchers in the message."),
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
     "clock_change": Code("a schedule falls into a change of the clocks (warning)", "Choose another time, or `timezone: UTC`."),

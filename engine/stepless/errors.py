@@ -21,7 +21,7 @@
     ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or inaccessible
     │   └── Damaged               one stored value is damaged; everything else in the store can be used
     ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
-    │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
+    │   ├── DamagedLog            a batch of the log, or a value stored with it, is corrupt
     │   │   ├── DamagedHeader     the header of a run is corrupt
     │   │   └── DamagedVersion    a published version of a workflow is corrupt
     │   └── NewerLog              a newer release wrote it

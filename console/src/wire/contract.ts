@@ -575,7 +575,7 @@ export interface CountOut {
   readonly cursor: string | null;
 }
 
-/** What is damaged in the store: the place, what is wrong, and what to do. */
+/** Damage to the store: the place, what is wrong, and what to do. */
 export interface DamageOut {
   readonly place: string;
   readonly why: string;
@@ -604,7 +604,7 @@ export interface DiffOut {
   readonly lines: readonly TextLineOut[];
 }
 
-/** The epoch that is over. */
+/** The epoch that has ended. */
 export interface DiscardedOut {
   readonly workflow: string;
   readonly epoch: number;
@@ -972,8 +972,8 @@ export interface LoginOut {
 }
 
 /**
- * What a container was decided by last: its parameter `mode` had this `value`; of a test, before the iteration `turn`.
- * `preview` has the beginning of a value that is too large to be shown.
+ * The last value that decided a container: its parameter `mode` had this `value`; of a test, before the iteration
+ * `turn`. `preview` has the beginning of a value that is too large to be shown.
  */
 export interface LoopedOut {
   readonly mode: string;
@@ -1645,7 +1645,7 @@ export interface VersionOut {
   readonly damage?: DamageOut;
 }
 
-/** What differs, by node and by line of the text, as for a draft. `against` is the former version. */
+/** The diff, by node and by line of the text, as for a draft. `against` is the former version. */
 export interface VersionsDiffOut {
   readonly against: Readonly<Record<string, unknown>>;
   readonly nodes: readonly NodeChangeOut[];

@@ -168,7 +168,7 @@ async def _open(request: Request) -> None:
 
 
 def _principal(request: Request) -> str:
-    """Whom the gateway has authenticated, or the user of this process."""
+    """The caller that the gateway has authenticated, or the user of this process."""
     context = _authorizer(request)
     claims = (context.get("jwt") or {}).get("claims") or {}
     if isinstance(claims, Mapping) and claims:

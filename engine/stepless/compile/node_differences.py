@@ -16,7 +16,7 @@ from stepless.model.graph import Body, Edge, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import ERROR, SOURCE
 
-_INPUT_KINDS: Final = frozenset({"event", "manual", "schedule", "webhook"})  # they put out the run's inputs
+_INPUT_KINDS: Final = frozenset({"event", "manual", "schedule", "webhook"})  # they return the run's inputs
 _NOT_COMPARED: Final = frozenset({"after", "at"})  # edges are compared as the graph has them
 _NOTICED_EXITS: Final = frozenset({ERROR, "timeout"})  # an edge from one of these changes how the node settles
 _MAX_NAMED_FIELDS: Final = 3

@@ -168,7 +168,8 @@ def _due_pace(decision: Decision, timer: Timer) -> None:
 
 
 def _due_limit(decision: Decision, timer: Timer) -> None:
-    """Ends an attempt whose time is over, with everything inside: one of a container, or one that waits for a child run."""
+    """Ends an attempt that has exceeded its time limit, with everything inside: one of a container, or one that waits for a child
+    run."""
     instance = decision.state.find(timer.instance)
     if instance is None or not is_enclosing(instance) or instance.attempt != timer.stamp:
         return

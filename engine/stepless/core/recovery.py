@@ -69,7 +69,7 @@ def _repeat(decision: Decision, instance: Instance) -> None:
     """Runs an attempt again that was cut off. In doubt or under a limit it first has to wait: it then ends here, and the same
     attempt begins again. (Earlier releases count it as another attempt.)"""
     if is_in_doubt(decision.state, instance):
-        _queue_again(decision, instance, "the process ended during the attempt, which begins again with no other beside it")
+        _queue_again(decision, instance, "the process ended during the attempt, which begins again while no other attempt runs")
         return
     if instance.id in decision.lingering:
         end_for_permit(decision, instance, "lingering", "the attempt was cut off and begins again when its code has returned")

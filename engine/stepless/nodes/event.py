@@ -31,7 +31,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; puts out the event",
+    "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; returns the event",
     parts={"pattern": Part.LITERAL}, evaluate=evaluate, check=check,
     icon="M8.8 1.8 3.5 9h4l-.7 5.2L12.5 7h-4l.3-5.2Z",
 )

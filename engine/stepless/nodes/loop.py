@@ -26,7 +26,7 @@ class LoopParams(ContainerParams):
     do_while: str | bool | None = None
     """Runs iterations while this is true; tested after each iteration, so there is at least one."""
     results: Literal["list", "none"] = "list"
-    """What the loop puts out: the `list` of its iterations' results, or null (`none`): then no result is kept."""
+    """The output of the loop: the `list` of its iterations' results, or null (`none`): then no result is kept."""
     keep_writes: bool = False
     """Keeps the variables that a failed iteration wrote: for the iterations after it and, when the loop fails, for the nodes
     after its `error` edge. By default a failed iteration writes nothing, and a failed loop has the variables from before it."""

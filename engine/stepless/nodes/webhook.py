@@ -201,7 +201,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "webhook", Nature.ENTRY, WebhookParams, "starts a run for an HTTP request; puts out its body, headers, query and path",
+    "webhook", Nature.ENTRY, WebhookParams, "starts a run for an HTTP request; returns its body, headers, query and path",
     parts={"path": Part.LITERAL, "method": Part.LITERAL, "schema": Part.LITERAL, "response": Part.LITERAL},
     evaluate=evaluate, check=check,
     brief=("method", "path"),

@@ -151,15 +151,15 @@ class Store(Protocol):
         an older hash gets a new number (a roll-back is a publication). From now on, `list_entries` finds the workflow by each
         kind in `entries`.
 
-        `attached` is kept beside the version, and replaces what is attached to a version that is returned unchanged; None leaves
-        that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has another
-        number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different hashes,
-        exactly one succeeds. With `replace`, `document` takes the place of the document of a version that is returned unchanged,
-        because that is damaged."""
+        `attached` is the metadata of the version, and replaces what is attached to a version that is returned unchanged; None
+        leaves that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has
+        another number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different
+        hashes, exactly one succeeds. With `replace`, `document` takes the place of the document of a version that is returned
+        unchanged, because that is damaged."""
         ...
 
     def get_attached(self, workflow_id: str, number: int) -> bytes | None:
-        """What is kept beside a version; None if nothing is, or if there is no such version."""
+        """The metadata of a version; None if nothing is, or if there is no such version."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:

@@ -33,7 +33,7 @@ VERSION_BY_HASH: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.hash = ? ORD
 INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES (?, ?, ?, ?, ?)"
 # The document of a version, where it was damaged.
 REPLACE_DOCUMENT: Final = "UPDATE version SET document = ? WHERE workflow_id = ? AND number = ?"
-# What is kept beside a version.
+# The metadata of a version.
 ATTACH: Final = "UPDATE version SET attached = ? WHERE workflow_id = ? AND number = ?"
 GET_ATTACHED: Final = "SELECT attached FROM version WHERE workflow_id = ? AND number = ?"
 LIST_VERSIONS: Final = (
@@ -152,7 +152,7 @@ LIST_AUDIT: Final = """SELECT at_ms, id, body FROM audit WHERE at_ms >= ? AND (a
     ORDER BY at_ms DESC, id DESC LIMIT ?"""
 
 # -- removal ---------------------------------------------------------------------------------------------------------
-# The headers whose time is over.
+# The headers of expired runs.
 LIST_EXPIRED: Final = f"{_RUN} WHERE expires_ms <= ? ORDER BY expires_ms, run_id LIMIT ?"
 # Moves the end of a header's time.
 KEEP_RUN: Final = """UPDATE run SET expires_ms = :until_ms, due_ms = :until_ms

@@ -44,7 +44,7 @@ class Problem(TypedDict):
 
 
 class DamageOut(TypedDict):
-    """What is damaged in the store: the place, what is wrong, and what to do."""
+    """Damage to the store: the place, what is wrong, and what to do."""
 
     place: str
     why: str

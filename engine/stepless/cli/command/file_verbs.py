@@ -118,7 +118,7 @@ VERBS_HERE = (
   stepless run --db runs.db --continue run_1a2b3c
   stepless run hello.yaml --json | jq .outputs
 
-Python files beside the workflow that import stepless are loaded too.
+Python files in the folder of the workflow that import stepless are loaded too.
 """, _run, exits="0 the run completed, 1 it did not, 2 bad input, 130 interrupted"),
     Verb("validate", "stepless.cli.verbs.check:validate", "check workflows and show every finding", """\
   stepless validate refund.yaml

@@ -190,7 +190,7 @@ def _named(path: Path, name: Path) -> bool:
 
 
 def _free(path: Path) -> Path:
-    """A name beside that of the file which no file has."""
+    """An unused name in the same folder."""
     number = 1
     while (made := path.with_name(f"{path.stem}.kept-{number}{path.suffix}.txt")).exists():
         number += 1

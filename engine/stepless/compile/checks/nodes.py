@@ -100,7 +100,7 @@ def join_timeouts(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         if join.mode == "timeout" and join.timeout_ms is None:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
         if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
-            message = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` contradicts it"
+            message = "`mode: timeout` proceeds when the time is up, and `on_timeout: fail` contradicts it"
             mend, fix = "Use `mode: all`, or leave `on_timeout` out.", remove("on_timeout")
             yield Finding("contradiction", f"{path}.on_timeout", message, mend, node.id, fix=fix)
 

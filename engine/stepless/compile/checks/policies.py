@@ -28,13 +28,13 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
                 message = f"`{name}` has no effect: {_reason(kind, name)}"
                 yield Finding("idle_setting", f"{node.path}.{name}", message, _fix_text(kind, name), node.id, fix=remove(name))
         if node.raw.get("moderation") in ("output", "both") and (whose := _output_of_another(node, kind)):
-            message = f"only the output of an attempt is moderated, and `{node.id}` puts out {whose}"
+            message = f"only the output of an attempt is moderated, and `{node.id}` returns {whose}"
             mend = "Use `moderation: input` here, and moderate the output where it is made."
             yield Finding("idle_setting", f"{node.path}.moderation", message, mend, node.id)
 
 
 def _output_of_another(node: ParsedNode, kind: Kind) -> str:
-    """Names the output of something else that a node puts out after its attempt; empty for its own."""
+    """Names the output of something else that a node returns after its attempt; empty for its own."""
     if kind.calls_runs:
         return "that of a child run"
     return "the answer to a callback" if kind.is_answered(node.document.with_) else ""

@@ -26,7 +26,7 @@ TESTED = frozenset({"while", "do_while"})
 
 
 class Looped(NamedTuple):
-    """What a container was decided by last: the parameter `mode` had this value, for a test before the iteration `turn`.
+    """The last value that decided a container: the parameter `mode` had this value, for a test before the iteration `turn`.
     `preview` has the first characters of a value that is too large to show."""
 
     mode: str

@@ -73,7 +73,7 @@ class DraftLogs(Generic[S]):
         return stored if stored is not None and stored.is_open else self.head(workflow_id)
 
     def discard(self, workflow_id: str, by: str) -> Draft:
-        """Returns the draft that is over. Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
+        """Returns the discarded draft. Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
         head = self.head(workflow_id)
         gone = new_head(workflow_id, head.epoch + 1, None, by, self._storage.clock.now_ms(), is_open=False)
         self._leave(head, gone)

@@ -139,7 +139,7 @@ def _place_of(node: ast.AST, statement: ast.stmt) -> _Place | None:
 
 
 def _is_bound_to(part: ast.expr, parent: ast.AST) -> bool:
-    """Whether no other value can stand where a part stands."""
+    """Whether the expression must be a `part` call."""
     match parent:
         case ast.Call(func=function):
             return function is part

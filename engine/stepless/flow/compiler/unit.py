@@ -80,7 +80,7 @@ class Unit:
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self.sources: dict[tuple[str, str, int], PartSource] = {}
-        self.returned: set[str] = set()  # names in what a `return` puts out that the `finally` being read comes behind
+        self.returned: set[str] = set()  # names in what a `return` returns that the `finally` being read comes behind
         self.rereadings = 0  # of statements that were refused
         self.made: set[ast.AST] = set()  # statements that are not the source's: they hold the parts of one that was refused
         self._handled: set[str] = set()  # each `set` whose failure a handler takes

@@ -24,7 +24,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "Let the other service start runs by API, or use a webhook, a schedule or an event.",
     ),
     "sim_trigger_in_container": (
-        "`{node}` is a trigger inside a container, where runs cannot start: it puts out its input unchanged", "",
+        "`{node}` is a trigger inside a container, where runs cannot start: it returns its input unchanged", "",
     ),
     "sim_no_trigger": ("the workflow has no trigger: every node without incoming edges starts", "Add an entry node."),
     "sim_disabled_block": (

@@ -159,7 +159,7 @@ def _token(headers: Sequence[str], texts: Mapping[str, str]) -> Mapping[str, Any
 
 
 def _audience(texts: Mapping[str, str], token: Mapping[str, Any] | None) -> Sequence[str]:
-    """Whom the token is for: `aud`, or `client_id` where there is none, as the gateway reads them."""
+    """The audience of the token: `aud`, or `client_id` where there is none, as the gateway reads them."""
     name = "aud" if "aud" in texts else "client_id"
     try:
         return _groups(name, texts, token)

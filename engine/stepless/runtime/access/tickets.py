@@ -22,7 +22,7 @@ from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whom a ticket lets in, and what they may do there. `key_id` names the API key, empty for other callers: its id, or for a
+    """The user and roles of a ticket. `key_id` names the API key, empty for other callers: its id, or for a
     configured key the beginning of its hash. `until_ms` is when the token of the caller ends; None where nothing ends."""
 
     workflow_id: str

@@ -3,7 +3,7 @@ run is not changed.
 
 From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside iterations,
 and runs what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream
-of it run in addition. With other inputs the entries run, too: what they put out are the inputs.
+of it run in addition. With other inputs the entries run, too: what they return are the inputs.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def sound(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def damage_of_item(item: Mapping[str, Any]) -> Iterator[Damage]:
-    """What is damaged in an item, for `stepless doctor`."""
+    """The damage to an item, for `stepless doctor`."""
     kind = kind_of(item[PARTITION], item[SORT])
     for name, why in _faults(item, kind) if kind is not None else ():
         yield Damage(_place(kind, name, item), why) if kind is not None else Damage(name, why)

@@ -148,7 +148,7 @@ class DocumentOfDraftOut(TypedDict):
 
 
 class DiscardedOut(TypedDict):
-    """The epoch that is over."""
+    """The epoch that has ended."""
 
     workflow: str
     epoch: int

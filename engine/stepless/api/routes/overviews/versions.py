@@ -42,7 +42,7 @@ class VersionsOut(TypedDict):
 
 
 class VersionsDiffOut(TypedDict):
-    """What differs, by node and by line of the text, as for a draft. `against` is the former version."""
+    """The diff, by node and by line of the text, as for a draft. `against` is the former version."""
 
     against: dict[str, Any]
     nodes: list[NodeChangeOut]

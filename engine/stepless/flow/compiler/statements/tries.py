@@ -252,14 +252,14 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
 
 
 def _returned(statement: ast.Try) -> set[str]:
-    """The names of which a `return` in front of the `finally` puts out the value itself, not a copy."""
+    """The names of which a `return` in front of the `finally` returns the value itself, not a copy."""
     front: list[ast.AST] = [*statement.body, *statement.handlers, *statement.orelse]
     values = [part.value for body in front for part in ast.walk(body) if isinstance(part, ast.Return) and part.value is not None]
     return {name for value in values for name in _shown(value)}
 
 
 def _shown(value: ast.expr) -> set[str]:
-    """The names whose value an expression puts out, or may."""
+    """The names whose value an expression returns, or may."""
     match value:
         case ast.Name():
             return {value.id}
