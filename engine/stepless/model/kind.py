@@ -27,7 +27,7 @@ ERROR = "error"
 class Nature(Enum):
     """How an instance of the kind is decided."""
 
-    ENTRY = "entry"  # puts out the run's inputs
+    ENTRY = "entry"  # returns the run's inputs
     PURE = "pure"  # decided within the decision by `evaluate`: no I/O
     EFFECT = "effect"  # dispatched after its start is committed; `nodes` or a plug-in runs it
     PAUSE = "pause"  # suspends its instance by `suspend` until an answer, a timer or a child run
@@ -223,7 +223,7 @@ class Kind:
     container: ContainerSpec | None = None
     calls_runs: bool = False  # its attempts wait for a child run
     always_fails: bool = False  # it has no output
-    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
+    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` returns the answer to a callback
     group: Group | None = None
     brief: tuple[str, ...] = ()
     branches: str | None = None

@@ -15,6 +15,6 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "manual", Nature.ENTRY, ManualParams, "starts a run by hand; puts out the run's inputs", evaluate=evaluate,
+    "manual", Nature.ENTRY, ManualParams, "starts a run by hand; returns the run's inputs", evaluate=evaluate,
     icon="M5 3.2v9.6l8-4.8-8-4.8Z",
 )

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from stepless.runtime.blob_collection import Names, read_names, unnamed
 
 from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 from stepless.adapters.system import SystemClock
@@ -17,6 +16,7 @@ from stepless.cli import main
 from stepless.core.stored.codec import decode_batch
 from stepless.limits import COLLECT_STATE_MS
 from stepless.ports import Batch, OpenStore, RunFilter
+from stepless.runtime.blob_collection import Names, read_names, unnamed
 from stepless.runtime.wiring.local import attached
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "1"
