@@ -21,7 +21,7 @@ IMPORTS = {
     "runner": "import stepless.runtime.wiring.aws, stepless.runtime.session.runner, stepless.runtime.session.budget",
     "sweeper": "import stepless.runtime.wiring.aws, stepless.runtime.hosting.sweep",
     "deadletter": "import stepless.runtime.wiring.aws, stepless.runtime.hosting.deadletter",
-    "trigger": "import stepless.runtime.wiring.aws, stepless.runtime.triggers.delivering",
+    "trigger": "import stepless.runtime.wiring.aws, stepless.runtime.triggers.deliveries",
     "sandbox": "import stepless.runtime.wiring.sandbox",
 }
 ROUNDS = 5

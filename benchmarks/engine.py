@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.workloads import Document
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import InvocationEnd
@@ -35,7 +35,7 @@ class Engine:
         self, document: Document | None = None, path: Path | None = None, synchronous: Synchronous = "NORMAL"
     ) -> None:
         self.during: Callable[[], AbstractContextManager[object]] = nullcontext  # entered around what is timed
-        self.local: Local = local(None if path is None else SqlitePlace(path, synchronous=synchronous))
+        self.local: Local = local(None if path is None else SqliteRunDatabase(path, synchronous=synchronous))
         if document is not None:
             self.local.service.publish(document)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks import shapes, workloads
 from benchmarks.engine import BUDGET_MS, Synchronous
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 from stepless.ports import Message
 from stepless.runtime.commits import Commits
 from stepless.runtime.session.budget import Budget
@@ -58,7 +58,7 @@ class Timed:
 def chain_of(nodes: int, path: Path | None, synchronous: Synchronous = "NORMAL", runs: int = 1, answer_ms: float = 0) -> Times:
     """The calls of so many runs of a chain, all at once; those that share a transaction are one call, `together`."""
     times: Times = defaultdict(list)
-    built = local(None if path is None else SqlitePlace(path, synchronous=synchronous))
+    built = local(None if path is None else SqliteRunDatabase(path, synchronous=synchronous))
     built.service.publish(workloads.graph(shapes.chain(nodes)))
     store = Timed(built.world.store, times, answer_ms)
 

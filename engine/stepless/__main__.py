@@ -1,4 +1,4 @@
-"""`python -m stepless` is the `stepless` command."""
+"""Runs the `stepless` command as `python -m stepless`."""
 
 from __future__ import annotations
 

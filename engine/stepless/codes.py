@@ -16,7 +16,7 @@ class Code(NamedTuple):
     """What a code means, and how to fix the problem."""
 
     meaning: str
-    mend: str
+    fix: str
 
 
 Table = Mapping[str, Code]
@@ -41,7 +41,7 @@ FINDINGS: Final[Table] = {
     ),
     "expression_syntax": Code("the expression has a syntax error", "Fix it at the given position."),
     "expression_too_large": Code("the expression is longer or deeper than allowed", "Split it over several nodes."),
-    "idle_setting": Code("a setting has no effect here (beside another setting: a warning)", "Remove it, or add what it needs."),
+    "idle_setting": Code("a setting has no effect here (with another setting: a warning)", "Remove it, or add what it needs."),
     "invalid_pattern": Code("an event pattern uses an unsupported matcher", "Use one of the matchers in the message."),
     "invalid_schema": Code("a contract is not a valid JSON Schema (2020-12)", "See the schema compiler's message."),
     "clock_change": Code("a schedule falls into a change of the clocks (warning)", "Choose another time, or `timezone: UTC`."),
@@ -167,7 +167,7 @@ NODES: Final[Table] = {
     "stalled": Code("the run could not continue; this is a bug in the engine", "Report it with the run's events."),
     "timeout": Code("no answer within `timeout_ms`", "Raise it, or retry."),
     "too_large": Code("evaluating the node takes too many steps", "Process less data, or split the work over several nodes."),
-    "too_many_items": Code("more turns than `max_iterations`", "Raise it, or set `truncate: true`."),
+    "too_many_items": Code("more iterations than `max_iterations`", "Raise it, or set `truncate: true`."),
     "too_many_redirects": Code("the server redirects too often", "Check the URL."),
     "too_many_threads": Code("too many timed-out calls still block their threads", "Set timeouts inside the functions."),
     "tool_waits": Code("a node that runs as a tool would pause", "Use it in the graph instead."),
@@ -260,7 +260,7 @@ _FAILED: Final = (
 
 SECTIONS: Final[Mapping[str, tuple[str, Table]]] = {
     "Findings": (
-        "Why a document is refused. All are reported at once, each with its path, node or edge, and mend. Some are warnings.",
+        "Why a document is refused. All are reported at once, each with its path, node or edge, and fix. Some are warnings.",
         FINDINGS,
     ),
     "Flows": (
@@ -280,15 +280,17 @@ def render() -> str:
     """The text of docs/run/errors.md."""
     lines = [_HEAD]
     for title, (intro, table) in SECTIONS.items():
-        lines += ["", f"## {title}", "", intro, "", "| code | means | mend |", "|---|---|---|"]
-        lines += [f"| `{name}` | {code.meaning} | {code.mend} |" for name, code in sorted(table.items())]
+        lines += ["", f"## {title}", "", intro, "", "| code | means | fix |", "|---|---|---|"]
+        lines += [f"| `{name}` | {code.meaning} | {code.fix} |" for name, code in sorted(table.items())]
     return "\n".join([*lines, "", _TAIL, ""])
 
 
 _HEAD = """\
 # Errors
 
-Every error carries a stable code, its place, and its mend: how to fix it. `python -m stepless.codes` generates this page."""
+Every error carries a stable code, its place, and how to fix it (the field `mend`).
+`python -m stepless.codes` generates this
+page."""
 _TAIL = """\
 Some codes are derived:
 

@@ -1,4 +1,4 @@
-"""The codes of refusals and warnings on the source of a flow, each with its meaning and its mend, for `codes`."""
+"""Lists the codes of refusals and warnings on the source of a flow, each with its meaning and its fix."""
 
 from __future__ import annotations
 

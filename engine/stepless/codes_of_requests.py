@@ -1,4 +1,4 @@
-"""The codes of `application/problem+json` answers, each with its meaning and its fix, for `codes`."""
+"""Lists the codes of `application/problem+json` answers, each with its meaning and its fix."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "name_taken": ("409: another session of the console has the name", "Choose another name, or end that session."),
     "sessions_busy": ("409: the sessions of the console are being changed", "Try again."),
     "too_many_sessions": ("429: the console has too many sessions", "End one."),
-    "unknown_session": ("404: the session does not exist, or is over", "Check the id in the list of sessions."),
+    "unknown_session": ("404: the session does not exist, or has ended", "Check the id in the list of sessions."),
     "invalid_ticket": ("401: the ticket was already used, has expired, or is for another draft", "Request a new one."),
     "invalid_workflow_id": ("400: this cannot be the id of a workflow", "Use lower-case letters, digits and hyphens."),
     "issuer_unreachable": (

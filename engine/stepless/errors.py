@@ -21,7 +21,7 @@
     ├── StoreUnusable             the operator must act: the store is damaged, foreign, too new or inaccessible
     │   └── Damaged               one stored value is damaged; everything else in the store can be used
     ├── LogUnreadable             the operator must act: the run stays unchanged until its log can be read
-    │   ├── DamagedLog            a batch of the log, or a value stored beside it, is corrupt
+    │   ├── DamagedLog            a batch of the log, or a value stored with it, is corrupt
     │   │   ├── DamagedHeader     the header of a run is corrupt
     │   │   └── DamagedVersion    a published version of a workflow is corrupt
     │   └── NewerLog              a newer release wrote it
@@ -66,10 +66,10 @@ class SteplessError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
-        return f"{where}{self.message}{self._mend_said}"
+        return f"{where}{self.message}{self._fix_text}"
 
     @property
-    def _mend_said(self) -> str:
+    def _fix_text(self) -> str:
         return f" ({self.mend})" if self.mend else ""
 
 
@@ -109,7 +109,7 @@ class ExpressionError(AuthorError):
     def __str__(self) -> str:
         """The cause first: lists of failures show the beginning alone, and the expression is long."""
         where = f", {self.place}" if self.place else ""
-        return f"{self.message}{where}{self._mend_said}"
+        return f"{self.message}{where}{self._fix_text}"
 
 
 class ConfigError(AuthorError):
@@ -295,17 +295,17 @@ class NewerLog(LogUnreadable):
     code = "newer_log"
     status = 503
     summary = "a newer release wrote the log from event {sequence} on"
-    mend_of_all: ClassVar[str] = "deploy a release that can read it; the run stays unchanged until then"
+    common_fix: ClassVar[str] = "deploy a release that can read it; the run stays unchanged until then"
 
     def __init__(self, why: str, *, sequence: int, run_id: str = "") -> None:
-        super().__init__(why, sequence=sequence, run_id=run_id, mend=self.mend_of_all, retry_after_ms=60_000)
+        super().__init__(why, sequence=sequence, run_id=run_id, mend=self.common_fix, retry_after_ms=60_000)
 
 
 class NewerVersion(NewerLog):
     """This release cannot execute the published version of a workflow. `why` names the node."""
 
     summary = "this release cannot execute the published version"
-    mend_of_all = "deploy the release that published it, or install the package with the kind; its runs stay unchanged until then"
+    common_fix = "deploy the release that published it, or install the package with the kind; its runs stay unchanged until then"
 
     def __init__(self, why: str, *, sequence: int = 1, run_id: str = "", place: str = "") -> None:
         super().__init__(why, sequence=sequence, run_id=run_id)

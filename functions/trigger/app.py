@@ -9,7 +9,7 @@ with paused_collector():
 
     from stepless.errors import SteplessError
     from stepless.runtime.billing import spending
-    from stepless.runtime.triggers.delivering import arrive
+    from stepless.runtime.triggers.deliveries import arrive
     from stepless.runtime.triggers.payloads import payload_of
     from stepless.runtime.wiring.aws import aws, setting, traced
 

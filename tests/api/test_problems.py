@@ -80,7 +80,7 @@ async def test_a_fault_of_ours_is_a_report_and_never_a_traceback(door: Any, capl
 
 
 async def test_a_version_whose_schedules_were_not_set_is_told_as_such_whatever_the_cause(door: Any) -> None:
-    """It is published: a report of an internal error would hide that, and the mend."""
+    """It is published: a report of an internal error would hide that, and the fix."""
     door.store.trouble = StoreUnusable("version 1 is published, but …", code="schedules_not_kept", mend="publish it again")
     answer = await door.ask.get("/runs")
     assert (answer.status_code, answer.json()["code"], answer.json()["mend"]) == (500, "schedules_not_kept", "publish it again")

@@ -9,7 +9,7 @@ import pytest
 
 from stepless.api.requests import BulkFilter, RunFilters, RunsQuery
 from stepless.api.routes.listing import Selection, selection
-from stepless.cli.command.planned import add_filter
+from stepless.cli.command.schedule_verbs import add_filter
 from stepless.cli.verbs.bulk import query_of
 from stepless.model.run_filters import RUN_FILTERS, Filter, Form
 from stepless.runtime.verbs.searching import FITS

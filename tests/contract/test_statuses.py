@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from stepless.cli.terminal import live, progress, showing
+from stepless.cli.terminal import formatting, live, progress
 from stepless.cli.terminal.timeline import ASCII, Glyphs
 from stepless.core.events import ROWS, statuses_of
 from stepless.core.state import RUN_TERMINAL, TERMINAL, RunStatus, Status
@@ -44,7 +44,7 @@ def test_a_terminal_has_a_mark_for_each(glyphs: Glyphs) -> None:
 
 
 def test_each_tone_has_a_colour() -> None:
-    assert set(showing._COLOURS) == set(live._STYLES) == set(Tone)
+    assert set(formatting._COLOURS) == set(live._STYLES) == set(Tone)
 
 
 def test_the_tree_of_the_command_line_knows_what_goes_on() -> None:

@@ -24,8 +24,8 @@ from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
 from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
-from stepless.runtime.triggers.firing import start_scheduled
 from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_firing import start_scheduled
 from stepless.runtime.wiring.local import local
 from stepless.testing import WorkflowTest
 

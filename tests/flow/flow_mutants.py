@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from stepless.flow import NodeError, lifted
-from stepless.flow.compiler import compiler, texts, unit, writes
-from stepless.flow.compiler.expressions import comparing, hoisting, loop_targets, reading
+from stepless.flow.compiler import compiler, expression_trees, unit, variable_writes
+from stepless.flow.compiler.expressions import comparisons, hoisting, loop_targets, reading
 from stepless.flow.compiler.facts import names
 from stepless.flow.compiler.facts.scopes import Settled
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, TryFrame
@@ -78,7 +78,7 @@ def _merges_all_sets(self: assignments.Assigning, unit_: unit.Unit, values: dict
     _WRITE(self, unit_, values, risky=risky)
 
 
-def _plain_reference(self: texts.Texts, path: str, *, strict: bool = False) -> ast.Name:
+def _plain_reference(self: expression_trees.Texts, path: str, *, strict: bool = False) -> ast.Name:
     return _REFERENCE(self, path, strict=False)
 
 
@@ -143,7 +143,7 @@ def _unescaped(character: str) -> str:
 
 
 _JUMP, _MAY_FAIL, _SET, _EMIT = unit.Unit.jump, unit.Unit.may_fail, unit.Unit.set, unit.Unit.emit
-_WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, texts.Texts.reference, reading.calling
+_WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, expression_trees.Texts.reference, reading.calling
 _ERROR = tries._error
 _IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, loop_targets._range, branches._answered
 
@@ -158,7 +158,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a cause stays inside of its container": (tries, "_error", lambda frame: "<input[0]>" if frame.forked else "<input>"),
     "the else of a loop never runs": (unit.Unit, "set", _reset_of_else),
     "every set is merged with the one before": (assignments.Assigning, "write", _merges_all_sets),
-    "no reference is strict": (texts.Texts, "reference", _plain_reference),
+    "no reference is strict": (expression_trees.Texts, "reference", _plain_reference),
     "a missing item is null": (reading, "calling", _no_need),
     "texts are written as JSON": (reading, "calling", _text_as_json),
     "awaits are taken out from the right": (hoisting.Hoist, "_in_order", _reversed),
@@ -168,8 +168,8 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a failed loop forgets what it wrote": (unit.Unit, "emit", _no_kept_writes),
     "the answers of an approval are exchanged": (branches, "_answered", _not_swapped),
     "the return of a part ends the workflow": (unit.Unit, "jump", _part_returns_twice),
-    "a text may be read as a reference": (texts, "_escaped", _unescaped),
-    "True is not 1": (comparing, "_agree", lambda one, other: True),
+    "a text may be read as a reference": (expression_trees, "_escaped", _unescaped),
+    "True is not 1": (comparisons, "_agree", lambda one, other: True),
     "exceptions of expressions have the engine's names": (unit.Unit, "is_exact", lambda self: False),
     "a write in a loop is an initial value": (unit.Unit, "is_repeated", lambda self: False),
     "why is never written again": (tries, "_is_written_once", lambda unit_, statement, frame: True),
@@ -181,7 +181,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "no handler asks for its error": (tries, "_is_asked_for", lambda unit_, handler, kind, frame: False),
     "every if leaves": (branches, "_jumps", lambda body: True),
     "every try ends its turn": (loops, "_last", _tries),
-    "a write reads what the one before it wrote": (writes, "_read", lambda value: set()),
+    "a write reads what the one before it wrote": (variable_writes, "_read", lambda value: set()),
     "the last error of a gather is raised": (tries, "_error", _last_error),
     "the rest after an escape is not skipped": (loops.Looping, "_behind", lambda self, unit_, id, frame, *, ends: None),
 }

@@ -13,7 +13,7 @@ from comparing import PATIENCE_S, Outcome, Program, differ, outcome_of, plainly
 from program_steps import LOG
 from programs import inputs
 
-from stepless.adapters.memory.place import MemoryPlace
+from stepless.adapters.memory.run_database import MemoryRunDatabase
 from stepless.ports import Batch, OpenStore
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import _attend
@@ -65,7 +65,7 @@ class Kept:
     """A place that outlives its processes."""
 
     def __init__(self) -> None:
-        self._opened = MemoryPlace().open()
+        self._opened = MemoryRunDatabase().open()
         self._next = Connection(self._opened.store)
 
     def connect(self) -> Connection:

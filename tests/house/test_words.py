@@ -18,7 +18,7 @@ REPLACED = {
     "room": "session, space, prefix or package", "rooms": "sessions",
     "judge": "validate", "judged": "validated", "judging": "validation",
     "crossed": "transformed", "crossing": "transformation",
-    "mended": "fixed", "mending": "fix",
+    "mended": "fixed", "mending": "fix", "mends": "fixes",
     "sight": "readable names", "wholeness": "invariants", "digesting": "summaries", "remembering": "cache",
 }  # fmt: skip
 WIRE_NAMES = {
@@ -28,6 +28,8 @@ WIRE_NAMES = {
 }  # fmt: skip
 MODULES = {
     "beside", "known", "standing", "sharing", "holding", "described", "remembered", "nearest", "relatives", "resting", "cross",
+    "here", "there", "planned", "complaints", "showing", "acting", "collecting", "delivering", "comparing",
+    "passing", "imported", "soundness", "applicability",
 }  # fmt: skip
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -16,7 +16,7 @@ from weathers import dead_letters, draw_cloud_weather
 from workers import Parcel
 
 from stepless.adapters.aws.blobs import S3Blobs
-from stepless.adapters.aws.dynamo import claims, heads, item_keys
+from stepless.adapters.aws.dynamo import claims, headers, item_keys
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.wire import PUT_AT_ONCE, Wire, Written
@@ -48,8 +48,8 @@ class HeaderBeforeItsInputs(DynamoStore):
                 later.append(item)
                 return Written(True, None)
 
-        given = heads.put_inputs(Later(None, ""), head)
-        item = heads.item_of(head, given, item_keys.shard(head.run_id, self._shards), b"nonce")
+        given = headers.put_inputs(Later(None, ""), head)
+        item = headers.item_of(head, given, item_keys.shard(head.run_id, self._shards), b"nonce")
         self._wire.put({"pk": item_keys.STARTED, "sk": head.workflow_id})
         created = self._wire.put(item, "attribute_not_exists(pk)").done
         for beside in later:

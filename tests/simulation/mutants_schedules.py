@@ -9,12 +9,12 @@ from scheduled import Rules
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.model.graph import Node
-from stepless.runtime.triggers import firing
-from stepless.runtime.triggers.firing import Schedules
-from stepless.runtime.triggers.instants import next_ms
+from stepless.runtime.triggers import schedule_firing
 from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_firing import Schedules
+from stepless.runtime.triggers.schedule_instants import next_ms
 from stepless.runtime.triggers.schedule_records import change_progress, progress_of, rhythm_text
-from stepless.runtime.verbs.scheduling import rhythm_of
+from stepless.runtime.verbs.calendar_registration import rhythm_of
 from stepless.runtime.verbs.starting import Started
 from stepless.runtime.world import World
 
@@ -27,8 +27,8 @@ class MovesBeforeItStarts(Schedules):
         if progress is not None and progress.at_ms is not None and progress.at_ms <= now_ms:
             at_ms, text = progress.at_ms, rhythm_text(node)
             following = next_ms(rhythm_of(node), at_ms)
-            change_progress(self._world, workflow_id, node.id, firing._moved(text, at_ms, following, None))
-            run, _ = firing.start_scheduled(self._world, Firing(workflow_id, node.id, at_ms))
+            change_progress(self._world, workflow_id, node.id, schedule_firing._moved(text, at_ms, following, None))
+            run, _ = schedule_firing.start_scheduled(self._world, Firing(workflow_id, node.id, at_ms))
             if run is not None:
                 yield run
             return
@@ -36,7 +36,7 @@ class MovesBeforeItStarts(Schedules):
 
 
 def fires_in_a_pause(world: World, given: Firing) -> Any:
-    return firing.start_scheduled(world, given)[0]
+    return schedule_firing.start_scheduled(world, given)[0]
 
 
 class ForgetsKeys(MemoryStore):

@@ -21,7 +21,7 @@ from threading import Event
 from typing import Any
 
 from stepless import FunctionCall, function
-from stepless.adapters.sqlite.place import in_file
+from stepless.adapters.sqlite.run_database import in_file
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets
 from stepless.core.events import NODE_ENDS

@@ -25,8 +25,8 @@ from stepless.adapters.memory.timers import MemoryTimers
 from stepless.errors import StoreUnavailable
 from stepless.nodes import KINDS
 from stepless.ports import RunFilter
-from stepless.runtime.triggers.firing import Schedules, fire_delivered
 from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_firing import Schedules, fire_delivered
 from stepless.runtime.triggers.schedule_verbs import fire_schedule, list_schedules, pause_schedule, resume_schedule
 from stepless.runtime.world import World
 

@@ -20,7 +20,7 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.sqlite.blobs import SqliteBlobs
-from stepless.adapters.sqlite.place import in_file
+from stepless.adapters.sqlite.run_database import in_file
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType

@@ -10,7 +10,7 @@ import { part } from "../ui/part.tsx";
 import type { Finding, Room } from "../wire/room.ts";
 import Form from "./forms/form.tsx";
 import { within } from "./forms/placing.ts";
-import { Mend } from "./mending.tsx";
+import { FixButton } from "./fix_button.tsx";
 import { Prose } from "../ui/words/prose.tsx";
 import type { Place } from "./typing.ts";
 
@@ -73,7 +73,7 @@ function Findings({ desk, findings, canEdit }: { readonly desk: Desk; readonly f
   return (
     <ul className="inspector-findings">
       {findings.map((one, place) => (
-        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} />. <span className="quiet"><Prose text={one.mend} /></span> <Mend desk={desk} finding={one} canEdit={canEdit} /></span></li>
+        <li key={place} className={one.severity}><Icon mark={one.severity} size={14} /><span><Prose text={one.message} />. <span className="quiet"><Prose text={one.mend} /></span> <FixButton desk={desk} finding={one} canEdit={canEdit} /></span></li>
       ))}
     </ul>
   );

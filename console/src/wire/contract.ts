@@ -586,7 +586,7 @@ export interface CountOut {
   readonly cursor: string | null;
 }
 
-/** What is damaged in the store: the place, what is wrong, and what to do. */
+/** Damage to the store: the place, what is wrong, and what to do. */
 export interface DamageOut {
   readonly place: string;
   readonly why: string;
@@ -627,7 +627,7 @@ export interface DiffOut {
   readonly lines: readonly TextLineOut[];
 }
 
-/** The epoch that is over. */
+/** The epoch that has ended. */
 export interface DiscardedOut {
   readonly workflow: string;
   readonly epoch: number;
@@ -651,8 +651,8 @@ export interface DocumentOut {
 }
 
 /**
- * `key` is the block that the finding is about, null for the workflow itself. `fix` is there where the change that
- * mends it is known exactly.
+ * `key` is the block that the finding is about, null for the workflow itself. `fix` is there where the fix is known
+ * exactly.
  */
 export interface DraftFindingOut {
   readonly code: string;
@@ -826,7 +826,10 @@ export interface FiringOut {
   readonly code: string | null;
 }
 
-/** The gesture that mends a finding; `label` is the text of a button. Send it as it is, under the epoch of the findings. */
+/**
+ * The operation that fixes a finding; `label` is the text of a button. Send it as it is, under the epoch of the
+ * findings.
+ */
 export interface FixOut {
   readonly label: string;
   readonly writes: readonly (readonly unknown[])[];
@@ -999,8 +1002,8 @@ export interface LoginOut {
 }
 
 /**
- * What a container was decided by last: its parameter `mode` had this `value`; of a test, before the turn `turn`.
- * `preview` has the beginning of a value that is too large to be shown.
+ * The last value that decided a container: its parameter `mode` had this `value`; of a test, before the iteration
+ * `turn`. `preview` has the beginning of a value that is too large to be shown.
  */
 export interface LoopedOut {
   readonly mode: string;
@@ -1046,8 +1049,8 @@ export interface NodeChangeOut {
 /**
  * The record of one instance; facts that do not exist are null. `usage` is the sum over all attempts, including failed
  * ones; `calls` are the last ten. `fork` is the innermost fork around the instance, and `branch` the number of its
- * branch there, from 0: of the fork's targets in edge order, or the turn of a parallel. `path` are the instances from
- * an entry to this one, at most the last 100.
+ * branch there, from 0: of the fork's targets in edge order, or the iteration of a parallel. `path` are the instances
+ * from an entry to this one, at most the last 100.
  */
 export interface NodeOut {
   readonly instance: string;
@@ -1696,7 +1699,7 @@ export interface VersionOut {
   readonly damage?: DamageOut;
 }
 
-/** What differs, by node and by line of the text, as for a draft. `against` is the former version. */
+/** The diff, by node and by line of the text, as for a draft. `against` is the former version. */
 export interface VersionsDiffOut {
   readonly against: Readonly<Record<string, unknown>>;
   readonly nodes: readonly NodeChangeOut[];

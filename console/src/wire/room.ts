@@ -12,7 +12,7 @@ import { Routes } from "./served.ts";
 import { standingRead, UNKNOWN, type Standing } from "./standing.ts";
 import { DRAFT_READ_ITEMS } from "./tables/limits.ts";
 
-/** The change that mends a finding, and what a button that makes it says. */
+/** The fix of a finding, and the label of its button. */
 export interface Fix {
   readonly label: string;
   readonly gesture: Gesture;

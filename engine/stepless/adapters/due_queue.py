@@ -1,4 +1,4 @@
-"""Hints between processes: one that does not serve the runs marks a run as due in the store, and the server finds it there."""
+"""Passes hints between processes: one that does not serve the runs marks a run as due in the store, where the server finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who serves a file: an advisory lock beside it, which the system drops when its holder dies, however it dies."""
+"""Locks a file for the process that serves it: an advisory lock on a second file, which the system drops when its holder dies."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 
 _CAUSES: Final[Mapping[str, str]] = {"code_timeout": "timeout", "sandbox_unavailable": "config"}
-_MENDS: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     "code_timeout": "raise `timeout_ms`, or make the code do less",
     "code_memory": "raise `memory_mb`, or make the code hold less data at a time",
     "code_output_too_large": "return less, or store the data elsewhere and return a reference to it",
@@ -55,10 +55,10 @@ def ran_of(reply: JSON) -> Ran:
 def failure(code: str, message: str, line: JSON = None, exception: Mapping[str, JSON] | None = None) -> NodeFailure:
     """A failure with one of the codes that `Sandbox.run` promises; any other code came from the author's code and becomes
     `code_raised`. `exception` has the details of the exception that the code raised."""
-    code = code if code in _MENDS else "code_raised"
+    code = code if code in _FIXES else "code_raised"
     text = f"line {line}: {message}" if isinstance(line, int) else message
     retryable = code in ("code_raised", "code_timeout")
-    return NodeFailure(_CAUSES.get(code, "execution"), code, text, retryable=retryable, mend=_MENDS[code], origin=exception)
+    return NodeFailure(_CAUSES.get(code, "execution"), code, text, retryable=retryable, mend=_FIXES[code], origin=exception)
 
 
 def _exception(details: JSON) -> Mapping[str, JSON] | None:

@@ -62,7 +62,7 @@ class Shape(Generic[T]):
         return self._checked(row, named)
 
     def damage(self, row: Sequence[Any], named: str = "") -> list[Damage]:
-        """What is damaged in a row."""
+        """The damage to a row."""
         place = named or "/".join(map(shown_key, row[: self._keys]))
         return [
             Damage(f"{self.table}.{part.name} of {place}", why)
@@ -105,7 +105,7 @@ def _most(part: Part) -> int:
 
 
 def _plain(part: Part, value: Any) -> Any:
-    """What stands in the record for a value of another type."""
+    """The value in a record for one of another type."""
     if part.type is str and type(value) is bytes:
         return value.decode("utf-8", "replace")
     return None if part.optional else _EMPTY[part.type]

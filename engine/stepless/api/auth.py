@@ -1,5 +1,5 @@
-"""Authentication and authorization: the roles of a caller, by its API key or as a gateway says, and the role of each route. API
-keys are stored as SHA-256 and compared in constant time."""
+"""Authenticates callers by their API key or as a gateway says, and checks their roles against the role of each route. API keys
+are stored as SHA-256 and compared in constant time."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ async def _open(request: Request) -> None:
 
 
 def _principal(request: Request) -> str:
-    """Whom the gateway has authenticated, or the user of this process."""
+    """The caller that the gateway has authenticated, or the user of this process."""
     context = _authorizer(request)
     claims = (context.get("jwt") or {}).get("claims") or {}
     if isinstance(claims, Mapping) and claims:

@@ -1,4 +1,4 @@
-"""The links in responses. Without a base URL they are relative to the host of the request."""
+"""Builds the links in responses. Without a base URL they are relative to the host of the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CORS: which pages of other origins may call the API from a browser."""
+"""Decides which pages of other origins may call the API from a browser (CORS)."""
 
 from __future__ import annotations
 

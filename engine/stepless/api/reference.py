@@ -1,6 +1,6 @@
-"""`GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing from
-other sites, because API keys are sent to the same origin. `GET /` redirects to it, or to the console where there is one to sign
-in to."""
+"""Serves `GET /docs`: the documentation of the API as a page, generated from /openapi.json. It has no scripts and loads nothing
+from other sites, because API keys are sent to the same origin. `GET /` redirects to it, or to the console where there is one to
+sign in to."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from stepless.api.answer_page import COMMON_HEADERS
 from stepless.api.auth import wanted_role
 from stepless.api.links import Links
-from stepless.api.page import COMMON_HEADERS
 
 Schema = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""JSON responses, encoded here and not by the framework: in one pass over the value, and without failing on any text of a run."""
+"""Encodes JSON responses instead of the framework: in one pass over the value, and without failing on any text of a run."""
 
 from __future__ import annotations
 

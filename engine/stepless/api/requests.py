@@ -1,4 +1,4 @@
-"""The bodies and queries of requests, as pydantic models that refuse unknown fields."""
+"""Declares the bodies and queries of requests as pydantic models that refuse unknown fields."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class ResumeScheduleBody(Body):
 
 class RerunBody(Body):
     """`from` says where the new run begins. `failed`: only what failed, was cancelled in flight or was never reached runs, and
-    all else is taken over, also inside turns and child runs. A node (`node:failed` for one with this id), or an instance like
-    `pay@each[3]`: that one and what is downstream of it run, too. Without `from`, every node runs. `inputs` replace those of
+    all else is taken over, also inside iterations and child runs. A node (`node:failed` for one with this id), or an instance
+    like `pay@each[3]`: that one and what is downstream of it run, too. Without `from`, every node runs. `inputs` replace those of
     the old run. `by` and `reason` say who runs it again, and why. With `again: false`, a
     run whose rerun is in progress or has ended, unless it was cancelled, answers 409 `rerun_already`."""
 

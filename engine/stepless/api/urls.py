@@ -1,4 +1,4 @@
-"""The addresses under which a request may have been called. Some senders of webhooks sign the address that they call."""
+"""Lists the addresses under which a request may have been called. Some senders of webhooks sign the address that they call."""
 
 from __future__ import annotations
 

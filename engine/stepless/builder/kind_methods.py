@@ -1,5 +1,6 @@
-"""One method per kind of node. The parameters have the names of the kind's parameters (docs/write/reference.md); a name that
-Python reserves ends in `_`. A parameter that is not given is left out of the document, so the kind's default applies."""
+"""Adds one method per kind of node to the builder. The parameters have the names of the kind's parameters
+(docs/write/reference.md); a name that Python reserves ends in `_`. A parameter that is not given is left out of the document, so
+the kind's default applies."""
 
 from __future__ import annotations
 
@@ -198,12 +199,12 @@ class Container(Step, KindMethods):
 
     @property
     def item(self) -> Ref:
-        """The item of the current turn."""
+        """The item of the current iteration."""
         return self.ref.item
 
     @property
     def index(self) -> Ref:
-        """The number of the current turn, from 0."""
+        """The number of the current iteration, from 0."""
         return self.ref.index
 
     @property

@@ -1,4 +1,4 @@
-"""One level of nodes and edges: that of a workflow, or the body of a container."""
+"""Builds one level of nodes and edges: that of a workflow, or the body of a container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References that are built step by step and become text in the document."""
+"""Builds references step by step, which become text in the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and exits as other nodes use them: in `after`, and as values."""
+"""Represents nodes and exits as other nodes use them: in `after`, and as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow in Python: the top level of the document, and the methods that validate, write and run the whole. The engine is
+"""Builds a workflow in Python: the top level of the document, and the methods that validate, write and run it. The engine is
 imported only when a workflow is validated or run."""
 
 from __future__ import annotations

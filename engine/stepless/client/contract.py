@@ -31,7 +31,7 @@ class CorrelationOut(TypedDict):
 
 
 class DamageOut(TypedDict):
-    """What is damaged in the store: the place, what is wrong, and what to do."""
+    """Damage to the store: the place, what is wrong, and what to do."""
 
     place: str
     why: str

@@ -1,4 +1,4 @@
-"""Says which change mends a value that does not fit its model, where that is known exactly: the nearest name, the value in the
+"""Suggests a fix for an invalid value when only one fix is right: the nearest name, the value in the
 type that is wanted, an empty value where one is missing."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBER: Final = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]+)?")
 
 
 def fix_of(misfit: Misfit, model: type[BaseModel], name: str, *, is_parameter: bool) -> Fix | None:
-    """The change that mends a misfit, None if only the author can know it. `is_parameter`: of a kind, not of the document."""
+    """The fix of a misfit, None if only the author can know it. `is_parameter`: of a kind, not of the document."""
     match misfit.type:
         case "extra_forbidden":
             near = nearest(name, field_names(model, misfit.location[:-1]))

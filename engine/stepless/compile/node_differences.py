@@ -1,4 +1,4 @@
-"""Compares each top-level node of a test run with the one of the published version: its definition, its edges, its place, and
+"""Compares each top-level node of a test run with the one of the published version: its definition, its edges, its position, and
 whether it works at all. `published_effects` says what follows from a difference."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stepless.model.graph import Body, Edge, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import ERROR, SOURCE
 
-_INPUT_KINDS: Final = frozenset({"event", "manual", "schedule", "webhook"})  # they put out the run's inputs
+_INPUT_KINDS: Final = frozenset({"event", "manual", "schedule", "webhook"})  # they return the run's inputs
 _NOT_COMPARED: Final = frozenset({"after", "at"})  # edges are compared as the graph has them
 _NOTICED_EXITS: Final = frozenset({ERROR, "timeout"})  # an edge from one of these changes how the node settles
 _MAX_NAMED_FIELDS: Final = 3
@@ -62,7 +62,7 @@ def differences(
         if why is None:
             why = _rewired(body, node, drafted, other)
         if why is None and node.id in moved:
-            why = "has another place in the order of the nodes"
+            why = "has another position among the nodes"
         if why is None:
             why = _reads_otherwise(node, document["nodes"], before, now, strict=strict)
         if why is None and renamed and any(pauses(one) for _, one, _ in nodes_within(node, document["nodes"])):
@@ -104,7 +104,7 @@ def _redefined(node: Node, other: Node, document: Mapping[str, Any], drafted: Ma
 
 
 def _definition(node: Node, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A node as it was written, without its edges and its place in a source, and with its tools."""
+    """A node as it was written, without its edges and its position in a source, and with its tools."""
     written = document["nodes"]
     own = {name: value for name, value in written[node.id].items() if name not in _NOT_COMPARED}
     return {**own, "tools": {tool: written[tool] for tool in node.tools}} if node.tools else own

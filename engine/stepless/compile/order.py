@@ -1,4 +1,5 @@
-"""Algorithms on a directed graph with the nodes 0 … n−1: topological order, longest paths, cycles, ancestors. No recursion."""
+"""Computes orders of a directed graph with the nodes 0 … n−1: topological order, longest paths, cycles, ancestors. No
+recursion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The document between reading and linking: nodes with their kinds, nested bodies, and edges by name.
+"""Represents a document between reading and linking: nodes with their kinds, nested bodies, and edges by name.
 
 A faulty document can be parsed too, with gaps where something could not be read. Only one without errors is linked.
 """

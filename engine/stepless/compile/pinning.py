@@ -1,4 +1,4 @@
-"""The graph of a test run: its pinned nodes put out what the draft has for them, and do nothing else.
+"""Compiles the graph of a test run: pinned nodes return their pinned output without running.
 
 A pinned node keeps its place, its edges, its exits and its join. Its kind is replaced by a pure one, so that the core decides it
 like any other pure node: replay, recovery and hand-over need no rule for it.

@@ -1,4 +1,4 @@
-"""Says what a node of a document may read, valid or not: the nodes before it, the turns around it, its inputs, variables and
+"""Says what a node of a document may read, valid or not: the nodes before it, the iterations around it, its inputs, variables and
 settings (docs/understand/semantics.md#references). For editors, which complete references and show their values."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from stepless.compile.checks.reference_scope import RUN_FIELDS, TURN_FIELDS, findings_of
+from stepless.compile.checks.reference_scope import ITERATION_FIELDS, RUN_FIELDS, findings_of
 from stepless.compile.dominators import dominator_tree
 from stepless.compile.order import reachable, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode, parsed_of, readable
@@ -19,7 +19,7 @@ from stepless.model.json import JSON, Path, parse_path
 from stepless.model.kind import Kinds
 from stepless.model.scope import Reference
 
-__all__ = ["RUN_FIELDS", "TURN_FIELDS", "Before", "Feed", "ReadableNames", "Turn", "readable_names_of", "surveyed"]
+__all__ = ["RUN_FIELDS", "ITERATION_FIELDS", "Before", "Feed", "ReadableNames", "Iteration", "readable_names_of", "surveyed"]
 
 _LOOP: Final = "loop"
 
@@ -35,8 +35,8 @@ class Before(NamedTuple):
     contract: Mapping[str, JSON] | None
 
 
-class Turn(NamedTuple):
-    """The turn of a container around the reader, by one of its names: `loop` or `parallel`, and the id of the container."""
+class Iteration(NamedTuple):
+    """The iteration of a container around the reader, by one of its names: `loop` or `parallel`, and the id of the container."""
 
     name: str
     path: str
@@ -67,7 +67,7 @@ class ReadableNames:
 
     @property
     def is_entry(self) -> bool:
-        """Whether nothing leads to it: its input is that of the run, or the item of the turn."""
+        """Whether nothing leads to it: its input is that of the run, or the item of the iteration."""
         return not self._into
 
     def knows(self, name: str) -> bool:
@@ -87,14 +87,14 @@ class ReadableNames:
         return list(found.values())
 
     @cached_property
-    def turns(self) -> Sequence[Turn]:
-        found: dict[str, Turn] = {}
+    def iterations(self) -> Sequence[Iteration]:
+        found: dict[str, Iteration] = {}
         for reader in _readers(self.node):
             for owner in _around(reader):
                 has_items = "items" in owner.document.with_
                 path = _path(owner.body, owner.id)
                 for name in (owner.kind.name if owner.kind is not None else _LOOP, owner.id):
-                    found.setdefault(name, Turn(name, path, has_items))
+                    found.setdefault(name, Iteration(name, path, has_items))
         return list(found.values())
 
     @cached_property

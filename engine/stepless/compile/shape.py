@@ -44,7 +44,7 @@ def validated(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape
 
 
 def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str | None = None) -> Finding:
-    """The finding, with its mend, for a value that does not fit `model`. `path` is the place of the model."""
+    """The finding, with its fix, for a value that does not fit `model`. `path` is the place of the model."""
     where = ".".join(str(step) for step in (*([path] if path else ()), *misfit.place))
     name = str(next((step for step in reversed(misfit.place) if isinstance(step, str)), "document"))
     is_parameter = node is not None
@@ -59,14 +59,14 @@ def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str
             return Finding("missing_field", where, f"`{name}` is missing", f"Add `{name}`.", node, fix=fix)
         case "string_pattern_mismatch" if misfit.location[-1] == "[key]" or misfit.place == ("id",):
             shown = preview(misfit.value)
-            return Finding("malformed_id", where, f"{shown} is no valid name", _PATTERN_MENDS[name == "id"], node)
+            return Finding("malformed_id", where, f"{shown} is no valid name", _PATTERN_FIXES[name == "id"], node)
         case "unknown_cause":
             mend = did_you_mean(misfit.value, words(misfit.context["known"])) or "Use one of these."
             return Finding("unknown_cause", where, misfit.message, mend, node, fix=fix)
-    return Finding("invalid_value", where, f"`{name}` {misfit.sentence()}", _mend(misfit, model, name), node, fix=fix)
+    return Finding("invalid_value", where, f"`{name}` {misfit.sentence()}", _fix_text(misfit, model, name), node, fix=fix)
 
 
-_PATTERN_MENDS: Final = {
+_PATTERN_FIXES: Final = {
     True: "An id has lower case letters, digits and hyphens, at most 64, and starts with a letter or digit.",
     False: "A name has letters, digits, `_` and `-`, at most 64, and starts with a letter or `_`.",
 }
@@ -76,13 +76,13 @@ _FORMS: Final[Mapping[str, str]] = {
 }
 
 
-def _mend(misfit: Misfit, model: type[BaseModel], name: str) -> str:
-    """The first mend that applies: the nearest word, the example of a field, its short form written out, the type."""
+def _fix_text(misfit: Misfit, model: type[BaseModel], name: str) -> str:
+    """The first fix that applies: the nearest word, the example of a field, its short form written out, the type."""
     near = ""
     if misfit.type == "literal_error" and isinstance(misfit.value, str):
         near = did_you_mean(misfit.value, words(misfit.context["expected"]))
     written_out = "an object" in misfit.wanted and _written_out(misfit, model, name)
-    return near or _FORMS.get(name, "") or written_out or misfit.mend(name) or f"See `{name}` in the reference."
+    return near or _FORMS.get(name, "") or written_out or misfit.fix_text(name) or f"See `{name}` in the reference."
 
 
 def _written_out(misfit: Misfit, model: type[BaseModel], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Where a node of a compiled document comes from: the file, the line, and the text of the statement."""
+"""Finds the source of a node of a compiled document: the file, the line, and the text of the statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggests the name that an author probably meant, for the mend of a finding."""
+"""Suggests the name that an author probably meant, for the fix of a finding."""
 
 from __future__ import annotations
 

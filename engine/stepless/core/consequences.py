@@ -1,16 +1,16 @@
-"""Applies the consequences of a settled instance: branches resolve, clocks start, turns end. They are deterministic, so they are
-part of folding and decide nothing."""
+"""Applies the consequences of a settled instance: branches resolve, clocks start, iterations end. They are deterministic, so they
+are part of folding and decide nothing."""
 
 from __future__ import annotations
 
 from stepless.core.branches import Branch, resolve
 from stepless.core.clocks import start_clock
 from stepless.core.events import Event
+from stepless.core.interruptions import leave_window
+from stepless.core.iterations import end_iteration
 from stepless.core.limits.queue import unqueue
-from stepless.core.reading import Merging
+from stepless.core.reference_values import Merging
 from stepless.core.state import MESSAGE, Instance, Scope, State, Status, is_bad_leaf, stop_receiving
-from stepless.core.turns import end_turn
-from stepless.core.window import leave_window
 from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"
@@ -46,7 +46,7 @@ def settled(state: State, instance: Instance, event: Event) -> None:
         start_clock(state, scope.at(position), event.at_ms)
     scope.unsettled -= 1
     if scope.unsettled == 0 and scope.owner is not None:
-        _turn_ended(state, scope, event)
+        _iteration_ended(state, scope, event)
 
 
 def _forget(state: State, instance: Instance) -> None:
@@ -76,11 +76,11 @@ def _resolve_branches(state: State, instance: Instance) -> None:
             state.agenda.append(target)
 
 
-def _turn_ended(state: State, scope: Scope, event: Event) -> None:
+def _iteration_ended(state: State, scope: Scope, event: Event) -> None:
     owner = scope.owner
     if owner is None:
         return
 
-    end_turn(owner, scope, Merging(state, owner, event.at_ms, decided=True))
+    end_iteration(owner, scope, Merging(state, owner, event.at_ms, decided=True))
     if not owner.settled:
         state.agenda.append(owner)

@@ -1,4 +1,4 @@
-"""Folds what happens to containers: their turns begin, an attempt ends in a back-off, they hand on variables
+"""Folds the events of containers: an iteration begins, an attempt ends in a back-off, variables are handed on
 (docs/understand/semantics.md#containers)."""
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from stepless.core.clocks import arm_limit, enter
 from stepless.core.events import Event
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import DECIDED, Merging, Reading
-from stepless.core.state import OUTSIDE, Cell, Instance, Scope, State, Turns
-from stepless.core.turns import collection, exit_cells
+from stepless.core.iterations import collection, exit_cells
+from stepless.core.reference_values import DECIDED, Merging, Reading
+from stepless.core.state import OUTSIDE, Cell, Instance, Iterations, Scope, State
 from stepless.core.variables import VariableConflict
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.json import JSON
@@ -29,28 +29,28 @@ def loop_started(state: State, instance: Instance, event: Event) -> None:
         items = collection(container, reading)
         items = items[: event.data["total"]]
     inherited = {name: Cell(cell.value, OUTSIDE, cell.sequence) for name, cell in instance.cells.items()}
-    instance.turns = Turns(items, event.data.get("total"), inherited, instance.used)
+    instance.iterations = Iterations(items, event.data.get("total"), inherited, instance.used)
     state.agenda.append(instance)
     arm_limit(state, instance)
 
 
 def loop_next(state: State, instance: Instance, event: Event) -> None:
-    turns, container = instance.turns, instance.node.container
-    if turns is None or container is None:
-        raise EngineBug("a turn of a node that is not a container", place=event.instance)
+    iterations, container = instance.iterations, instance.node.container
+    if iterations is None or container is None:
+        raise EngineBug("an iteration of a node that is not a container", place=event.instance)
     index = event.data["index"]
-    number = index - turns.first
-    item = turns.items[number] if turns.items is not None else None
-    scope = Scope(container.body, instance, index, item, turns.cells, event.at_ms)
-    turns.live[index] = scope
-    turns.started = number + 1
+    number = index - iterations.first
+    item = iterations.items[number] if iterations.items is not None else None
+    scope = Scope(container.body, instance, index, item, iterations.cells, event.at_ms)
+    iterations.live[index] = scope
+    iterations.started = number + 1
     if state.late:
         state.outcomes.update(state.late.pop(scope.suffix, {}))
     enter(state, scope)
 
 
-def enclosing_turn(scope: Scope) -> Scope:
-    """The turn of the innermost enclosing loop. The branches of a parallel are not turns."""
+def enclosing_iteration(scope: Scope) -> Scope:
+    """The iteration of the innermost enclosing loop. The branches of a parallel are not iterations."""
     owner = scope.owner
     while owner is not None and owner.node.container is not None and owner.node.container.parallel:
         scope = owner.scope
@@ -58,26 +58,26 @@ def enclosing_turn(scope: Scope) -> Scope:
     return scope
 
 
-def leave_container(state: State, instance: Instance, turns: Turns, event: Event) -> None:
+def leave_container(state: State, instance: Instance, iterations: Iterations, event: Event) -> None:
     """Makes the container the writer of the variables that its body wrote."""
     try:
-        cells, conflicts = exit_cells(instance, turns, Merging(state, instance, event.at_ms, decided=True))
+        cells, conflicts = exit_cells(instance, iterations, Merging(state, instance, event.at_ms, decided=True))
     except (VariableConflict, ExpressionError):
         raise EngineBug("a container completed in spite of a conflict", place=event.instance) from None
     state.notes.extend((VARIABLE_CONFLICT, instance, name) for name in conflicts)
     if cells is not instance.cells:
         instance.cells = cells
         instance.scope.wrote = True
-    turns.writes = {}
+    iterations.writes = {}
 
 
 def end_attempt(state: State, instance: Instance, event: Event) -> None:
     """Ends an attempt of a container that will be repeated. The next one starts with the variables of the first, and of a loop
-    that keeps the writes of failed turns with these too."""
-    turns, container = instance.turns, instance.node.container
-    if turns is None or container is None:
+    that keeps the writes of failed iterations with these too."""
+    iterations, container = instance.iterations, instance.node.container
+    if iterations is None or container is None:
         return
     if container.keeps_writes:
-        leave_container(state, instance, turns, event)
-    instance.used = turns.first + turns.started
-    instance.turns = None
+        leave_container(state, instance, iterations, event)
+    instance.used = iterations.first + iterations.started
+    instance.iterations = None

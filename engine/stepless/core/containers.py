@@ -1,6 +1,20 @@
-"""Runs loops and parallels turn by turn (docs/understand/semantics.md#containers). The body runs once per turn, each time in its
-own scope, and the leaf rule decides each turn's result. A loop runs one turn at a time, a parallel up to `window` turns at
-once."""
+"""Runs loops and parallels: their body runs once per iteration, each time in a scope of its own
+(docs/understand/semantics.md#containers). A loop runs one iteration at a time, a parallel up to `window` at once.
+
+A container is an instance like any other, which encloses scopes. While it is running it is on the agenda whenever one of its
+iterations has ended, and `advance_container` does what is possible then: start iterations while the window has space, or end the
+container when none is live. Nothing else starts an iteration, so a container needs no timer and no work list of its own.
+
+* *Completion order does not show.* Results, failures and variables are kept by the index of the iteration, and `output`, the
+  consecutive failures and the merge of variables read them by index. Only whether another iteration starts depends on time.
+* *An index is used once.* It counts on over all attempts of the container (`first` + `started`), because it is in the ids of the
+  instances inside, and so in the tokens that receivers recognise repetitions by. An index that began at 0 again would make the
+  second attempt's calls look like repetitions of the first's. `<loop.index>` is counted from `first`, so authors see 0.
+* *A test is read over the variables of the last iteration*, not over those before the loop: `reading.cells` is replaced for it.
+* *An iteration that fails does not end those that run.* The container waits for them, then takes its verdict, and so the failure
+  that it reports is the one with the lowest index, not the one that came first.
+* *A held run starts no iteration and ends no container.* The release puts containers on the agenda again (`fold`).
+"""
 
 from __future__ import annotations
 
@@ -10,10 +24,10 @@ from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs
-from stepless.core.reading import Merging, Reading, with_nulls
+from stepless.core.iterations import NotACollection, amount, collection, exit_cells, output
+from stepless.core.reference_values import Merging, Reading, with_nulls
 from stepless.core.settle import attempt_failed, complete, drawn, fail, processing
-from stepless.core.state import Instance, Turns
-from stepless.core.turns import NotACollection, amount, collection, exit_cells, output
+from stepless.core.state import Instance, Iterations
 from stepless.core.variables import VariableConflict
 from stepless.errors import AuthorError, SteplessError
 from stepless.limits import PREVIEW_CHARACTERS
@@ -25,7 +39,7 @@ _TESTED = frozenset({"while", "do_while"})
 
 
 def open_container(decision: Decision, instance: Instance, reading: Reading) -> None:
-    """Counts the turns to run and emits `loop.started`. Raises `ExpressionError`."""
+    """Counts the iterations to run and emits `loop.started`. Raises `ExpressionError`."""
     container = instance.node.container
     if container is None:
         return
@@ -42,7 +56,7 @@ def open_container(decision: Decision, instance: Instance, reading: Reading) -> 
 
 
 def _count(decision: Decision, instance: Instance, container: Container, reading: Reading) -> int | None:
-    """The number of turns; None if this failed the container."""
+    """The number of iterations; None if this failed the container."""
     try:
         if container.mode == "items":
             count: JSON = len(collection(container, reading))
@@ -56,7 +70,7 @@ def _count(decision: Decision, instance: Instance, container: Container, reading
         fail(decision, instance, processing("invalid_config", with_nulls(message, reading.nulls)))
         return None
     if count > container.max_iterations and not container.truncate:
-        fail(decision, instance, _too_many(container, f"{count} turns"))
+        fail(decision, instance, _too_many(container, f"{count} iterations"))
         return None
     return min(count, container.max_iterations)
 
@@ -66,42 +80,46 @@ def _too_many(container: Container, what: str) -> Failure:
 
 
 def advance_container(decision: Decision, instance: Instance) -> None:
-    """Starts the turns that may start now. Ends the container when all turns have ended."""
-    turns, container = instance.turns, instance.node.container
-    if turns is None or container is None or decision.state.held is not None:
+    """Starts the iterations that may start now. Ends the container when all iterations have ended."""
+    iterations, container = instance.iterations, instance.node.container
+    if iterations is None or container is None or decision.state.held is not None:
         return
     window = container.window if container.parallel else 1
-    while not decision.state.halting and len(turns.live) < window and _wants_turn(decision, instance, container, turns):
-        facts = {"index": turns.first + turns.started, "total": turns.total, **_item_preview(turns, turns.started)}
+    while (
+        not decision.state.halting and len(iterations.live) < window
+        and _wants_iteration(decision, instance, container, iterations)
+    ):  # fmt: skip
+        number = iterations.started
+        facts = {"index": iterations.first + number, "total": iterations.total, **_item_preview(iterations, number)}
         decision.emit(EventType.LOOP_NEXT, instance, facts)
-    if not turns.live and not instance.settled and (not decision.state.halting or _is_done(container, turns)):
-        _close(decision, instance, container, turns)
+    if not iterations.live and not instance.settled and (not decision.state.halting or _is_done(container, iterations)):
+        _close(decision, instance, container, iterations)
 
 
-def _is_done(container: Container, turns: Turns) -> bool:
-    return turns.stopped or turns.broke or (turns.total is not None and turns.started >= turns.total)
+def _is_done(container: Container, iterations: Iterations) -> bool:
+    return iterations.stopped or iterations.broke or (iterations.total is not None and iterations.started >= iterations.total)
 
 
-def _wants_turn(decision: Decision, instance: Instance, container: Container, turns: Turns) -> bool:
-    """Whether another turn should start. May fail the container."""
-    if instance.settled or _is_done(container, turns):
+def _wants_iteration(decision: Decision, instance: Instance, container: Container, iterations: Iterations) -> bool:
+    """Whether another iteration should start. May fail the container."""
+    if instance.settled or _is_done(container, iterations):
         return False
-    if turns.total is not None:
+    if iterations.total is not None:
         return True
-    if not (container.mode == "do_while" and turns.started == 0) and not _test(decision, instance, container, turns):
+    if not (container.mode == "do_while" and iterations.started == 0) and not _test(decision, instance, container, iterations):
         return False
-    if turns.started >= container.max_iterations:
+    if iterations.started >= container.max_iterations:
         if not container.truncate:
-            fail(decision, instance, _too_many(container, f"turn {turns.started + 1} was about to start"))
+            fail(decision, instance, _too_many(container, f"iteration {iterations.started + 1} was about to start"))
         return False
     return True
 
 
-def _test(decision: Decision, instance: Instance, container: Container, turns: Turns) -> bool:
-    """Evaluates `while` or `do_while` for the next turn, with the variables as the last turn left them."""
+def _test(decision: Decision, instance: Instance, container: Container, iterations: Iterations) -> bool:
+    """Evaluates `while` or `do_while` for the next iteration, with the variables as the last iteration left them."""
     inputs = merged_inputs(decision.state, instance)
-    reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env, turn=("loop", turns.started))
-    reading.cells = turns.cells
+    reading = Reading(decision.state, instance, inputs, decision.now_ms, decision.env, iteration=("loop", iterations.started))
+    reading.cells = iterations.cells
     try:
         return bool(amount(container, reading))
     except AuthorError as error:
@@ -111,33 +129,33 @@ def _test(decision: Decision, instance: Instance, container: Container, turns: T
         decision.spent += reading.spent
 
 
-def _close(decision: Decision, instance: Instance, container: Container, turns: Turns) -> None:
-    """Ends the container after every turn has settled."""
-    failure = _verdict(container, turns) or _conflict(decision, instance, turns)
-    counts = {"started": turns.started, "failed": turns.failed, "results": len(turns.results)}
+def _close(decision: Decision, instance: Instance, container: Container, iterations: Iterations) -> None:
+    """Ends the container after every iteration has settled."""
+    failure = _verdict(container, iterations) or _conflict(decision, instance, iterations)
+    counts = {"started": iterations.started, "failed": iterations.failed, "results": len(iterations.results)}
     decision.emit(EventType.LOOP_COMPLETED, instance, counts)
     if failure is not None:
         attempt_failed(decision, instance, failure, drawn(decision.state, instance))
     else:
-        complete(decision, instance, Outcome(output(container, turns)))
+        complete(decision, instance, Outcome(output(container, iterations)))
 
 
-def _verdict(container: Container, turns: Turns) -> Failure | None:
+def _verdict(container: Container, iterations: Iterations) -> Failure | None:
     maximum = container.max_consecutive_errors
-    if turns.failed and container.on_error is OnError.STOP:
-        message = f"{turns.failed} of {turns.started} turns failed"
-    elif turns.stopped and maximum is not None:
-        message = f"{maximum} turns failed in a row"
+    if iterations.failed and container.on_error is OnError.STOP:
+        message = f"{iterations.failed} of {iterations.started} iterations failed"
+    elif iterations.stopped and maximum is not None:
+        message = f"{maximum} iterations failed in a row"
     else:
         return None
-    causes = (turns.error,) if turns.error else ()
-    return Failure("iteration_failed", "iteration_failed", message, causes=causes, inner=turns.cause)
+    causes = (iterations.error,) if iterations.error else ()
+    return Failure("iteration_failed", "iteration_failed", message, causes=causes, inner=iterations.cause)
 
 
-def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure | None:
+def _conflict(decision: Decision, instance: Instance, iterations: Iterations) -> Failure | None:
     """The failure if branches wrote different values to one variable and `on_conflict` is `error`."""
     try:
-        exit_cells(instance, turns, Merging(decision.state, instance, decision.now_ms))
+        exit_cells(instance, iterations, Merging(decision.state, instance, decision.now_ms))
     except VariableConflict as error:
         return processing("variable_conflict", f"branches disagree about the variable {error.name}")
     except SteplessError as error:
@@ -145,10 +163,10 @@ def _conflict(decision: Decision, instance: Instance, turns: Turns) -> Failure |
     return None
 
 
-def _item_preview(turns: Turns, index: int) -> Mapping[str, JSON]:
-    if turns.items is None:
+def _item_preview(iterations: Iterations, index: int) -> Mapping[str, JSON]:
+    if iterations.items is None:
         return {}
-    item = turns.items[index]
+    item = iterations.items[index]
     return {"item": _preview(item)} if isinstance(item, str | int | float | bool) else {}
 
 

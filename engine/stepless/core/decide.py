@@ -2,8 +2,21 @@
 
 A decision takes its facts in order. After each fact it works through the agenda: the instances that changed. It examines each
 instance once per change and decides it by the table of `branches`. Each decided event is folded at once, which may add instances
-to the agenda. The decision ends when the agenda is empty. Its cost is the number of instances and edges touched, not the size of
-the graph, and it never recurses, however many prunings follow from each other.
+to the agenda. The decision ends when the agenda is empty.
+
+* *It ends.* Only a fold puts instances on the agenda: when an instance settles, its targets, and the container around it. A
+  settled status never changes, so within one attempt of a container an edge leads to the agenda at most once. What remains are
+  loops, whose iterations `max_iterations` and `max_steps` bound.
+* *It is complete.* An empty agenda means that no rule applies: an instance whose branches have not changed would get the verdict
+  that it had. So a decision over no facts does nothing, unless a permit or the right to an exclusive attempt has come.
+* *Its cost* is the number of instances and edges touched, not the size of the graph. It does not recurse, however many prunings
+  follow from each other: a chain of 10,000 skipped nodes is 10,000 entries of the agenda.
+* *It may stop between two instances* when its steps are used up: the agenda is part of the state in memory, and the next decision
+  goes on. The events so far are a valid prefix. A halting run is the exception: what was ready at the instant of the halt still
+  starts, and that set has to be taken in one piece.
+
+Do not decide anything from the order of the facts beyond what `branches` says, and do not read a clock, a random number or the
+environment here: they are arguments and facts, which is why a simulation can replay every decision.
 """
 
 from __future__ import annotations
@@ -101,6 +114,8 @@ def _advance(decision: Decision, steps: int | None) -> None:
     state = decision.state
     agenda = state.agenda
     while True:
+        # The order matters: what ends early must be cancelled before anything else could start beside it, and queued instances
+        # start last, when it is known which of them still may.
         if state.sweeps:
             sweep_losers(decision)
         elif state.ending and state.root.unsettled:
@@ -181,7 +196,7 @@ def _examine(decision: Decision, instance: Instance) -> None:
     elif instance.status is Status.RUNNING:
         if instance.answer is not None:
             complete_resumed(decision, instance)
-        elif instance.turns is not None:
+        elif instance.iterations is not None:
             advance_container(decision, instance)
 
 

@@ -1,10 +1,25 @@
-"""Instances in doubt: which instances a death of the process is evidence against
+"""Finds the attempt that kills its process, without blaming those that ran at the same time
 (docs/understand/durability.md#deaths-of-the-process).
 
-A death interrupts every attempt that was in progress, and does not tell which of them caused it. The window of a run is the set
-of its instances that a death interrupted and that have not settled since. From the second death of a window on, its instances are
-in doubt: each attempt of theirs is exclusive, which means that the process executes no other attempt beside it. Only a death
-during an exclusive attempt counts against its instance.
+The problem: a death interrupts every attempt that was in progress and does not tell which of them caused it. A run that simply
+begins them again dies for ever, and a run that counts the death against each of them fails fifty good nodes with the bad one.
+
+The rule. The *window* of a run is the set of its instances that a death interrupted and that have not settled since.
+
+* After the first death of a window all of them begin again: most deaths are deployments, and have nothing to do with the run.
+* From the second one on they are *in doubt*: each attempt of theirs is exclusive, so the process executes no other beside it.
+* Only a death during an exclusive attempt counts against its instance (`lone_deaths`). Enough of them fail it (`recovery`).
+
+Why it is right. An instance is charged only if nothing else was executed, so an innocent one is charged only for deaths by causes
+outside of the run. Those strike the instances in turn, as the one with the fewest deaths of its own begins next: with n instances
+in doubt, one of them reaches k deaths only after about n · (k − 1) others, and each that completes leaves the window. The guilty
+one dies each time, and is found after the two deaths of the window and its own, five by default.
+
+It must not be weakened in three places. An exclusive attempt waits for *all* attempts of the process to end, those of other runs
+and lingering code included, and not only for those of its run. An instance in doubt that lacks a permit gets it before the
+process holds others back (`Permits.want_for_doubt`), or it would wait for slots that those hold. And an instance in the line of a
+limit is not one that waits for the process (`waits_for_process`): a second death that took it for one made a run that never
+ended.
 """
 
 from __future__ import annotations

@@ -52,9 +52,9 @@ def _end_scope(decision: Decision, scope: Scope, reason: str, *, skip_undispatch
         _end(decision, scope.at(position), reason, skip_undispatched=skip_undispatched)
 
 
-def end_turns(decision: Decision, instance: Instance, reason: str) -> None:
-    """Cancels everything inside the live turns of a container."""
-    for scope in list(instance.turns.live.values()) if instance.turns is not None else ():
+def end_iterations(decision: Decision, instance: Instance, reason: str) -> None:
+    """Cancels everything inside the live iterations of a container."""
+    for scope in list(instance.iterations.live.values()) if instance.iterations is not None else ():
         _end_scope(decision, scope, reason, skip_undispatched=False)
 
 
@@ -66,8 +66,8 @@ def _end(decision: Decision, instance: Instance, reason: str, *, skip_undispatch
         skip = EventType.NODE_SKIPPED if skip_undispatched else EventType.NODE_CANCELLED
         decision.emit(skip, instance, {"reason": reason})
         return
-    if instance.turns is not None:
-        for scope in list(instance.turns.live.values()):
+    if instance.iterations is not None:
+        for scope in list(instance.iterations.live.values()):
             _end_scope(decision, scope, reason, skip_undispatched=skip_undispatched)
     if instance.id in decision.state.running:
         decision.aborts.append(instance.id)

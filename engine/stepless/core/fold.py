@@ -1,10 +1,20 @@
 """Applies an event to a state: state + event → state. No other code changes a state.
 
 A decision folds each event as soon as it creates it, and loading a run folds the same events from the log. Both therefore reach
-the same state, and a snapshot is only a cache of it. Folding decides nothing. The effect of a settled instance on its targets
-(docs/understand/semantics.md#branches) and of a settled turn on its container (docs/understand/semantics.md#containers) is
-deterministic.
+the same state, and a snapshot is only a cache of it: fold(log) = fold(tail, snapshot).
 
+That holds only under three rules, which a new fold has to obey:
+
+* *It is a function of the state and the event alone.* What an event means must not depend on the time, the environment or the
+  process that folds it. A value that a decision took from one of these, such as the instant of a retry, is in the event's data.
+* *It decides nothing.* If folding chose whether a node starts, a later release with another rule would give old logs another
+  meaning, and a run would continue from a state that never was. The consequences of a settled instance for its targets
+  (docs/understand/semantics.md#branches) and of a settled iteration for its container (docs/understand/semantics.md#containers)
+  are folded, and not logged, because they follow from the event without any choice; in the log they would only repeat it.
+* *It accepts every event that a former release has written.* Missing fields have the meaning that they had before there were such
+  fields; unknown events of a node change nothing.
+
+The sequence number is checked, since a gap or a repetition shows that two processes wrote: it is refused and never repaired.
 Folding takes constant time per event, plus the out-degree of the instance that settled.
 """
 
@@ -16,12 +26,21 @@ from heapq import heappush
 from stepless.core.causes import note_failure
 from stepless.core.clocks import arm_limit, arm_run, enter
 from stepless.core.consequences import settled
-from stepless.core.container_folds import VARIABLE_CONFLICT, enclosing_turn, end_attempt, leave_container, loop_next, loop_started
+from stepless.core.container_folds import (
+    VARIABLE_CONFLICT,
+    enclosing_iteration,
+    end_attempt,
+    leave_container,
+    loop_next,
+    loop_started,
+)
 from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.interruptions import fold_recovered
+from stepless.core.iterations import output
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.mailbox import Mail
 from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
-from stepless.core.reading import Merging
+from stepless.core.reference_values import Merging
 from stepless.core.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.state import (
     MESSAGE,
@@ -37,9 +56,7 @@ from stepless.core.state import (
     scopes,
     stop_receiving,
 )
-from stepless.core.turns import output
 from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
-from stepless.core.window import fold_recovered
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.kind import Nature
@@ -55,8 +72,8 @@ def fold(state: State, event: Event) -> None:
 
 
 def subject(state: State, event: Event) -> Instance | None:
-    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose turn has ended
-    and was removed. Raises `EngineBug` for an instance that cannot exist."""
+    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose iteration has
+    ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
     if event.type is EventType.NODE_LOG:
         return state.find(event.instance)
     return state.get(event.instance) if event.instance else None
@@ -114,14 +131,15 @@ def _run_status(state: State, event: Event) -> None:
 
 
 def _hold_changed(state: State, event: Event) -> None:
-    """Holds or releases the run. A release puts the containers back on the agenda: their next turns or their ends had to wait."""
+    """Holds or releases the run. A release puts the containers back on the agenda: their next iterations or their ends had to
+    wait."""
     state.holds += 1
     if event.data["held"]:
         state.held = {"by": event.data.get("by"), "reason": event.data.get("why"), "at": event.at_ms}
         return
     state.held = None
     for scope in scopes(state):
-        state.agenda.extend(one for one in scope.touched() if one.turns is not None and not one.settled)
+        state.agenda.extend(one for one in scope.touched() if one.iterations is not None and not one.settled)
 
 
 def _run_ended(status: RunStatus) -> Callable[[State, Event], None]:
@@ -281,9 +299,9 @@ def _retried(state: State, instance: Instance, event: Event) -> None:
 
 
 def _end_enclosed(state: State, instance: Instance, event: Event) -> None:
-    """Lets go of what an attempt enclosed, before the next one: the turns of a container, a child run that it waited for or that
-    has ended."""
-    if instance.turns is not None:
+    """Lets go of what an attempt enclosed, before the next one: the iterations of a container, a child run that it waited for or
+    that has ended."""
+    if instance.iterations is not None:
         end_attempt(state, instance, event)
     elif is_enclosing(instance) or (instance.answer is not None and instance.node.kind.calls_runs):
         instance.used = instance.attempt
@@ -296,9 +314,9 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     data = event.data
     instance.status = Status.COMPLETED
     instance.handle = data.get("handle", "source")
-    if (turns := instance.turns) is not None and (container := instance.node.container) and "output" not in data:
-        instance.value = output(container, turns)
-        leave_container(state, instance, turns, event)
+    if (iterations := instance.iterations) is not None and (container := instance.node.container) and "output" not in data:
+        instance.value = output(container, iterations)
+        leave_container(state, instance, iterations, event)
     else:
         instance.value = data.get("output")
     if variables := data.get("variables"):
@@ -309,7 +327,7 @@ def _completed(state: State, instance: Instance, event: Event) -> None:
     if data.get("halt"):
         state.halting = state.halting or "halted"
     if data.get("break"):
-        enclosing_turn(instance.scope).broke = True
+        enclosing_iteration(instance.scope).broke = True
     if "usage" in data:
         _spend(state, event)
     settled(state, instance, event)
@@ -325,8 +343,8 @@ def _failed(state: State, instance: Instance, event: Event) -> None:
     if variables := event.data.get("variables"):  # of a container that failed in the run that this one repeats
         instance.cells = written(instance.cells, variables, instance.node.position, event.sequence)
         instance.scope.wrote = True
-    if (turns := instance.turns) is not None and (container := instance.node.container) and container.keeps_writes:
-        leave_container(state, instance, turns, event)
+    if (iterations := instance.iterations) is not None and (container := instance.node.container) and container.keeps_writes:
+        leave_container(state, instance, iterations, event)
     note_failure(instance.scope, instance)
     _release_losers(state, instance)
     settled(state, instance, event)

@@ -17,8 +17,8 @@ from stepless.model.json import JSON
 def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:
     """The merged value of each param, without the params that received nothing.
 
-    An entry of the document receives the run's inputs as `input`. An entry of a body receives the turn's item, or the container's
-    own input where the turns have no items.
+    An entry of the document receives the run's inputs as `input`. An entry of a body receives the iteration's item, or the
+    container's own input where the iterations have no items.
     """
     node = instance.node
     if not node.incoming:
@@ -54,8 +54,8 @@ def entry_input(state: State, scope: Scope) -> JSON:
     owner = scope.owner
     if owner is None:
         return state.inputs
-    turns = owner.turns
-    return scope.item if turns is not None and turns.items is not None else merged_inputs(state, owner).get("input")
+    iterations = owner.iterations
+    return scope.item if iterations is not None and iterations.items is not None else merged_inputs(state, owner).get("input")
 
 
 def with_defaults(schema: JSON, value: JSON) -> JSON:

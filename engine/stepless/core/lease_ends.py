@@ -1,4 +1,4 @@
-"""When a lease, or slots that are kept for a run, count no longer."""
+"""Decides when a lease, or slots that are kept for a run, have expired."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from stepless.core.events import EventType
 from stepless.core.facts import Received
 from stepless.core.inputs import merged_inputs
 from stepless.core.mailbox import Mail
-from stepless.core.reading import Reading, with_nulls
+from stepless.core.reference_values import Reading, with_nulls
 from stepless.core.settle import fail, processing
 from stepless.core.state import MESSAGE, Instance
 from stepless.errors import ExpressionError, SteplessError

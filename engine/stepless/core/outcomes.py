@@ -3,9 +3,9 @@
 `Former` folds the former log and records how each instance settled. `Former.outcomes` then keeps the outcomes that stay, in the
 order in which the instances settled:
 
-* completed instances, also inside the turns of a container that did not complete; a completed container as a whole;
+* completed instances, also inside the iterations of a container that did not complete; a completed container as a whole;
 * failures that the graph has dealt with: an error edge leads away from the instance, every node that needed it has started
-  without it, or its loop has gone on after the turn;
+  without it, or its loop has gone on after the iteration;
 * losers of a join that has started.
 
 Everything else is left out and runs again: what failed, was cancelled in flight or skipped because of a failure, and what was
@@ -70,10 +70,10 @@ class Former:
         self._target = target
         self._edited = edited
         self._open = target.owners if target is not None else frozenset()
-        self._scopes: dict[str, Ends] = {"": {}}  # by the suffix of their instances, with the numbers of turns in their attempts
+        self._scopes: dict[str, Ends] = {"": {}}  # by the suffix of their instances: iterations as their attempts counted them
         self._suffixes = {"": ""}  # that suffix, by the one that the instances have: a later attempt of a container counts on
-        self._first: dict[str, int] = {}  # the index of the first turn of the last attempt, by container
-        self._turns: dict[str, list[str]] = {}  # suffixes of the turns of each container that has not completed
+        self._first: dict[str, int] = {}  # the index of the first iteration of the last attempt, by container
+        self._iterations: dict[str, list[str]] = {}  # suffixes of the iterations of each container that has not completed
         self._last: dict[str, bool] = {}  # whether the last attempt of a waiting instance has an unknown outcome
         self._child: dict[str, str] = {}  # the child run of each instance that has not settled
         self._inherited: OrderedDict[str, Payload] = OrderedDict()
@@ -102,10 +102,10 @@ class Former:
                 around = self._suffixes[instance.scope.suffix]
                 suffix = f"@{instance.node.id}[{number}]{around}"
                 self._suffixes[f"@{instance.node.id}[{index}]{instance.scope.suffix}"] = suffix
-                self._turns.setdefault(instance.node.id + around, []).append(suffix)
+                self._iterations.setdefault(instance.node.id + around, []).append(suffix)
                 self._scopes[suffix] = {}
             case EventType.NODE_RETRIED:
-                if instance.node.container is not None:  # the next attempt has turns of its own
+                if instance.node.container is not None:  # the next attempt has iterations of its own
                     self._forget(self._name_of(instance))
                 self._last[instance.id] = event.data.get("code") in UNKNOWN or event.data.get("code") == "cut_off"
             case EventType.NODE_WAITING if event.data.get("reason") == "subrun":
@@ -147,25 +147,25 @@ class Former:
         return instance.node.id + self._suffixes[instance.scope.suffix]
 
     def _forget(self, owner: str) -> None:
-        """Drops what is known of the turns of a container that completed: its own outcome stands for them."""
+        """Drops what is known of the iterations of a container that completed: its own outcome stands for them."""
         stack = [owner]
         while stack:
-            for suffix in self._turns.pop(stack.pop(), ()):
-                stack += [name + suffix for name in self._scopes.pop(suffix, ()) if name + suffix in self._turns]
+            for suffix in self._iterations.pop(stack.pop(), ()):
+                stack += [name + suffix for name in self._scopes.pop(suffix, ()) if name + suffix in self._iterations]
 
     # -- what stays --------------------------------------------------------------------------------------------------
 
     @cached_property
     def _place(self) -> Target | None:
-        """The target, with the number of each turn in the last attempt of its container. None without a target, and for one in an
-        attempt that was repeated. Only after the whole log was read."""
+        """The target, with the number of each iteration in the last attempt of its container. None without a target, and for one
+        in an attempt that was repeated. Only after the whole log was read."""
         if self._target is None:
             return None
-        suffix, turns = "", list[tuple[str, int]]()
-        for name, index in self._target.turns:
-            turns.append((name, index - self._first.get(name + suffix, 0)))
+        suffix, iterations = "", list[tuple[str, int]]()
+        for name, index in self._target.iterations:
+            iterations.append((name, index - self._first.get(name + suffix, 0)))
             suffix = f"@{name}[{index}]{suffix}"
-        return None if any(number < 0 for _, number in turns) else Target(tuple(turns), self._target.node)
+        return None if any(number < 0 for _, number in iterations) else Target(tuple(iterations), self._target.node)
 
     @cached_property
     def _around(self) -> frozenset[str]:
@@ -207,7 +207,7 @@ class Former:
     def _body_of(self, target: Target) -> tuple[Body, str] | None:
         """The body with the node of a target, and the suffix of its instances; None where the graph has no such node."""
         body, suffix = self._graph.root, ""
-        for name, index in target.turns:
+        for name, index in target.iterations:
             position = body.positions.get(name)
             container = body.nodes[position].container if position is not None else None
             if container is None:
@@ -283,9 +283,9 @@ class Former:
                     stack += self._inside(node, name, end, group)
 
     def _comes_after(self, target: Target) -> bool:
-        """Whether an instance is in a turn of a loop after the one in which the rerun begins."""
-        body, begun = self._graph.root, self._place.turns if self._place is not None else ()
-        for (name, index), (owner, here) in zip(target.turns, begun, strict=False):
+        """Whether an instance is in an iteration of a loop after the one in which the rerun begins."""
+        body, begun = self._graph.root, self._place.iterations if self._place is not None else ()
+        for (name, index), (owner, here) in zip(target.iterations, begun, strict=False):
             container = body.nodes[body.positions[name]].container if name == owner and name in body.positions else None
             if container is None or index != here:
                 return container is not None and not container.parallel and index > here
@@ -302,13 +302,13 @@ class Former:
         return end.status is Status.CANCELLED and end.reason == SATISFIED
 
     def _inside(self, node: Node, name: str, end: _End | None, group: _Group) -> Iterator[tuple[Body, str, _Group]]:
-        """The turns of a container that runs again, each with how it is read."""
+        """The iterations of a container that runs again, each with how it is read."""
         container = node.container
-        suffixes = self._turns.get(name, ())
+        suffixes = self._iterations.get(name, ())
         if container is None:
             return
         begun = group.inner if group.inner is not None and name in self._around else None
-        here = begun.turns[name.count("@")][1] if begun is not None else None
+        here = begun.iterations[name.count("@")][1] if begun is not None else None
         settled = end is not None and (end.status is Status.COMPLETED or "error" in node.handles)
         last = -1
         if not container.parallel:
@@ -320,7 +320,7 @@ class Former:
             elif not container.parallel:
                 if here is None or at < here:
                     yield container.body, suffix, _Group(keeps_all=group.keeps_all or at < last)
-                else:  # after the turn that runs again, each turn has other variables
+                else:  # after the iteration that runs again, each iteration has other variables
                     yield container.body, suffix, _Group(frozenset(range(len(container.body.nodes))))
             else:
                 yield container.body, suffix, _Group(keeps_all=group.keeps_all or (begun is not None and settled))
@@ -330,12 +330,12 @@ class Former:
         if target is None:
             return group
         depth = suffix.count("@")
-        name = target.turns[depth][0] if depth < len(target.turns) else target.node
+        name = target.iterations[depth][0] if depth < len(target.iterations) else target.node
         start = body.positions.get(name)
         if start is None:
             return group
         again = downstream(body, start)
-        return _Group(again if depth == len(target.turns) else again - {start}, group.keeps_all, target)
+        return _Group(again if depth == len(target.iterations) else again - {start}, group.keeps_all, target)
 
 
 def downstream(body: Body, start: int) -> frozenset[int]:
@@ -378,7 +378,7 @@ def _is_over(node: Node, ends: Ends, dealt: set[int]) -> bool:
 
 
 def _is_bad(body: Body, ends: Ends) -> bool:
-    """Whether a turn failed: one of its leaves failed, or was skipped after a failure."""
+    """Whether an iteration failed: one of its leaves failed, or was skipped after a failure."""
     leaves = (ends.get(body.nodes[position].id) for position in body.leaves)
     return any(
         leaf is not None

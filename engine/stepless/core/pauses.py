@@ -12,7 +12,7 @@ from heapq import heappop
 
 from stepless.core.clocks import LIMIT
 from stepless.core.decision import Decision, iso
-from stepless.core.ending import end_turns
+from stepless.core.ending import end_iterations
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
 from stepless.core.inputs import merged_inputs
@@ -171,11 +171,12 @@ def _due_pace(decision: Decision, timer: Timer) -> None:
 
 
 def _due_limit(decision: Decision, timer: Timer) -> None:
-    """Ends an attempt whose time is over, with everything inside: one of a container, or one that waits for a child run."""
+    """Ends an attempt that has exceeded its time limit, with everything inside: one of a container, or one that waits for a child
+    run."""
     instance = decision.state.find(timer.instance)
     if instance is None or not is_enclosing(instance) or instance.attempt != timer.stamp:
         return
-    end_turns(decision, instance, CONTAINER_TIMED_OUT)
+    end_iterations(decision, instance, CONTAINER_TIMED_OUT)
     message = f"it did not end within {instance.node.limit_ms} ms"
     failure = Failure(TIMEOUT, TIMEOUT, message, "timeout")
     attempt_failed(decision, instance, failure, drawn(decision.state, instance))

@@ -1,5 +1,24 @@
 """Continues a run whose attempts were interrupted, and ends attempts in order when their process stops
-(docs/understand/durability.md#deaths-of-the-process)."""
+(docs/understand/durability.md#deaths-of-the-process).
+
+A loaded state in which attempts are running proves that no process works on them: whoever loads it has taken the lease, and the
+former holder, if it lives, is fenced by the epoch. So such a session begins with the fact `Recovered`, and takes nothing before
+it but changes of the hold. What an interrupted attempt has done is unknown. What follows depends on what is known of the
+instance:
+
+    its outcome was to be taken over from a former run   its outcome is applied: nothing was called
+    at-most-once                                          fails, outcome_unknown: repeating might do it twice
+    its exclusive attempts killed the process             fails, crashed: the next one would probably end in the same way
+    in doubt, under a limit, or with lingering code       is queued, and the same attempt begins again when it may
+    any other                                             begins again at once
+
+An attempt that begins again keeps its number and its token: a receiver that keeps tokens recognises the repetition, and the death
+does not use up a `retry`. A pure instance whose start was committed without its end is worked again too: the log ended between
+two batches of one decision, and evaluating it has no effect outside.
+
+A process that stops in order queues its attempts in the log (`stopped`). Without that the next process could not tell a stop from
+a death, and a deployment would count as one.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +69,7 @@ def _repeat(decision: Decision, instance: Instance) -> None:
     """Runs an attempt again that was cut off. In doubt or under a limit it first has to wait: it then ends here, and the same
     attempt begins again. (Earlier releases count it as another attempt.)"""
     if is_in_doubt(decision.state, instance):
-        _queue_again(decision, instance, "the process ended during the attempt, which begins again with no other beside it")
+        _queue_again(decision, instance, "the process ended during the attempt, which begins again while no other attempt runs")
         return
     if instance.id in decision.lingering:
         end_for_permit(decision, instance, "lingering", "the attempt was cut off and begins again when its code has returned")
@@ -94,7 +113,7 @@ def _cut_between(state: State) -> list[Instance]:
         for scope in scopes(state)
         for instance in scope.touched()
         if instance.status is Status.RUNNING
-        and instance.turns is None
+        and instance.iterations is None
         and instance.answer is None
         and not (instance.node.kind.nature is Nature.EFFECT and instance.node.enabled)
     ]

@@ -1,6 +1,23 @@
-"""Deadlines, time limits and reserved instants after the clock was set back: one that lies further ahead than its whole length
-begins again (docs/understand/durability.md#clocks). Part of folding: the event `run.status.changed` with the reason
-CLOCK_SET_BACK."""
+"""Moves deadlines, time limits and reserved instants after the clock was set back: one that lies further ahead than its whole
+length begins again (docs/understand/durability.md#clocks). Part of folding: the event `run.status.changed` with the reason
+CLOCK_SET_BACK.
+
+The problem: an instant in the state came from a clock that was ahead. After the clock has been set back by a day, a pause of one
+hour would end in 25 hours. The state does not say by how much the clock was wrong when something began.
+
+The rule needs only what is stored: something that lasts for a length L and began at an instant in the past is due at most L from
+now. So what is due later than now + L, by more than clocks differ, began in the future; it begins again now, and is due at now +
+L. An instant that an author has named has no length, and stays.
+
+* *Nothing is due early.* An instant is only ever moved to now + L, and L is what was asked for.
+* *It happens once.* After `begin_again` nothing lies further ahead than its length, so `is_late` is false. The two must use the
+  same `_due_ms`: if one found more than the other, each look of a session would log another event.
+* *The event has no data.* What moves, and to where, is computed from the state and the instant of the event, so replaying the log
+  gives the same instants. A wait until a timer's instant gets an event of its own instead (`set_back`), because its instant was
+  in an event before, and readers of the log have to see the new one.
+* *The time limit of a run leaves out its pauses.* Its timer counts only under the `paused_ms` with which it was armed, so the
+  pauses are corrected before it is armed again.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def complete(
             failure = Failure("contract_violated", "output_contract_violation", violations[0])
             attempt_failed(decision, instance, failure, chance, usage or _NOTHING)
             return
-    data: dict[str, Any] = {} if instance.turns is not None else {"output": outcome.value}
+    data: dict[str, Any] = {} if instance.iterations is not None else {"output": outcome.value}
     if handle != SOURCE:
         data["handle"] = handle
     if outcome.variables:

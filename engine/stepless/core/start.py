@@ -12,7 +12,7 @@ from stepless.core.events import EventType
 from stepless.core.facts import Failure
 from stepless.core.inputs import merged_inputs, with_defaults
 from stepless.core.messages import give, wanted_by
-from stepless.core.reading import Merging, Reading, with_nulls
+from stepless.core.reference_values import Merging, Reading, with_nulls
 from stepless.core.settle import complete, fail, processing
 from stepless.core.state import MESSAGE, Instance, State, is_in_doubt
 from stepless.core.takeover import apply_outcome

@@ -1,9 +1,9 @@
 """Defines the state of a run in memory. `fold` derives all of it from the log, and nothing else changes it.
 
-    State ── root: Scope ── instances: Instance ── turns: Turns ── live: Scope …
+    State ── root: Scope ── instances: Instance ── iterations: Iterations ── live: Scope …
 
-A scope is one execution of a body: the document itself, one turn of a loop, or one branch of a parallel. An instance is created
-when it is first accessed; a node without an instance has no record.
+A scope is one execution of a body: the document itself, one iteration of a loop, or one branch of a parallel. An instance is
+created when it is first accessed; a node without an instance has no record.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Instance:
 
     __slots__ = (
         "node", "scope", "id", "status", "taken", "pruned", "dead", "last_taken", "index", "predecessor", "attempt", "handle",
-        "value", "error", "reason", "cells", "arrived", "wait", "answer", "turns", "last_sequence", "settled_sequence",
+        "value", "error", "reason", "cells", "arrived", "wait", "answer", "iterations", "last_sequence", "settled_sequence",
         "since_ms", "substituted", "deltas", "streamed", "used", "cause",
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ class Instance:
         self.pruned = 0
         self.dead = 0
         self.last_taken = OUTSIDE  # the taken branch that settled last
-        self.index = 0  # place in the order of starts, from 1
+        self.index = 0  # position in the order of starts, from 1
         self.predecessor = OUTSIDE
         self.attempt = 0
         self.handle: str | None = None
@@ -126,15 +126,16 @@ class Instance:
         self.arrived: tuple[int, ...] | None = None  # taken branches at the start, when others were still open
         self.wait: Wait | None = None
         self.answer: Mapping[str, JSON] | None = None  # a logged resume that is not yet processed
-        self.turns: Turns | None = None
+        self.iterations: Iterations | None = None
         self.last_sequence = 0  # of its last start, wait, resume or retry: the parent of what comes next, the stamp of its timer
         self.settled_sequence = 0
         self.since_ms = 0  # when the present attempt started or, once settled, when the instance settled
         self.substituted = False  # runs with defaults for its dead branches
         self.deltas = 0  # pieces streamed, over all attempts
         self.streamed = 0  # characters streamed by the present attempt
-        # what earlier attempts used up: of a container the turns that they started, of a caller of child runs the attempts whose
-        # child run has ended. The next turn and the next child run get ids that no earlier one had.
+        # what earlier attempts used up: of a container the iterations that they started, of a caller of child runs the attempts
+        # whose
+        # child run has ended. The next iteration and the next child run get ids that no earlier one had.
         self.used = 0
         self.cause = ""  # of its failure, as `retry_on` names it: where it encloses other work, the cause of what failed inside
 
@@ -196,8 +197,9 @@ class Scope:
         return (instance for instance in self.instances if instance is not None)
 
 
-class Turns:
-    """The progress of one attempt of a container. Turns go by the index of their scope, which no earlier attempt has used."""
+class Iterations:
+    """The progress of one attempt of a container. Iterations go by the index of their scope, which no earlier attempt has
+    used."""
 
     __slots__ = ("items", "total", "first", "started", "live", "results", "failed", "failed_indexes", "consecutive", "error",
                  "error_index", "cause", "broke", "stopped", "cells", "writes")  # fmt: skip
@@ -205,19 +207,19 @@ class Turns:
     def __init__(self, items: list[JSON] | None, total: int | None, cells: Cells, first: int = 0) -> None:
         self.items = items
         self.total = total  # None for while and do_while
-        self.first = first  # the index of the first turn: how many turns earlier attempts of the container have started
+        self.first = first  # the index of the first iteration: how many iterations earlier attempts of the container have started
         self.started = 0
         self.live: dict[int, Scope] = {}
-        self.results: dict[int, JSON] = {}  # by index; a dropped turn is missing
+        self.results: dict[int, JSON] = {}  # by index; a dropped iteration is missing
         self.failed = 0
         self.failed_indexes: set[int] = set()  # only where max_consecutive_errors is set
-        self.consecutive = 0  # how many consecutive turns failed, around the last one that failed
-        self.error: Mapping[str, JSON] | None = None  # of the first failed turn by index
+        self.consecutive = 0  # how many consecutive iterations failed, around the last one that failed
+        self.error: Mapping[str, JSON] | None = None  # of the first failed iteration by index
         self.error_index = 0
         self.cause = ""  # of `error`
         self.broke = False
-        self.stopped = False  # no new turn starts
-        self.cells = cells  # what the next turn of a loop starts with
+        self.stopped = False  # no new iteration starts
+        self.cells = cells  # what the next iteration of a loop starts with
         self.writes: dict[int, dict[str, Cell]] = {}  # of a parallel's branches, until they merge at the exit
 
     def output(self) -> list[JSON]:
@@ -246,7 +248,7 @@ class State:
         self.status = RunStatus.CREATED
         self.ended = False  # whether `status` is terminal
         self.sequence = 0
-        self.steps = 0  # started instances, of every turn; also the counter behind `index`
+        self.steps = 0  # started instances, of every iteration; also the counter behind `index`
         self.failures = 0
         self.agenda: deque[Instance] = deque()  # changed instances, still to be examined
         self.ready: deque[Instance] = deque()  # queued: decided to run, waiting for a slot
@@ -262,7 +264,7 @@ class State:
         self.kept: Mapping[str, JSON] = {}
         # those that are still to be applied, in the order in which they settled in the former run
         self.outcomes: OrderedDict[str, Payload] = OrderedDict()
-        self.late: dict[str, dict[str, Payload]] = {}  # those of turns that have not begun, by the suffix of their instances
+        self.late: dict[str, dict[str, Payload]] = {}  # those of iterations that have not begun, by the suffix of their instances
         self.tokens: Mapping[str, str] = {}  # that instances keep from a former run
         self.calls: Mapping[str, str] = {}  # the child runs that calls repeat; see `kept`
         self.timers: list[Timer] = []  # a heap
@@ -303,27 +305,27 @@ class State:
             owner_id, _, index = part.removesuffix("]").partition("[")
             position = scope.body.positions.get(owner_id)
             owner = scope.instances[position] if position is not None else None
-            turn = owner.turns.live.get(int(index)) if owner and owner.turns and index.isdecimal() else None
-            if turn is None:
+            iteration = owner.iterations.live.get(int(index)) if owner and owner.iterations and index.isdecimal() else None
+            if iteration is None:
                 return None
-            scope = turn
+            scope = iteration
         position = scope.body.positions.get(name)
         return scope.at(position) if position is not None else None
 
     def is_over(self, instance_id: str) -> bool:
-        """Whether the instance or its turn has settled, or its turn can never begin."""
+        """Whether the instance or its iteration has settled, or its iteration can never begin."""
         name, *containers = instance_id.split("@")
         scope = self.root
         for part in reversed(containers):
             owner_id, _, index = part.removesuffix("]").partition("[")
             position = scope.body.positions.get(owner_id)
             owner = scope.instances[position] if position is not None else None
-            if owner is None or owner.turns is None:
+            if owner is None or owner.iterations is None:
                 return position is None or not index.isdecimal() or (owner is not None and _is_past(owner, int(index)))
-            turn = owner.turns.live.get(int(index)) if index.isdecimal() else None
-            if turn is None:
+            iteration = owner.iterations.live.get(int(index)) if index.isdecimal() else None
+            if iteration is None:
                 return not index.isdecimal() or _is_past(owner, int(index))
-            scope = turn
+            scope = iteration
         position = scope.body.positions.get(name)
         instance = scope.instances[position] if position is not None else None
         return position is None or (instance is not None and instance.settled)
@@ -344,12 +346,12 @@ class State:
 
 
 def _is_past(owner: Instance, index: int) -> bool:
-    """Whether the turn of a container with this index, which is not live, has ended or can never begin."""
-    turns = owner.turns
-    if owner.settled or turns is None:
+    """Whether the iteration of a container with this index, which is not live, has ended or can never begin."""
+    iterations = owner.iterations
+    if owner.settled or iterations is None:
         return owner.settled or index < owner.used
-    never = turns.total is not None and not owner.node.whole and index >= turns.first + turns.total
-    return never or index < turns.first + turns.started
+    never = iterations.total is not None and not owner.node.whole and index >= iterations.first + iterations.total
+    return never or index < iterations.first + iterations.started
 
 
 def is_bad_leaf(instance: Instance) -> bool:
@@ -371,8 +373,8 @@ def scopes(state: State) -> Iterator[Scope]:
         scope = stack.pop()
         yield scope
         for instance in scope.touched():
-            if instance.turns is not None:
-                stack.extend(instance.turns.live.values())
+            if instance.iterations is not None:
+                stack.extend(instance.iterations.live.values())
 
 
 def is_child_at_work(wait: Wait) -> bool:
@@ -394,7 +396,7 @@ def stop_receiving(state: State, instance: Instance) -> None:
 
 
 def is_enclosing(instance: Instance) -> bool:
-    """Whether an attempt is in progress in which a container runs turns, or in which a child run is waited for."""
-    if instance.turns is not None:
+    """Whether an attempt is in progress in which a container runs iterations, or in which a child run is waited for."""
+    if instance.iterations is not None:
         return instance.status is Status.RUNNING
     return instance.wait is not None and instance.wait.reason == SUBRUN

@@ -1,8 +1,8 @@
 """Applies the outcomes that a rerun takes over from the former run (docs/understand/semantics.md#reruns).
 
 They are applied in the order in which they settled there, each when nothing else is left to decide. Joins, variables and losers
-therefore meet the same order of arrivals as in the former run. An outcome inside a turn that has not begun by then is applied
-when its turn reaches it.
+therefore meet the same order of arrivals as in the former run. An outcome inside an iteration that has not begun by then is
+applied when its iteration reaches it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from stepless.limits import TAKEOVER_STEPS
 
 
 def next_outcome(state: State) -> Instance | None:
-    """The instance whose outcome is to be applied next. Sets aside the outcomes of instances whose turns have not begun. None if
-    there is none, or while the run is held or starts nothing new."""
+    """The instance whose outcome is to be applied next. Sets aside the outcomes of instances whose iterations have not begun.
+    None if there is none, or while the run is held or starts nothing new."""
     if state.halting or state.ending or state.held is not None:
         return None
     while state.outcomes:

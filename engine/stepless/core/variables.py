@@ -1,11 +1,24 @@
 """Propagates run variables along taken edges, copy-on-write, and merges them at joins (docs/understand/semantics.md#variables).
 
-Every instance sees the variables of its taken branches. Each value records its writer. Where branches meet, the value whose
-writer is an ancestor of the other value's writer is older and is dropped. The remaining values were written concurrently: equal
-values are no conflict, and `join.vars` and `join.on_conflict` decide between different ones.
+The problem: two branches may write one variable, in an order that differs from run to run, and the node at which they meet has to
+read the same value each time. A clock cannot decide that, and neither can the order of completion.
 
-Writers are positions in the body that reads the variable. An inherited value has the writer OUTSIDE, an ancestor of every node; a
-value that leaves a container has the container as its writer.
+The rule: each value records its writer, a position in the body that reads it. Where branches meet, the value whose writer is an
+ancestor of the other value's writer is older and is dropped. The values that are left were written concurrently: equal values are
+no conflict, and `join.vars` and `join.on_conflict` decide between different ones, in edge order. An inherited value has the
+writer OUTSIDE, an ancestor of every node. A value that leaves a container has the container as its writer, because positions
+inside of it mean nothing outside.
+
+Why it is right: "is an ancestor of" is a partial order on the nodes of a graph without cycles, so there is always a value that no
+other supersedes, and which ones these are depends on the set of values only, not on the order in which they are compared or
+arrived. With a chain of writers the last one remains, as in a sequential program. Only `first-write` and `last-write` look at the
+order of settlement, because their authors ask for it.
+
+The counterexample to comparing sequence numbers alone: s → a → b and s → c meet in j, and a, b, c write x. If c settles last, its
+number is the highest, but c knew nothing of b's write; that is a conflict, and must not be resolved silently in favour of c.
+
+Views are never changed in place: a view is shared by all instances after the last write, and `merge_cells` returns the first one
+when all are the same object, which is what makes a graph without writes free.
 """
 
 from __future__ import annotations
@@ -81,7 +94,7 @@ def _newest(cells: Iterable[Cell], body: Body) -> list[Cell]:
 
 
 def _supersedes(later: Cell, earlier: Cell, body: Body) -> bool:
-    if earlier.writer == later.writer:  # one container's exit in two turns: the later settlement supersedes the earlier
+    if earlier.writer == later.writer:  # one container's exit in two iterations: the later settlement supersedes the earlier
         return earlier.sequence < later.sequence
     return earlier.writer == OUTSIDE or (later.writer != OUTSIDE and _is_ancestor(earlier.writer, later.writer, body))
 
@@ -94,6 +107,7 @@ def _is_ancestor(above: int, below: int, body: Body) -> bool:
         for parent in body.nodes[stack.pop()].branches:
             if parent == above:
                 return True
+            # The wave is the longest path from an entry, and grows along each edge: nothing at or below `floor` follows `above`.
             if parent not in seen and body.nodes[parent].wave > floor:
                 seen.add(parent)
                 stack.append(parent)

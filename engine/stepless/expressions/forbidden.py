@@ -34,7 +34,7 @@ NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Is: "the operator is",
     ast.IsNot: "the operator is not",
 }
-MENDS: Final[dict[type[ast.AST], str]] = {
+FIXES: Final[dict[type[ast.AST], str]] = {
     ast.Attribute: "a path is read inside a reference, <node.path>; a function is called by name, upper(…)",
     ast.Tuple: "write a list: […]",
     ast.Set: "write a list […] or an object {'key': …}",

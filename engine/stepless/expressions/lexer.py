@@ -49,7 +49,7 @@ _VALUES: Final = frozenset({"reference", "quoted", "number", "word"})
 _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|([\\'\"nrt]))")
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
-_MENDS: Final = {
+_FIXES: Final = {
     "'": "close the quotes on the same line",
     '"': "close the quotes on the same line",
     "#": "an expression has no comments",
@@ -151,4 +151,4 @@ def _escaped(two: str | None, four: str | None, letter: str | None) -> str:
 
 def _meaningless(source: str, at: int, written: str) -> ExpressionError:
     shown = written if written.isprintable() else f"U+{ord(written):04X}"
-    return fault(f"{shown} means nothing here", source, at, code=SYNTAX, mend=_MENDS.get(written, "put text in quotes"))
+    return fault(f"{shown} means nothing here", source, at, code=SYNTAX, mend=_FIXES.get(written, "put text in quotes"))

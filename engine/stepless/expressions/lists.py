@@ -1,5 +1,5 @@
-"""Functions of the expression language that build lists, objects and texts from others. Like all functions, they change no
-argument and raise `Misfit`."""
+"""Implements the functions of the expression language that build lists, objects and texts from others. Like all functions, they
+change no argument and raise `Misfit`."""
 
 from __future__ import annotations
 

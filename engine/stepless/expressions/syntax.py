@@ -22,7 +22,7 @@ from stepless.expressions.faults import (
     Misfit,
     fault,
 )
-from stepless.expressions.forbidden import MENDS, NAMES
+from stepless.expressions.forbidden import FIXES, NAMES
 from stepless.expressions.functions import FUNCTIONS, Function
 from stepless.expressions.lexer import Binding
 from stepless.expressions.texts import Evaluate, joined
@@ -88,7 +88,7 @@ class Builder:
     def forbidden(self, node: ast.expr, construct: ast.AST) -> ExpressionError:
         """The error, at `node`, for a `construct` that the language does not have."""
         name = NAMES.get(type(construct), f"the construct {type(construct).__name__}")
-        return self.refusal(node, f"{name} is not allowed in an expression", FORBIDDEN, MENDS.get(type(construct), ""))
+        return self.refusal(node, f"{name} is not allowed in an expression", FORBIDDEN, FIXES.get(type(construct), ""))
 
     def fixed(self, node: ast.expr) -> str | None:
         """The text of `node` if it is a quoted text without references, else None."""

@@ -1,4 +1,5 @@
-"""Flows: `@workflow` makes an `async def` a workflow, which publishing compiles. Nothing is read when its module is imported."""
+"""Defines `@workflow`, which makes an `async def` a workflow that publishing compiles. Nothing is read when its module is
+imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,20 @@
-"""Keeps the ids of nodes across edits of a source: a node that stays what it was keeps the id that it had."""
+"""Keeps the ids of nodes across edits of a source: a node that stays what it was keeps the id that it had.
+
+The compiler numbers nodes of one name in the order of the source: `pay`, `pay_2`, `pay_3`. If an author inserts a `pay` before
+them, each would get the number of the next one. Ids are in the keys of pauses and schedules, in reruns, in the diff of two
+versions and in the URLs that people keep, so a shift by one would make everything look changed, and a rerun would take over the
+wrong outcomes.
+
+The rule has three rounds, from the surest to the least sure: nodes with the same content in the same order (the longest common
+blocks of the two sequences); nodes of the same name and kind between two such blocks, which were edited in place; nodes with the
+same content anywhere, which were moved. Content is compared with the numbers removed from references, because these numbers are
+what is being decided. What is left is new.
+
+* *Two nodes never get one id*, since each round takes a former id at most once and new ids avoid all that are taken.
+* *A new node never gets the id of a former node that is gone.* It would inherit that node's schedule or its outcomes; a number
+  that no former node had is used instead, so numbers have gaps.
+* *Nothing but ids changes.* A wrong match costs a misleading diff, and never another meaning of the program.
+"""
 
 from __future__ import annotations
 

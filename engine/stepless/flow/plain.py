@@ -1,4 +1,4 @@
-"""The plain meaning of a flow's words: what they do where the function is called as it is, as in a unit test.
+"""Implements a flow's words for plain calls of the function, as in a unit test.
 
 `acting` puts fakes in place of people, services and clocks:
 
@@ -28,7 +28,7 @@ C = TypeVar("C")
 D = TypeVar("D")
 
 _FAKES: ContextVar[Mapping[str, Callable[..., Any]] | None] = ContextVar("stepless_flow_fakes", default=None)
-_MEND: Final = "use `with acting(…)` in a test"
+_FIX: Final = "use `with acting(…)` in a test"
 
 
 @contextmanager

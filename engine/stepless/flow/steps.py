@@ -1,4 +1,5 @@
-"""Steps and parts: `@step` is a function that a node calls, `@part` a piece of a workflow that is written in several places."""
+"""Defines `@step`, a function that a node calls, and `@part`, a piece of a workflow that is written once and used several
+times."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing_extensions import TypedDict
 
 from stepless.errors import ConfigError
 from stepless.flow.compiler.origin import Origin, signature_of
-from stepless.flow.numbers import Results
+from stepless.flow.number_checks import Results
 from stepless.flow.plain import as_node_error, owned, seen, stand_in
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark

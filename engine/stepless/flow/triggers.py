@@ -1,4 +1,4 @@
-"""What starts the runs of a flow: `@workflow("refund", on=webhook("/refunds"))`."""
+"""Declares the triggers of a flow: `@workflow("refund", on=webhook("/refunds"))`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a flow that its compiler knows too: errors, answers, and the marks of what can be awaited. Pure."""
+"""Defines the words of a flow that its compiler knows too: errors, answers, and the marks of awaitables. Pure."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from stepless.imports import n8n, sim
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.model.json import JSON
 
 

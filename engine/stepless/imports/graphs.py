@@ -1,4 +1,4 @@
-"""What importers ask of graphs: what is reached, which edges close a cycle, what is upstream of what."""
+"""Answers questions of importers about graphs: reachable nodes, edges that close a cycle, upstream nodes."""
 
 from __future__ import annotations
 

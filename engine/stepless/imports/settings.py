@@ -1,4 +1,4 @@
-"""The settings of converted nodes that depend on their kind: whether it is retried, and how it is disabled."""
+"""Converts the settings of nodes that depend on their kind: whether it is retried, and how it is disabled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import ValidationError
 
-from stepless.model.applicability import obeys
 from stepless.model.json import JSON
+from stepless.model.kind_settings import obeys
 from stepless.nodes import KINDS
 
 

@@ -17,7 +17,7 @@ _ISO: Final = re.compile(
 DURATION_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "string", "pattern": r"^([0-9]+(ms|s|m|h|d)|P.+)$", "examples": ["90s", "15m", "2h", "3d", "PT2H"],
 }  # fmt: skip
-_MEND: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
+_FIX: Final = "write it like 500ms, 90s, 15m, 2h, 3d or PT2H"
 
 
 class DurationTooLong(ValueError):
@@ -37,7 +37,7 @@ def parse_retention_ms(text: str) -> int:
 def parse_duration_ms(text: str, longest_ms: int = MAX_DURATION_MS) -> int:
     """Milliseconds of `90s 15m 2h 3d 500ms` or of an ISO-8601 duration in weeks, days, hours, minutes and seconds.
 
-    Months and years are refused because they have no fixed length. Raises `ValueError` with the mend, `DurationTooLong` above
+    Months and years are refused because they have no fixed length. Raises `ValueError` with the fix, `DurationTooLong` above
     `longest_ms`.
     """
     if short := _SHORT.fullmatch(text):
@@ -47,7 +47,7 @@ def parse_duration_ms(text: str, longest_ms: int = MAX_DURATION_MS) -> int:
         parts["ms"] = (parts["ms"] or "").ljust(3, "0")
         duration_ms = sum(int(amount) * _UNITS_MS[unit] for unit, amount in parts.items() if amount)
     else:
-        raise ValueError(f"{text[:40]!r} is not a duration; {_MEND}")
+        raise ValueError(f"{text[:40]!r} is not a duration; {_FIX}")
     if duration_ms > longest_ms:
         raise DurationTooLong(f"{text!r} is longer than the longest duration, {longest_ms // _UNITS_MS['d']}d")
     return duration_ms

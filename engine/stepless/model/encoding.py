@@ -1,4 +1,4 @@
-"""JSON as it is sent: encoded here and not by a framework."""
+"""Encodes JSON as it is sent, instead of a framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom `on_failure_notify` names: a secret that holds a URL, a mailbox or an SNS topic."""
+"""Parses the targets of `on_failure_notify`: a secret that holds a URL, a mailbox or an SNS topic."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The change that mends a finding, where the engine knows it exactly. `label` is what a button says. `path` is where it is
+    """The fix of a finding, where the engine knows it exactly. `label` is what a button says. `path` is where it is
     made, if not at the path of the finding. A `respell` without `value` says only what is misspelled: a node that is named
     otherwise now may have had this name."""
 

@@ -1,4 +1,4 @@
-"""The compiled graph: what the core walks. Built once per version and entry by `compile`, immutable, shared by runs.
+"""Defines the compiled graph, which the core walks. Built once per version and entry by `compile`, immutable, shared by runs.
 
 Nodes are addressed by `position`, their place in document order within their body; edges know both ends by position.
 Everything that the core would otherwise have to search for at run time is worked out here: dominators, waves, depths,
@@ -127,7 +127,7 @@ class Container(NamedTuple):
     expression: Expression | None = None
     value: Template | None = None
     keeps_results: bool = True
-    keeps_writes: bool = False  # of failed turns
+    keeps_writes: bool = False  # of failed iterations
 
 
 class Node(NamedTuple):
@@ -141,7 +141,7 @@ class Node(NamedTuple):
     path from an entry (a body's entries continue from their container's wave + 1); `depth` the static nesting of forks
     and containers. `handles` are the wired exits. `tools` are the nodes that its own attempts run, by id: they are no part of
     the body, have no edges and no instances. `pinned`: in a run of a draft, the node has an output of the draft and does not
-    work. `whole`: its `retry` and `limit_ms` apply to all that an attempt encloses: the turns of a container, a child run.
+    work. `whole`: its `retry` and `limit_ms` apply to all that an attempt encloses: the iterations of a container, a child run.
     `leaves_by` is the exit of a disabled node, None for its first one."""
 
     id: str

@@ -1,4 +1,4 @@
-"""How the ids of workflows are written."""
+"""Checks the form of the ids of workflows."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ ERROR = "error"
 class Nature(Enum):
     """How an instance of the kind is decided."""
 
-    ENTRY = "entry"  # puts out the run's inputs
+    ENTRY = "entry"  # returns the run's inputs
     PURE = "pure"  # decided within the decision by `evaluate`: no I/O
     EFFECT = "effect"  # dispatched after its start is committed; `nodes` or a plug-in runs it
     PAUSE = "pause"  # suspends its instance by `suspend` until an answer, a timer or a child run
-    CONTAINER = "container"  # runs a body once per turn
+    CONTAINER = "container"  # runs a body once per iteration
 
 
 class Group(Enum):
@@ -118,7 +118,7 @@ class Outcome:
     variables: Mapping[str, JSON] = field(default_factory=dict)
     respond: JSON = None  # {status, headers, body}: the response to the waiting caller; the first one wins
     halt: bool = False  # ends the run
-    break_loop: bool = False  # ends the enclosing loop after this turn
+    break_loop: bool = False  # ends the enclosing loop after this iteration
     failure: Failing | None = None
 
 
@@ -161,8 +161,8 @@ def never(written: Mapping[str, JSON]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What limits the turns of one container: how many at once and altogether, what a failed one means, and what is kept of them:
-    their results, and the variables that a failed one wrote."""
+    """What limits the iterations of one container: how many at once and altogether, what a failed one means, and what is kept of
+    them: their results, and the variables that a failed one wrote."""
 
     window: int = 1
     max_iterations: int = DEFAULT_MAX_ITERATIONS
@@ -175,10 +175,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """How a container kind runs its body: with `parallel` up to `window` turns at once, else one after another.
+    """How a container kind runs its body: with `parallel` up to `window` iterations at once, else one after another.
 
-    `modes` are the fields of `with` of which a node sets exactly one; it says how many turns there are. A parallel container has
-    some of branches, items; another one some of times, items, while, do_while. `bounds` reads the limits from the parameters.
+    `modes` are the fields of `with` of which a node sets exactly one; it says how many iterations there are. A parallel container
+    has some of branches, items; another one some of times, items, while, do_while. `bounds` reads the limits from the parameters.
     """
 
     modes: tuple[str, ...]
@@ -224,7 +224,7 @@ class Kind:
     calls_runs: bool = False  # its attempts wait for a child run
     receives: bool = False  # waits for the message that its field `message` names; `where` reads it as `<message>`
     always_fails: bool = False  # it has no output
-    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` puts out the answer to a callback
+    is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` returns the answer to a callback
     group: Group | None = None
     brief: tuple[str, ...] = ()
     branches: str | None = None

@@ -91,7 +91,7 @@ def _lambda(tally: Tally) -> Iterator[Line]:
 
 def step_functions(work: Work) -> tuple[Line, ...]:
     """Step Functions Standard bills a transition per executed step, retries included: here one for the start and one per attempt
-    of a node. A container counts as a step, and so does each node of each of its turns. The Lambda functions that its tasks
+    of a node. A container counts as a step, and so does each node of each of its iterations. The Lambda functions that its tasks
     would call cost extra and are not included."""
     return (Line(1 + work.attempts, TRANSITION, _counts("the start", (work.attempts, "node"))),)
 

@@ -1,4 +1,4 @@
-"""What looks like a secret in a text that people wrote: by the format of well-known keys, or by the name of its field."""
+"""Recognises secrets in a text that people wrote: by the format of well-known keys, or by the name of the field."""
 
 from __future__ import annotations
 

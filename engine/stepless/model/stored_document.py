@@ -1,4 +1,4 @@
-"""The stored form of a published document: its JSON.
+"""Encodes and decodes a published document as JSON.
 
 A release ignores fields that it does not know, so an earlier one would run a document with limits per key without them. Such a
 document is stored inside another one, whose nodes have kinds that no earlier release knows, one for each feature: there its runs

@@ -1,4 +1,4 @@
-"""W3C trace context of runs: reads `traceparent` and `tracestate`, and derives the ids of a run's trace and spans.
+"""Reads the W3C trace context of runs (`traceparent` and `tracestate`), and derives the ids of a run's trace and spans.
 
 The ids are a function of the run id, so that every process that works on the run, and every repetition after a crash, uses the
 same ones (docs/run/observability.md#ids).

@@ -1,4 +1,4 @@
-"""The table of webhook schemes: how each sender signs its requests. A new sender is one more row.
+"""Lists the webhook schemes: how each sender signs its requests. A new sender is one more row.
 
 The rows are data. `runtime.triggers.signatures` verifies requests by them and `runtime.triggers.signing` makes requests by them;
 the general scheme `hmac` is a row that the document itself writes.
@@ -24,7 +24,7 @@ PLACEHOLDER: Final = re.compile(r"\{([a-z]+)\}")
 PLACEHOLDERS: Final = ("id", "timestamp", "body", "url", "method", "fields")
 
 
-class Place(NamedTuple):
+class RequestField(NamedTuple):
     """Where a request carries a value: in a `header` of its own, in an `item` of the signature's header (`t=…`), or at a path of
     a JSON `body`."""
 
@@ -53,9 +53,9 @@ class Scheme(NamedTuple):
     encoding: Encoding = "hex"
     prefix: str = ""
     separator: str = ""
-    timestamp: Place | None = None
+    timestamp: RequestField | None = None
     milliseconds: bool = False
-    delivery: Place | None = None
+    delivery: RequestField | None = None
     key: Key = "text"
     challenge: Challenge = ""
     decodes_url: bool = False
@@ -74,7 +74,7 @@ def pieces_of(template: str) -> tuple[str, ...]:
 
 
 HMAC: Final = Scheme(
-    "your own", "X-Signature", "{timestamp}.{body}", "", prefix="v1=", separator=",", timestamp=Place("item", "t"),
+    "your own", "X-Signature", "{timestamp}.{body}", "", prefix="v1=", separator=",", timestamp=RequestField("item", "t"),
 )
 """The scheme `hmac` as it is without further fields."""
 
@@ -86,51 +86,52 @@ SchemeName: TypeAlias = Literal[
 SCHEMES: Final[Mapping[SchemeName, Scheme]] = MappingProxyType({
     "hmac": HMAC,
     "stripe": HMAC._replace(
-        sender="Stripe", header="Stripe-Signature", delivery=Place("body", "id"),
+        sender="Stripe", header="Stripe-Signature", delivery=RequestField("body", "id"),
         documentation="https://docs.stripe.com/webhooks/signature",
     ),
     "github": Scheme(
         "GitHub", "X-Hub-Signature-256", "{body}",
         "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
-        prefix="sha256=", delivery=Place("header", "X-GitHub-Delivery"),
+        prefix="sha256=", delivery=RequestField("header", "X-GitHub-Delivery"),
     ),
     "standard": Scheme(
         "Standard Webhooks", "webhook-signature", "{id}.{timestamp}.{body}",
         "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
-        encoding="base64", prefix="v1,", separator=" ", timestamp=Place("header", "webhook-timestamp"),
-        delivery=Place("header", "webhook-id"), key="whsec",
+        encoding="base64", prefix="v1,", separator=" ", timestamp=RequestField("header", "webhook-timestamp"),
+        delivery=RequestField("header", "webhook-id"), key="whsec",
     ),
     "slack": Scheme(
         "Slack", "X-Slack-Signature", "v0:{timestamp}:{body}",
         "https://api.slack.com/authentication/verifying-requests-from-slack",
-        prefix="v0=", timestamp=Place("header", "X-Slack-Request-Timestamp"), delivery=Place("body", "event_id"),
+        prefix="v0=", timestamp=RequestField("header", "X-Slack-Request-Timestamp"), delivery=RequestField("body", "event_id"),
         challenge="slack",
     ),
     "shopify": Scheme(
         "Shopify", "X-Shopify-Hmac-Sha256", "{body}", "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
-        encoding="base64", delivery=Place("header", "X-Shopify-Webhook-Id"),
+        encoding="base64", delivery=RequestField("header", "X-Shopify-Webhook-Id"),
     ),
     "zoom": Scheme(
         "Zoom", "x-zm-signature", "v0:{timestamp}:{body}", "https://developers.zoom.us/docs/api/webhooks/",
-        prefix="v0=", timestamp=Place("header", "x-zm-request-timestamp"), challenge="zoom",
+        prefix="v0=", timestamp=RequestField("header", "x-zm-request-timestamp"), challenge="zoom",
     ),
     "hubspot": Scheme(
         "HubSpot (v3)", "X-HubSpot-Signature-v3", "{method}{url}{body}{timestamp}",
         "https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests",
-        encoding="base64", timestamp=Place("header", "X-HubSpot-Request-Timestamp"), milliseconds=True, decodes_url=True,
+        encoding="base64", timestamp=RequestField("header", "X-HubSpot-Request-Timestamp"), milliseconds=True, decodes_url=True,
     ),
     "linear": Scheme(
         "Linear", "Linear-Signature", "{body}", "https://linear.app/developers/webhooks",
-        timestamp=Place("body", "webhookTimestamp"), milliseconds=True, delivery=Place("header", "Linear-Delivery"),
+        timestamp=RequestField("body", "webhookTimestamp"), milliseconds=True, delivery=RequestField("header", "Linear-Delivery"),
     ),
     "trello": Scheme(
         "Trello", "X-Trello-Webhook", "{body}{url}",
         "https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/",
-        algorithm="sha1", encoding="base64", delivery=Place("body", "action.id"), challenge="head",
+        algorithm="sha1", encoding="base64", delivery=RequestField("body", "action.id"), challenge="head",
     ),
     "twilio": Scheme(
         "Twilio", "X-Twilio-Signature", "{url}{fields}", "https://www.twilio.com/docs/usage/security",
-        algorithm="sha1", encoding="base64", delivery=Place("header", "I-Twilio-Idempotency-Token"), body_digest="bodySHA256",
+        algorithm="sha1", encoding="base64", delivery=RequestField("header", "I-Twilio-Idempotency-Token"),
+        body_digest="bodySHA256",
     ),
     "gitlab": Scheme(
         "GitLab", "X-Gitlab-Token", "", "https://docs.gitlab.com/user/project/integrations/webhooks/", proof="token",
@@ -142,7 +143,8 @@ SCHEMES: Final[Mapping[SchemeName, Scheme]] = MappingProxyType({
     "sendgrid": Scheme(
         "SendGrid", "X-Twilio-Email-Event-Webhook-Signature", "{timestamp}{body}",
         "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
-        proof="ecdsa", encoding="base64", timestamp=Place("header", "X-Twilio-Email-Event-Webhook-Timestamp"), key="public",
+        proof="ecdsa", encoding="base64", timestamp=RequestField("header", "X-Twilio-Email-Event-Webhook-Timestamp"),
+        key="public",
     ),
 })  # fmt: skip
 """The schemes by the name that a document writes; the type checker and tests/contract compare the two lists."""

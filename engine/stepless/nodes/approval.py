@@ -1,4 +1,4 @@
-"""The kind `approval`: asks a person, and continues with their answer."""
+"""Defines the kind `approval`, which asks a person, and continues with their answer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def suspend(work: Work) -> Pause:
 
 
 KIND = Kind(
-    "approval", Nature.PAUSE, ApprovalParams, "asks a person; puts out the answer with `approved`, `decision`, `by` and `at`",
+    "approval", Nature.PAUSE, ApprovalParams, "asks a person; returns the answer with `approved`, `decision`, `by` and `at`",
     exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
     brief=("message",),
     icon="M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 13.8a5.5 5.5 0 0 1 6.8-3.3M9.5 12.3l1.6 1.5 2.9-3.2",

@@ -1,4 +1,4 @@
-"""The kind `aws`: calls any operation of any AWS service."""
+"""Defines the kind `aws`, which calls any operation of any AWS service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AwsParams(Params):
 
 
 KIND = Kind(
-    "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; puts out its response",
+    "aws", Nature.EFFECT, AwsParams, "calls any operation of any AWS service; returns its response",
     parts={"service": Part.LITERAL, "action": Part.LITERAL}, is_tool=True,
     brief=("service", "action"), span=CLIENT,
     icon="M4.8 12.5a3 3 0 0 1-.4-6 4 4 0 0 1 7.5.9 2.6 2.6 0 0 1-.4 5.1H4.8Z",

@@ -1,4 +1,4 @@
-"""The kind `lambda`: invokes a Lambda function, and waits for its response or for its callback."""
+"""Defines the kind `lambda`, which invokes a Lambda function, and waits for its response or for its callback."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check(params: LambdaParams, path: str) -> list[Finding]:
 
 
 KIND = Kind(
-    "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; puts out its response, or the body of its callback",
+    "lambda", Nature.EFFECT, LambdaParams, "invokes a Lambda function; returns its response, or the body of its callback",
     exits=exits, parts={"mode": Part.LITERAL, "timeout": Part.LITERAL}, check=check, is_tool=True,
     is_answered=lambda written: written.get("mode") == "callback",
     brief=("function",), span=CLIENT,

@@ -1,4 +1,4 @@
-"""The kind `callback`: waits until another system answers."""
+"""Defines the kind `callback`, which waits until another system answers."""
 
 from __future__ import annotations
 

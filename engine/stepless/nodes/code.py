@@ -1,4 +1,4 @@
-"""The kind `code`: runs Python code of the document in a sandbox."""
+"""Defines the kind `code`, which runs Python code of the document in a sandbox."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check(params: CodeParams, path: str) -> list[Finding]:
 
 
 KIND = Kind(
-    "code", Nature.EFFECT, CodeParams, "runs Python of the document in a sandbox; puts out what its `main(args)` returns",
+    "code", Nature.EFFECT, CodeParams, "runs Python of the document in a sandbox; returns the result of its `main(args)`",
     parts={"language": Part.LITERAL, "code": Part.LITERAL, "memory_mb": Part.LITERAL}, check=check, is_tool=True,
     icon="m5 4.5-3.2 3.5L5 11.5M11 4.5l3.2 3.5-3.2 3.5M9.2 3 6.8 13",
 )

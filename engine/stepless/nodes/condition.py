@@ -1,4 +1,4 @@
-"""The kind `condition`: takes the exit of the first case that is true."""
+"""Defines the kind `condition`, which takes the exit of the first case that is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Defines what `loop` and `parallel` share: a body that runs once per turn, its limits, and the effect of failed turns."""
+"""Defines what `loop` and `parallel` share: a body that runs once per iteration, its limits, and the effect of failed
+iterations."""
 
 from __future__ import annotations
 
@@ -13,19 +14,19 @@ from stepless.nodes.params import Params, exactly_one, warning
 
 
 class ContainerParams(Params):
-    """The body, the limit of turns, and the effect of a failed turn."""
+    """The body, the limit of iterations, and the effect of a failed iteration."""
 
     body: dict[str, Any]
-    """The graph of one turn: `nodes` and, optionally, `edges`."""
+    """The graph of one iteration: `nodes` and, optionally, `edges`."""
     max_iterations: int = Field(DEFAULT_MAX_ITERATIONS, ge=1, le=MAX_ITERATIONS)
-    """The container fails if it needs more turns than this."""
+    """The container fails if it needs more iterations than this."""
     truncate: bool = False
-    """Omits the turns beyond `max_iterations` instead of failing."""
+    """Omits the iterations beyond `max_iterations` instead of failing."""
     on_error: Literal["stop", "continue", "drop"] = "stop"
-    """After a failed turn: `stop` starts no new turn and fails the container, `continue` marks the turn in the results, `drop`
-    omits it from them."""
+    """After a failed iteration: `stop` starts no new iteration and fails the container, `continue` marks the iteration in the
+    results, `drop` omits it from them."""
     max_consecutive_errors: int | None = Field(None, ge=1, le=MAX_ITERATIONS)
-    """With `on_error: continue`: the container fails after this many failed turns in a row."""
+    """With `on_error: continue`: the container fails after this many failed iterations in a row."""
 
 
 PARTS: Final = dict.fromkeys(ContainerParams.model_fields, Part.LITERAL)

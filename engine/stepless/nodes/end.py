@@ -1,4 +1,4 @@
-"""The kind `end`: ends a path, the run, or the enclosing loop."""
+"""Defines the kind `end`, which ends a path, the run, or the enclosing loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class EndParams(Params):
     halt: bool = False
     """Ends the run now: running nodes finish, all others are skipped."""
     break_: bool = Field(False, alias="break")
-    """Ends the enclosing loop after this turn."""
+    """Ends the enclosing loop after this iteration."""
 
 
 def no_exits(params: EndParams) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The kind `event`: starts a run for an event on EventBridge."""
+"""Defines the kind `event`, which starts a run for an event on EventBridge."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; puts out the event",
+    "event", Nature.ENTRY, EventParams, "starts a run for every event that matches a pattern; returns the event",
     parts={"pattern": Part.LITERAL}, evaluate=evaluate, check=check,
     icon="M8.8 1.8 3.5 9h4l-.7 5.2L12.5 7h-4l.3-5.2Z",
 )

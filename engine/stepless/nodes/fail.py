@@ -1,4 +1,4 @@
-"""The kind `fail`: fails with a code and a message, or again with the error of another node."""
+"""Defines the kind `fail`, which fails with a code and a message, or again with the error of another node."""
 
 from __future__ import annotations
 

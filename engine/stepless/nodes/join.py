@@ -1,4 +1,4 @@
-"""The kind `join`: a place where branches meet."""
+"""Defines the kind `join`, a node at which branches meet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "join", Nature.PURE, JoinParams, "a place where branches meet; puts out its input", evaluate=evaluate,
+    "join", Nature.PURE, JoinParams, "a node at which branches meet; returns its input", evaluate=evaluate,
     group=Group.DECIDE,
     icon="M2 3.5h2.5L9 8h5M2 12.5h2.5L9 8",
 )

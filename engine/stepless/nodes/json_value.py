@@ -123,7 +123,7 @@ _RULES: Final[Mapping[type, Callable[[Any, int], JSON]]] = {
     list: _list, tuple: _list, dict: _object,
 }
 
-_MENDS: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     "datetime": "return value.isoformat()", "date": "return value.isoformat()", "time": "return value.isoformat()",
     "timedelta": "return value.total_seconds()", "Decimal": "return str(value) or float(value)", "UUID": "return str(value)",
     "bytes": "decode it, or return it as base64 text", "set": "return sorted(value)", "frozenset": "return sorted(value)",
@@ -146,7 +146,7 @@ def _foreign(value: Any, depth: int) -> JSON:
             plain: Callable[[Any], Any] = base
             return _convert(plain(value), depth)
     name = type(value).__name__
-    raise NotJson(f"{name} is not JSON", _MENDS.get(name, "return text, numbers, lists and objects"))
+    raise NotJson(f"{name} is not JSON", _FIXES.get(name, "return text, numbers, lists and objects"))
 
 
 def _dumped(model: BaseModel) -> JSON:

@@ -1,4 +1,4 @@
-"""Mappings that load an entry on its first use: a run needs few kinds, and should not import the libraries of the others."""
+"""Loads an entry of a mapping on its first use: a run needs few kinds, and should not import the libraries of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `loop`: runs its body turn after turn."""
+"""Defines the kind `loop`, which runs its body several times, one iteration after another."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ MODES: Final = ("times", "items", "while", "do_while")
 
 
 class LoopParams(ContainerParams):
-    """Exactly one of `times`, `items`, `while` and `do_while` sets the number of turns."""
+    """Exactly one of `times`, `items`, `while` and `do_while` sets the number of iterations."""
 
     times: str | int | None = None
-    """The number of turns."""
+    """The number of iterations."""
     items: str | list[Any] | dict[str, Any] | None = None
-    """One turn for each item of a list, or for each [key, value] of an object."""
+    """One iteration for each item of a list, or for each [key, value] of an object."""
     while_: str | bool | None = Field(None, alias="while")
-    """Runs turns while this is true; tested before each turn."""
+    """Runs iterations while this is true; tested before each iteration."""
     do_while: str | bool | None = None
-    """Runs turns while this is true; tested after each turn, so there is at least one."""
+    """Runs iterations while this is true; tested after each iteration, so there is at least one."""
     results: Literal["list", "none"] = "list"
-    """What the loop puts out: the `list` of its turns' results, or null (`none`): then no result is kept."""
+    """The output of the loop: the `list` of its iterations' results, or null (`none`): then no result is kept."""
     keep_writes: bool = False
-    """Keeps the variables that a failed turn wrote: for the turns after it and, when the loop fails, for the nodes after its
-    `error` edge. By default a failed turn writes nothing, and a failed loop has the variables from before it."""
+    """Keeps the variables that a failed iteration wrote: for the iterations after it and, when the loop fails, for the nodes
+    after its `error` edge. By default a failed iteration writes nothing, and a failed loop has the variables from before it."""
 
 
 def check(params: LoopParams, path: str) -> list[Finding]:
     findings = check_container(params, path, MODES)
     if isinstance(params.times, int) and params.times < 0:
-        findings.append(Finding("out_of_range", f"{path}.times", f"there cannot be {params.times} turns", "Use 0 or more."))
+        findings.append(Finding("out_of_range", f"{path}.times", f"there cannot be {params.times} iterations", "Use 0 or more."))
     return findings
 
 
@@ -44,7 +44,7 @@ def loop_bounds(params: LoopParams) -> Bounds:
 
 
 KIND = Kind(
-    "loop", Nature.CONTAINER, LoopParams, "runs its body turn after turn; puts out the list of results",
+    "loop", Nature.CONTAINER, LoopParams, "runs its body once per item, or while a condition holds; returns the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), "results": Part.LITERAL, "keep_writes": Part.LITERAL, **PARTS}, check=check,
     container=ContainerSpec(MODES, parallel=False, bounds=loop_bounds),
     brief=MODES,

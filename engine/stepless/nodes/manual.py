@@ -1,4 +1,4 @@
-"""The kind `manual`: starts a run by hand or by the API."""
+"""Defines the kind `manual`, which starts a run by hand or by the API."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "manual", Nature.ENTRY, ManualParams, "starts a run by hand; puts out the run's inputs", evaluate=evaluate,
+    "manual", Nature.ENTRY, ManualParams, "starts a run by hand; returns the run's inputs", evaluate=evaluate,
     icon="M5 3.2v9.6l8-4.8-8-4.8Z",
 )

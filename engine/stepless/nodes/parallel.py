@@ -1,4 +1,4 @@
-"""The kind `parallel`: runs its body for several branches at once."""
+"""Defines the kind `parallel`, which runs its body for several branches at once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MODES: Final = ("branches", "items")
 
 
 class ParallelParams(ContainerParams):
-    """Exactly one of `branches` and `items` sets the number of turns."""
+    """Exactly one of `branches` and `items` sets the number of iterations."""
 
     branches: str | int | None = None
-    """The number of turns."""
+    """The number of iterations."""
     items: str | list[Any] | dict[str, Any] | None = None
-    """One turn for each item of a list, or for each [key, value] of an object."""
+    """One iteration for each item of a list, or for each [key, value] of an object."""
     window: int = Field(DEFAULT_WINDOW, ge=1, le=MAX_IN_FLIGHT)
-    """How many turns run at once."""
+    """How many iterations run at once."""
 
 
 def check(params: ParallelParams, path: str) -> list[Finding]:
@@ -34,7 +34,7 @@ def check(params: ParallelParams, path: str) -> list[Finding]:
 
 
 KIND = Kind(
-    "parallel", Nature.CONTAINER, ParallelParams, "runs its body for several branches at once; puts out the list of results",
+    "parallel", Nature.CONTAINER, ParallelParams, "runs its body for several branches at once; returns the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), "window": Part.LITERAL, **PARTS}, check=check,
     container=ContainerSpec(MODES, parallel=True, bounds=lambda params: bounds(params, params.window)),
     brief=MODES,

@@ -1,4 +1,4 @@
-"""Shared parts of the kinds' parameters: strict validation at publishing and after references are filled in, common checks."""
+"""Shares parts of the kinds' parameters: strict validation at publishing and after references are filled in, common checks."""
 
 from __future__ import annotations
 

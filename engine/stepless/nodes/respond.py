@@ -1,4 +1,4 @@
-"""The kind `respond`: answers the waiting caller of a webhook."""
+"""Defines the kind `respond`, which answers the waiting caller of a webhook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `router`: lets a model choose the exit."""
+"""Defines the kind `router`, which lets a model choose the exit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(params: RouterParams, path: str) -> list[Finding]:
 
 
 KIND = Kind(
-    "router", Nature.EFFECT, RouterParams, "lets a model choose one of its routes; puts out route, reasoning and alternatives",
+    "router", Nature.EFFECT, RouterParams, "lets a model choose one of its routes; returns route, reasoning and alternatives",
     exits=exits, parts={"routes": Part.LITERAL}, check=check,
     group=Group.DECIDE, brief=("routes",), branches="routes", span=CLIENT,
     icon="M2 8h4l5-4.5h3M6 8l5 4.5h3M6 8h8",
@@ -57,7 +57,7 @@ def caller(models: Models) -> Callable[[Call], Awaitable[Result]]:
     """The code of the `router` kind."""
 
     async def run(call: Call) -> Result:
-        """Leaves by the route that the model names and puts out {route, reasoning, alternatives}: the alternatives are the other
+        """Leaves by the route that the model names and returns {route, reasoning, alternatives}: the alternatives are the other
         routes, in document order. Raises `NodeFailure`: the failures of the model's provider; contract_violated
         (`unknown_route`) for an answer that names no route of the node; config for invalid parameters."""
         params = params_of(RouterParams, call, check=check)

@@ -1,4 +1,4 @@
-"""The kind `schedule`: starts runs at scheduled times."""
+"""Defines the kind `schedule`, which starts runs at scheduled times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind `set`: writes run variables."""
+"""Defines the kind `set`, which writes run variables."""
 
 from __future__ import annotations
 

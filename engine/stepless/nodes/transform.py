@@ -1,4 +1,4 @@
-"""The kind `transform`: builds a value from references and expressions."""
+"""Defines the kind `transform`, which builds a value from references and expressions."""
 
 from __future__ import annotations
 

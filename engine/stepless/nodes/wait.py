@@ -1,4 +1,4 @@
-"""The kind `wait`: waits for a time or until an instant, at no cost."""
+"""Defines the kind `wait`, which waits for a time or until an instant, at no cost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check(params: WaitParams, path: str) -> list[Finding]:
 
 
 def suspend(work: Work) -> Pause | Outcome:
-    """Completes at the instant, or at once if it has passed, and puts out its input."""
+    """Completes at the instant, or at once if it has passed, and returns its input."""
     params = rendered(WaitParams, work.params, check=check)
     if params.for_ is not None:
         resume_at_ms = work.now_ms + parse_duration_ms(params.for_)
@@ -60,7 +60,7 @@ def _instant_ms(text: str) -> int:
 
 
 KIND = Kind(
-    "wait", Nature.PAUSE, WaitParams, "lets time pass, then puts out its input", suspend=suspend, check=check,
+    "wait", Nature.PAUSE, WaitParams, "lets time pass, then returns its input", suspend=suspend, check=check,
     brief=("for", "until"),
     icon="M4.5 2h7M4.5 14h7M5.5 2c0 3.5 5 4 5 6s-5 2.5-5 6M10.500 2c0 3.500-5 4-5 6s5 2.500 5 6",
 )

@@ -1,4 +1,4 @@
-"""The kind `webhook`: starts a run for an HTTP request. The API validates the request before it creates the run."""
+"""Defines the kind `webhook`, which starts a run for an HTTP request. The API validates the request before it creates the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ from stepless.limits import (
 )
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
-from stepless.model.webhook_schemes import PLACEHOLDER, PLACEHOLDERS, SCHEMES, Algorithm, Encoding, Place, Scheme, SchemeName
+from stepless.model.webhook_schemes import (
+    PLACEHOLDER,
+    PLACEHOLDERS,
+    SCHEMES,
+    Algorithm,
+    Encoding,
+    RequestField,
+    Scheme,
+    SchemeName,
+)
 from stepless.nodes.params import Params, warning
 
 Method = Annotated[
@@ -136,9 +145,9 @@ def _described(
     signed = template or ("{body}" if prefix else row.template)
     row = row._replace(header=header or row.header, algorithm=algorithm, encoding=encoding, template=signed)
     if id_header is not None:
-        row = row._replace(delivery=Place("header", id_header))
+        row = row._replace(delivery=RequestField("header", id_header))
     if timestamp_header is not None:
-        return row._replace(timestamp=Place("header", timestamp_header), prefix=prefix, separator="")
+        return row._replace(timestamp=RequestField("header", timestamp_header), prefix=prefix, separator="")
     if "{timestamp}" not in signed:
         return row._replace(timestamp=None, prefix=prefix, separator="")
     return row
@@ -192,7 +201,7 @@ def evaluate(work: Work) -> Outcome:
 
 
 KIND = Kind(
-    "webhook", Nature.ENTRY, WebhookParams, "starts a run for an HTTP request; puts out its body, headers, query and path",
+    "webhook", Nature.ENTRY, WebhookParams, "starts a run for an HTTP request; returns its body, headers, query and path",
     parts={"path": Part.LITERAL, "method": Part.LITERAL, "schema": Part.LITERAL, "response": Part.LITERAL},
     evaluate=evaluate, check=check,
     brief=("method", "path"),

@@ -1,4 +1,5 @@
-"""The kind `workflow`: runs another workflow as a child run and waits for it. Its code needs the store, so the runtime has it."""
+"""Defines the kind `workflow`, which runs another workflow as a child run and waits for it. Its code needs the store, so the
+runtime has it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def check(params: WorkflowParams, path: str) -> list[Finding]:
 
 
 KIND = Kind(
-    "workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; puts out its output",
+    "workflow", Nature.EFFECT, WorkflowParams, "runs another workflow as a child run; returns its output",
     check=check, calls_runs=True,
     brief=("workflow",), span=PRODUCER,
     icon="M2 3h4.5v4H2zM9.5 9H14v4H9.5zM6.5 5h3.2c1 0 1.8.8 1.8 1.8V9",

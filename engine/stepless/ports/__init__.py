@@ -16,7 +16,7 @@ from stepless.ports.draft_connections import Connection, DraftConnections, Wire
 from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
 from stepless.ports.outward import Announcement, Announcer
-from stepless.ports.places import Inspection, OpenStore, Record, StorePlace
+from stepless.ports.run_database import Inspection, OpenStore, Record, RunDatabase
 from stepless.ports.store import (
     ERASED,
     GRANTED,
@@ -85,7 +85,7 @@ __all__ = [
     "Signal",
     "StateAt",
     "Store",
-    "StorePlace",
+    "RunDatabase",
     "StoredVersion",
     "Tallies",
     "Telemetry",

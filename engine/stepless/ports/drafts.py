@@ -1,4 +1,4 @@
-"""The port for stored drafts: a head for each workflow, and below it, for each epoch, the log of items and the entities.
+"""Defines the port for stored drafts: a head for each workflow, and for each of its epochs the log of entries and the entities.
 
 The log decides. Entities are a shortcut to the state that the log leads to: each says which item changed it last, and replaces
 only an older one. `checked` of the head says up to which item every entity is written.

@@ -1,4 +1,4 @@
-"""Ports that make a process check a run: queues, timers and calendars. A lost hint costs time, never correctness."""
+"""Defines the ports that make a process check a run: queues, timers and calendars. A lost hint costs time, never correctness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports to systems outside that receive the events of runs."""
+"""Defines the ports to systems outside that receive the events of runs."""
 
 from __future__ import annotations
 

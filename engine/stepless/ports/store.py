@@ -1,4 +1,4 @@
-"""Ports for stored runs: the store and the blobs."""
+"""Defines the ports for stored runs: the store and the blobs."""
 
 from __future__ import annotations
 
@@ -151,15 +151,15 @@ class Store(Protocol):
         an older hash gets a new number (a roll-back is a publication). From now on, `list_entries` finds the workflow by each
         kind in `entries`.
 
-        `attached` is kept beside the version, and replaces what is attached to a version that is returned unchanged; None leaves
-        that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has another
-        number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different hashes,
-        exactly one succeeds. With `replace`, `document` takes the place of the document of a version that is returned unchanged,
-        because that is damaged."""
+        `attached` is the metadata of the version, and replaces what is attached to a version that is returned unchanged; None
+        leaves that as it is. With `expected`, raises `VersionMoved`, and stores nothing but `entries`, if the newest version has
+        another number (0: there is none) and another hash. Of several concurrent callers with the same `expected` and different
+        hashes, exactly one succeeds. With `replace`, `document` takes the place of the document of a version that is returned
+        unchanged, because that is damaged."""
         ...
 
     def get_attached(self, workflow_id: str, number: int) -> bytes | None:
-        """What is kept beside a version; None if nothing is, or if there is no such version."""
+        """The metadata of a version; None if nothing is, or if there is no such version."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
@@ -210,12 +210,12 @@ class Store(Protocol):
         ...
 
     # -- lines: the runs that wait for a limit ------------------------------------------------------------------------
-    def join_line(self, line: str, place: str) -> None:
-        """Adds a place to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
+    def join_line(self, line: str, position: str) -> None:
+        """Adds a position to a line; does nothing if it is there. Every `read_line` that begins afterwards sees it."""
         ...
 
-    def leave_line(self, line: str, place: str) -> None:
-        """Removes a place from a line; does nothing if it is not there."""
+    def leave_line(self, line: str, position: str) -> None:
+        """Removes a position from a line; does nothing if it is not there."""
         ...
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:

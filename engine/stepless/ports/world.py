@@ -1,4 +1,4 @@
-"""The other ports of the engine: time, secrets, counters, and services whose calls take seconds."""
+"""Defines the other ports of the engine: time, secrets, counters, and services whose calls take seconds."""
 
 from __future__ import annotations
 

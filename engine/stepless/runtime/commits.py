@@ -1,7 +1,21 @@
 """Groups the commits of many runs into one transaction: commits of the same turn of the event loop share it.
 
-A commit returns after its transaction, so no attempt begins before its start is durable. Each run receives its own conflict.
-A run that is alone in its process commits at once.
+On a disk a transaction costs about as much for one row as for fifty. Runs in one process commit at about the same time, since
+they wait for the same loop; so a write is put on a list, and one callback at the end of the turn makes all of them.
+
+What each run relies on must not change by that:
+
+* *Durable before it goes on.* `make` returns after the transaction, so no attempt begins before its start is durable.
+* *Its own conflict.* A write that another process has made impossible raises for its run only; the others are stored. Its refusal
+  leaves the transaction open.
+* *Shared failure only where the store fails.* `StoreUnavailable` may have undone the whole transaction, so every run of it gets
+  it, and each tries again by itself. That is why only idempotent calls are passed: one that was stored although the transaction
+  seemed to fail may be repeated.
+* *Every waiter gets an answer*, whatever happens in the callback, also when the process is told to stop: a future that is never
+  settled would hold its run, and the lease, until the lease ends.
+
+A run that is alone commits at once: it would only wait for the end of the turn. The list belongs to one event loop; a write from
+another loop or thread is made alone, as the list has no lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The last test runs of a draft, for those who open it: a short list in one record, which is a hint and expires with the runs."""
+"""Remembers the last test runs of a draft, for those who open it: a short list in one record, which is a hint and expires with
+the runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals from outside a run: how each is encoded, and which fact it becomes.
+"""Encodes the signals from outside a run, and decodes each to the fact that it becomes.
 
 The store keeps one signal per (kind, identity). This implements single use: the first answer to a pause is the one in the inbox,
 and the deadline of the pause competes for the same key.
@@ -30,7 +30,7 @@ class ChildOutcome(NamedTuple):
 
 OutcomeOf = Callable[[str], ChildOutcome]
 ValueOf = Callable[[str], Any]
-_MEND = "restore the store from a backup, or erase the run; the run stays unchanged until then"
+_FIX = "restore the store from a backup, or erase the run; the run stays unchanged until then"
 OVER = ENDED | {ERASED}
 RESUME = "resume"
 CANCEL = "cancel"
@@ -89,7 +89,7 @@ def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> 
 
 def body_of(signal: Signal) -> Mapping[str, JSON]:
     """What a signal says. Raises `Damaged`."""
-    return json_object(signal.body, _place_of(signal), _MEND)
+    return json_object(signal.body, _place_of(signal), _FIX)
 
 
 def check_signal_body(signal: Signal) -> None:
@@ -116,7 +116,7 @@ def fact_of(signal: Signal, outcome_of: OutcomeOf, value_of: ValueOf) -> Fact | 
     """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
     outcome of a child run that has ended, `value_of` a stored value."""
     body = body_of(signal)
-    with decoding(signal.body, _place_of(signal), _MEND):
+    with decoding(signal.body, _place_of(signal), _FIX):
         return _fact(signal, body, outcome_of, value_of)
 
 

@@ -1,4 +1,4 @@
-"""Removes what records beside a run say of it: the idempotency key of its start, its place among the test runs of a draft, and
+"""Removes the mentions of a run in other records: the idempotency key of its start, its entry among the test runs of a draft, and
 the people in the audit log who answered it. What stays is listed in docs/run/security.md#erased-runs."""
 
 from __future__ import annotations

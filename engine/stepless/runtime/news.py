@@ -1,4 +1,4 @@
-"""Notifications inside one process: a request that waits for a run is woken when the run commits events, so it need not poll.
+"""Wakes the requests of one process that wait for a run when the run commits events, so that they need not poll.
 
 News is complete only if one process executes all runs of its store, and even there a commit whose answer was lost is not
 published. So news is a hint: a waiter that has not received every event reads the log. Elsewhere, waiters poll.

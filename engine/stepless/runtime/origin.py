@@ -1,4 +1,4 @@
-"""Where this copy of Stepless was installed from: used to install it again, with an extra or in another place.
+"""Finds where this copy of Stepless was installed from, to install it again, with an extra or on another machine.
 
 The bare name is never passed to an installer, because a package index may hold another package under it. Per PEP 610, installers
 store the source URL in `direct_url.json` beside the installed files.

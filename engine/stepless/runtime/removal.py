@@ -1,4 +1,4 @@
-"""Removes runs from the store: those whose time is over, and the rest of those that a person has erased.
+"""Removes runs from the store: expired runs, and the rest of those that a person has erased.
 
 Every step may be repeated, and the header is removed last: a process that dies in between leaves a run that the next sweep finds.
 """
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def is_over(head: RunHead, now_ms: int) -> bool:
-    """Whether a run is to be removed: it was erased, or it has ended and its time is over. For events that are not exported yet,
+    """Whether a run is to be removed: it was erased, or it has expired. For events that are not exported yet,
     a removal waits EXPORTS_WAIT_MS at most."""
     if head.status not in ENDED or head.expires_ms is None:
         return head.status == ERASED
@@ -38,7 +38,7 @@ def exports_left(head: RunHead) -> Sequence[str]:
 
 
 def remove_expired(world: World, *, limit: int = MAX_ERASED_AT_ONCE, threads: int = 1) -> int:
-    """Removes runs whose time is over; returns how many were found. Below `limit`, there are no others at present, or they come
+    """Removes expired runs; returns how many were found. Below `limit`, there are no others at present, or they come
     after runs that wait for their exporters."""
     now_ms = world.clock.now_ms()
     found = [head for head in world.store.list_expired(now_ms, limit=limit) if is_over(head, now_ms)]

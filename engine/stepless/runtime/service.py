@@ -1,5 +1,5 @@
-"""The verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The definition of a
-verb documents its parameters, its effect and its errors."""
+"""Offers the verbs of the engine as methods of one object, for every interface: HTTP, command line, Lambda, Python. The
+definition of a verb documents its parameters, its effect and its errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from stepless.runtime.access.tokens import Signer
-from stepless.runtime.triggers import delivering, redelivering, schedule_verbs, webhooks
+from stepless.runtime.triggers import deliveries, redelivering, schedule_verbs, webhooks
 from stepless.runtime.verbs import (
     answering,
     bulk,
@@ -67,7 +67,7 @@ class Service:
     trigger = _verb(webhooks.trigger)
     receive_hook = _verb(webhooks.receive)
     hook_methods = _verb(webhooks.methods_of)
-    deliver = _verb(delivering.deliver)
+    deliver = _verb(deliveries.deliver)
     rerun = _verb(reruns.rerun)
     redeliver = _verb(redelivering.redeliver)
 

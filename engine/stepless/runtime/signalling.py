@@ -1,4 +1,23 @@
-"""Makes sure that a run's inbox is read: a signal is put into the inbox of a run that the sweep will look at."""
+"""Puts a signal into the inbox of a run so that some session will read it.
+
+A signal is stored in one place (the inbox) and the instant at which the sweep looks at the run in another (the header), and no
+transaction covers both. A process may die between any two steps, and the hint that follows them may be lost. So the run is made
+due *before* the signal is put: a death in between wakes a run for nothing, while the other order leaves a signal that nobody
+reads.
+
+That alone is not enough. The touch makes the run due after START_GRACE_MS. If a session, woken by an earlier hint, comes between
+the touch and the signal, it finds an empty inbox, parks the run and so takes the due instant away; the signal is put after that,
+and if its hint is lost too, an answer, a release or a cancel is never read. Therefore `keep_due` reads the header once more after
+the put:
+
+    a session holds the lease        the run is touched: the session may have read its inbox for the last time
+    the run is due as it was left    nothing: no session came in between, and the sweep will find the run
+    not due, or due later            a session came in between: the run is touched again
+    ended, or a granted lease        nothing: the receiver of the granted lease reads the inbox when it begins
+
+After the second touch no further read is needed: the signal is in the inbox, and every session reads that when it begins and
+after it has released its lease.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that the shell needs from outside, in one value: the ports and the tables of node kinds."""
+"""Holds everything that the shell needs from outside in one value: the ports and the tables of node kinds."""
 
 from __future__ import annotations
 

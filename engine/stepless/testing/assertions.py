@@ -1,5 +1,5 @@
-"""Assertions about a simulation. Each returns the simulation, so that calls chain. A failed one shows everything that happened,
-on the virtual clock."""
+"""Asserts facts about a simulation. Each returns the simulation, so that calls chain. A failed one shows everything that
+happened, on the virtual clock."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Assertions:
         return _settled(self, node, "failed", code)
 
     def assert_ran(self, node: str, *, times: int | None = None) -> Self:
-        """The node started, `times` times if given (instances, not attempts: a loop of three turns starts its nodes three
+        """The node started, `times` times if given (instances, not attempts: a loop of three iterations starts its nodes three
         times)."""
         __tracebackhide__ = True
         starts = sum(record.index is not None for record in _records(self, node))

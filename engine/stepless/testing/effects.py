@@ -1,4 +1,4 @@
-"""The calls of steps that a workflow makes, as the function and as its document: recorded, and with functions in their places."""
+"""Records the calls of steps that a workflow makes, as the function and as its document, and replaces steps by functions."""
 
 from __future__ import annotations
 

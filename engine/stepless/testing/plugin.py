@@ -1,4 +1,4 @@
-"""The pytest plug-in: the fixture `workflow`. pytest loads it wherever Stepless is installed."""
+"""Provides the fixture `workflow` as a pytest plug-in. pytest loads it wherever Stepless is installed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def workflow(request: pytest.FixtureRequest) -> Callable[[Source], WorkflowTest]:
-    """Loads a workflow to test: a document as a mapping, or a file, which is searched beside the test and then in pytest's root
-    folder. Each call loads it again."""
+    """Loads a workflow to test: a document as a mapping, or a file, which is searched in the folder of the test and then in
+    pytest's root folder. Each call loads it again."""
     from stepless.testing.workflow import WorkflowTest  # imported here: test runs without workflows do not need it
 
     def load(source: Source) -> WorkflowTest:

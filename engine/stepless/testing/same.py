@@ -1,4 +1,5 @@
-"""`assert_same`: runs a workflow in Python both ways, as the function and as its document, and compares the outcomes."""
+"""Defines `assert_same`, which runs a workflow in Python both ways, as the function and as its document, and compares the
+outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts: the outcomes of nodes in a simulation, in place of their real work (docs/understand/semantics.md#simulation)."""
+"""Scripts the outcomes of nodes in a simulation, in place of their real work (docs/understand/semantics.md#simulation)."""
 
 from __future__ import annotations
 

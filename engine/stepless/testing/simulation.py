@@ -1,4 +1,4 @@
-"""`simulate`: one run of the real core on a virtual clock, without I/O and without waiting. Days pass in milliseconds.
+"""Simulates one run of the real core on a virtual clock, without I/O and without waiting (`simulate`). Days pass in milliseconds.
 
 At every instant, signals come first, then the ends of attempts, then timers; each in the order in which it was scheduled.
 """

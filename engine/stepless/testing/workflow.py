@@ -1,4 +1,4 @@
-"""A workflow under test: scripted nodes, answers and their times, and the run with them."""
+"""Holds a workflow under test: scripted nodes, answers and their times, and the run with them."""
 
 from __future__ import annotations
 

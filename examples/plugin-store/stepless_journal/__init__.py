@@ -1,4 +1,4 @@
-"""`journal://FOLDER` keeps runs in one text file. A store needs only a place that is made from a URL, and what it opens."""
+"""`journal://FOLDER` keeps runs in one text file. A store needs only a database that is made from a URL, and what it opens."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from stepless_journal.store import JournalStore
 SHARED = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
 
 
-class JournalPlace:
-    """See `stepless.ports.StorePlace`."""
+class JournalDatabase:
+    """See `stepless.ports.RunDatabase`."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)

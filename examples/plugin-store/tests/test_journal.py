@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from stepless_journal import JournalPlace
+from stepless_journal import JournalDatabase
 
 from stepless.testing.contracts import *  # noqa: F403
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> JournalPlace:
-    return JournalPlace(f"journal://{tmp_path}/runs")
+def database(tmp_path: Path) -> JournalDatabase:
+    return JournalDatabase(f"journal://{tmp_path}/runs")

@@ -25,7 +25,7 @@ from stepless.model.declaration import validation
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.webhook_schemes import SCHEMES, Place, Scheme
+from stepless.model.webhook_schemes import SCHEMES, RequestField, Scheme
 from stepless.model.work import CAUSES
 from stepless.nodes import KINDS
 from stepless.nodes import webhook as webhooks
@@ -200,7 +200,7 @@ def _proof(row: Scheme) -> str:
     return f"{prefix}{row.encoding} of {made} over `{row.template}`"
 
 
-def _place(place: Place | None) -> str:
+def _place(place: RequestField | None) -> str:
     if place is None:
         return ""
     kinds = {"header": f"`{place.name}`", "item": f"`{place.name}=` of the header", "body": f"`{place.name}` of the body"}

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
-from stepless.core.limits.slots import Holder, encode_holders, place_in_line
+from stepless.core.limits.slots import Holder, encode_holders, position_in_line
 from stepless.core.stored.snapshot import encode_state
 from stepless.runtime.inbox import hold_signal
 from stepless.runtime.runlog import RunLog
@@ -146,7 +146,7 @@ async def fill(engine: Engine) -> Filled:
         world.versions.graph("ask", (await _version(engine, "ask"))["hash"])
     )
     now_ms = world.clock.now_ms()
-    world.store.join_line("planted", place_in_line(now_ms, 1, 1, filled.runs["limited"], "0" * 8))
+    world.store.join_line("planted", position_in_line(now_ms, 1, 1, filled.runs["limited"], "0" * 8))
     world.store.claim(claim_key("planted"), encode_holders({filled.runs["limited"]: Holder(1, 1, now_ms)}), now_ms)
     world.store.put_snapshot(filled.runs["waiting"], state.sequence, encode_state(state))
     world.store.put_signal(filled.runs["waiting"], hold_signal(5, True, "someone", "early", now_ms))

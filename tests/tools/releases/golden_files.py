@@ -184,7 +184,7 @@ def _instance(instance: Instance) -> dict[str, Any]:
     if instance.wait is not None:
         shown["wait"] = {_RECORDED_AS.get(name, name): value for name, value in instance.wait._asdict().items()}
         shown["wait"]["exits"] = list(instance.wait.exits)
-    turns = instance.turns
+    turns = instance.iterations
     if turns is not None:
         shown["turns"] = {
             "total": turns.total, "items": None if instance.settled else turns.items, "started": turns.started,

@@ -13,10 +13,10 @@ from stepless.compile import check_document, compile_document
 from stepless.core.decide import decide
 from stepless.core.facts import Begin, Recovered
 from stepless.core.state import State
-from stepless.model.applicability import obeys
 from stepless.model.declaration.validation import NodeDocument
 from stepless.model.findings import Severity
 from stepless.model.kind import Kind, Nature
+from stepless.model.kind_settings import obeys
 from stepless.nodes import KINDS
 from stepless.testing import simulate
 
@@ -117,7 +117,7 @@ FIELDS: Final = [field.alias or name for name, field in NodeDocument.model_field
 
 def test_every_setting_is_tried_on_every_kind() -> None:
     missing = set(FIELDS) - TRIED.keys() - FOR_PEOPLE.keys() - set(PLACED)
-    assert not missing, "add what differs because of it to TRIED, and who obeys it to stepless.model.applicability"
+    assert not missing, "add what differs because of it to TRIED, and who obeys it to stepless.model.kind_settings"
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

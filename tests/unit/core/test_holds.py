@@ -129,11 +129,11 @@ def test_a_child_run_ends_and_its_callers_successor_waits(play: Make, node: Node
 
 
 @pytest.mark.parametrize("container", ["loop", "parallel"])
-def test_no_turn_begins_in_a_held_run(play: Make, node: Node, container: str) -> None:
-    turns = {"times": 3} if container == "loop" else {"branches": 3, "window": 1}
-    run = held(play, {"l": {"type": container, "with": {**turns, "body": {"nodes": {"x": node()}}}}, "z": node("l")})
+def test_no_iteration_begins_in_a_held_run(play: Make, node: Node, container: str) -> None:
+    iterations = {"times": 3} if container == "loop" else {"branches": 3, "window": 1}
+    run = held(play, {"l": {"type": container, "with": {**iterations, "body": {"nodes": {"x": node()}}}}, "z": node("l")})
     run.complete("x@l[0]", "first")
-    assert run.state.get("l").turns.started == 1
+    assert run.state.get("l").iterations.started == 1
     assert [one.id for one in run.decide(RELEASE).dispatches] == ["x@l[1]"]
     run.complete("x@l[1]")
     run.decide(HoldChanged(3, True))

@@ -4,7 +4,7 @@ import type { Report } from "../../editing/client/notices.ts";
 import type { DropCode, RefusalCode } from "../../editing/tables.ts";
 import { textAt } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { Mend } from "../../inspector/mending.tsx";
+import { FixButton } from "../../inspector/fix_button.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
 import { nameOf } from "../../wire/names.ts";
 import type { Finding, Room } from "../../wire/room.ts";
@@ -29,7 +29,7 @@ export function Findings({ desk, look }: { readonly desk: Desk; readonly look: L
               <button type="button" className={finding.severity} onClick={() => { if (finding.key !== null) desk.select([finding.key.slice(finding.key.indexOf("/") + 1)], true); }}>
                 <Icon mark={finding.severity} size={14} /><span><Prose text={`${sentence(desk, finding)}.`} /> <span className="quiet"><Prose text={finding.mend} /></span></span>
               </button>
-              <Mend desk={desk} finding={finding} canEdit={look.draft.canEdit} />
+              <FixButton desk={desk} finding={finding} canEdit={look.draft.canEdit} />
             </li>
           ))}
         </ul>

@@ -30,7 +30,7 @@ export class Sender {
   private isOpen = false;
   private isStopped = false;
   private isResting = false; // until the next welcome
-  private mending: string | null = null; // the tag that was answered with `forked` or `stale`
+  private recovering: string | null = null; // the tag that was answered with `forked` or `stale`
   private readonly pace = new Pace();
   private readonly retrying: Retrying;
   private readonly due: Alarm;
@@ -57,7 +57,7 @@ export class Sender {
     this.isStopped = false;
     this.isResting = false;
     this.isSeeking = true;
-    this.mending = null;
+    this.recovering = null;
     this.retrying.end();
     this.puller.listen();
     this.connection.stop();
@@ -195,7 +195,7 @@ export class Sender {
       return;
     }
     this.retrying.end();
-    this.mending = null;
+    this.recovering = null;
     this.host.changed();
     this.pump();
   }
@@ -207,12 +207,12 @@ export class Sender {
     }
     this.take(items);
     if (this.isStopped || !this.puller.reached(head)) return;
-    if (this.mending !== null && this.host.replica().sent?.tag === this.mending) void this.mend();
+    if (this.recovering !== null && this.host.replica().sent?.tag === this.recovering) void this.recover();
     else if (!this.connection.isReady) this.ready();
   }
 
-  private async mend(): Promise<void> {
-    this.mending = null;
+  private async recover(): Promise<void> {
+    this.recovering = null;
     await this.host.rename();
     this.connection.greet();
     this.again();
@@ -245,7 +245,7 @@ export class Sender {
     switch (answer.code) {
       case "forked":
       case "stale":
-        this.mending = sent.tag;
+        this.recovering = sent.tag;
         this.puller.pull();
         return;
       case "too_large":

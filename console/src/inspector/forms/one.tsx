@@ -3,7 +3,7 @@ import { createContext, useContext, useState, type ReactElement, type ReactNode 
 import { isObject, type Json } from "../../editing/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { part } from "../../ui/part.tsx";
-import { Mend } from "../mending.tsx";
+import { FixButton } from "../fix_button.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
 import { decoded } from "../../editing/encoding.ts";
 import type { OneProps, Shown } from "./control.ts";
@@ -50,7 +50,7 @@ export function One(props: OneProps): ReactElement {
       {here.map(({ finding }, number) => (
         <div className="finding" key={number}>
           <p className={finding.severity === "error" ? "fault" : "fault warning"}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
-          <Mend desk={bench.desk} finding={finding} canEdit={bench.canEdit} />
+          <FixButton desk={bench.desk} finding={finding} canEdit={bench.canEdit} />
         </div>
       ))}
     </div>

@@ -1,4 +1,4 @@
-"""The calendar on AWS: EventBridge Scheduler schedules, created when a workflow is published.
+"""Fires schedules on AWS: creates schedules of EventBridge Scheduler when a workflow is published.
 
 A schedule's name is a hash of the workflow, followed by a hash of the node, its rhythm and its target. Creating the same schedule
 twice therefore has no effect, schedules are only added and removed, and their contents are never read. New schedules are added

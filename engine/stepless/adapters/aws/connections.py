@@ -1,4 +1,4 @@
-"""The connections of a WebSocket API of API Gateway.
+"""Sends to the connections of a WebSocket API of API Gateway, and closes them.
 
 Whether one is gone is read from the status of the response: API Gateway answers 410, of which not every client library makes the
 same error.

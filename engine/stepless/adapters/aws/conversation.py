@@ -1,4 +1,4 @@
-"""Bedrock's Converse operation: builds its requests from questions, and reads answers from whole or streamed responses.
+"""Builds requests of Bedrock's Converse operation from questions, and reads answers from whole or streamed responses.
 
 To get an answer that follows a schema, the request offers one more tool, ANSWER, and the model gives its answer by calling it.
 Every model that supports tools supports this, and it works together with the author's own tools.

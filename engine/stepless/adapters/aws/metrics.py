@@ -1,4 +1,4 @@
-"""The port `Meter` on Lambda: metrics in CloudWatch's embedded metric format, and one line of JSON for each report.
+"""Implements the port `Meter` on Lambda: metrics in CloudWatch's embedded metric format, and one line of JSON for each report.
 
 Wired by runtime/wiring/aws.py, flushed by every function of functions/.
 """

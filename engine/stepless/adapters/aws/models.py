@@ -1,4 +1,4 @@
-"""Models on Bedrock, called by its Converse operation, which has one request format for the models of all providers."""
+"""Calls models on Bedrock by its Converse operation, which has one request format for the models of all providers."""
 
 from __future__ import annotations
 

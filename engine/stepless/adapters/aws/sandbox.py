@@ -1,4 +1,4 @@
-"""The sandbox as a separate Lambda function, whose role grants no permissions.
+"""Runs author code in a separate Lambda function, whose role grants no permissions.
 
 The function answers `request_of`'s object with {value, printed} or {error: {code, message, line, exception}}, as
 `adapters/process` does. It should run each program in its own process, so that a program leaves no state in a warm environment.

@@ -1,4 +1,5 @@
-"""SnapStart: an execution environment starts as a copy of another that has finished its initialization.
+"""Prepares the process for SnapStart, where an execution environment starts as a copy of another that has finished its
+initialization.
 
 What is made before the snapshot is the same in every copy. So no connection, no key and no instant is kept from the
 initialization, ids come from the operating system, and the module `random`, which botocore and retries use for jitter, is seeded

@@ -1,4 +1,4 @@
-"""Timers on AWS: a delayed SQS message for up to 15 minutes, a one-time EventBridge schedule for longer."""
+"""Sets timers on AWS: a delayed SQS message for up to 15 minutes, a one-time EventBridge schedule for longer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clock that changes only when its owner sets or advances it."""
+"""Provides a clock that changes only when its owner sets or advances it."""
 
 from __future__ import annotations
 

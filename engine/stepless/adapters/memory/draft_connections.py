@@ -1,4 +1,4 @@
-"""Rooms in memory: for tests, and for what shares one process."""
+"""Keeps in memory who is connected to which draft session: for tests, and for parts that share one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that answers from a list, for tests and for examples that run offline."""
+"""Answers questions to a model from a list, for tests and for examples that run offline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue of hints in memory."""
+"""Queues hints in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The store in memory, as strict as the durable stores: it keeps encoded bytes, refuses the same values, orders the same way."""
+"""Implements the store in memory, as strict as the durable stores: it keeps encoded bytes, refuses the same values, orders the
+same way."""
 
 from __future__ import annotations
 
@@ -81,24 +82,24 @@ class MemoryStore(MemoryVersions):
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
-    def join_line(self, line: str, place: str) -> None:
-        check_text(line, place)
+    def join_line(self, line: str, position: str) -> None:
+        check_text(line, position)
         with self._lock:
-            places, encoded = self._lines.setdefault(line, []), place.encode()
-            if encoded not in places:
-                insort(places, encoded)
+            positions, encoded = self._lines.setdefault(line, []), position.encode()
+            if encoded not in positions:
+                insort(positions, encoded)
 
-    def leave_line(self, line: str, place: str) -> None:
+    def leave_line(self, line: str, position: str) -> None:
         with self._lock:
-            places, encoded = self._lines.get(line, []), place.encode("utf-8", "replace")
-            if encoded in places:
-                places.remove(encoded)
-            if not places:
+            positions, encoded = self._lines.get(line, []), position.encode("utf-8", "replace")
+            if encoded in positions:
+                positions.remove(encoded)
+            if not positions:
                 self._lines.pop(line, None)
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
         with self._lock:
-            return [place.decode() for place in self._lines.get(line, ())[: page_size(limit)]]
+            return [position.decode() for position in self._lines.get(line, ())[: page_size(limit)]]
 
     def _claim_at(self, key: str, now_ms: int) -> bytes | None:
         value, expires_ms = self._claims.get(key, (None, None))

@@ -1,4 +1,4 @@
-"""Timers in memory. They are lost when the process ends; the sweep then finds the runs that they would have woken."""
+"""Keeps timers in memory. They are lost when the process ends; the sweep then finds the runs that they would have woken."""
 
 from __future__ import annotations
 

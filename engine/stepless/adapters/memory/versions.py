@@ -1,4 +1,4 @@
-"""Published versions in memory."""
+"""Keeps published versions in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible server: OpenAI's own, a gateway, or one on this machine (vLLM, Ollama, llama.cpp…)."""
+"""Calls models behind an OpenAI-compatible server: OpenAI's own, a gateway, or one on this machine (vLLM, Ollama, llama.cpp…)."""
 
 from __future__ import annotations
 

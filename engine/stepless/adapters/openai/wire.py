@@ -1,4 +1,4 @@
-"""The chat completions format: builds request bodies from questions, and reads answers from whole or streamed response bodies.
+"""Builds request bodies of the chat completions API from questions, and reads answers from whole or streamed response bodies.
 Raises `ValueError` for a response that cannot be read."""
 
 from __future__ import annotations

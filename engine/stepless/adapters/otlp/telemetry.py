@@ -1,4 +1,4 @@
-"""The port `Telemetry` over OTLP. Imported only when an endpoint is set."""
+"""Implements the port `Telemetry` over OTLP. Imported only when an endpoint is set."""
 
 from __future__ import annotations
 

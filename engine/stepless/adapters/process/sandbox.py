@@ -1,4 +1,4 @@
-"""The local sandbox: runs each program in its own process, which the kernel restricts before the process reads the code."""
+"""Runs each program of the local sandbox in its own process, which the kernel restricts before the process reads the code."""
 
 from __future__ import annotations
 

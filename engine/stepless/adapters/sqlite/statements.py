@@ -33,7 +33,7 @@ VERSION_BY_HASH: Final = f"{_VERSION} WHERE v.workflow_id = ? AND v.hash = ? ORD
 INSERT_VERSION: Final = "INSERT INTO version (workflow_id, number, hash, document, created_ms) VALUES (?, ?, ?, ?, ?)"
 # The document of a version, where it was damaged.
 REPLACE_DOCUMENT: Final = "UPDATE version SET document = ? WHERE workflow_id = ? AND number = ?"
-# What is kept beside a version.
+# The metadata of a version.
 ATTACH: Final = "UPDATE version SET attached = ? WHERE workflow_id = ? AND number = ?"
 GET_ATTACHED: Final = "SELECT attached FROM version WHERE workflow_id = ? AND number = ?"
 LIST_VERSIONS: Final = (
@@ -75,11 +75,11 @@ FIRST_CLAIM: Final = """INSERT INTO claim (key, value, expires_ms) VALUES (:key,
     ON CONFLICT DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms WHERE claim.expires_ms <= :now_ms"""
 
 # -- lines -----------------------------------------------------------------------------------------------------------
-# Adds a place to a line.
+# Adds a position to a line.
 JOIN_LINE: Final = "INSERT INTO line (line, place) VALUES (?, ?) ON CONFLICT DO NOTHING"
-# Removes a place from a line.
+# Removes a position from a line.
 LEAVE_LINE: Final = "DELETE FROM line WHERE line = ? AND place = ?"
-# The first places of a line.
+# The first positions of a line.
 READ_LINE: Final = "SELECT place FROM line WHERE line = ? ORDER BY place LIMIT ?"
 
 # -- runs ------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ LIST_AUDIT: Final = """SELECT at_ms, id, body FROM audit WHERE at_ms >= ? AND (a
     ORDER BY at_ms DESC, id DESC LIMIT ?"""
 
 # -- removal ---------------------------------------------------------------------------------------------------------
-# The headers whose time is over.
+# The headers of expired runs.
 LIST_EXPIRED: Final = f"{_RUN} WHERE expires_ms <= ? ORDER BY expires_ms, run_id LIMIT ?"
 # Moves the end of a header's time.
 KEEP_RUN: Final = """UPDATE run SET expires_ms = :until_ms, due_ms = :until_ms

@@ -147,11 +147,11 @@ class SqliteStore:
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
-    def join_line(self, line: str, place: str) -> None:
-        self._change(sql.JOIN_LINE, (line, place))
+    def join_line(self, line: str, position: str) -> None:
+        self._change(sql.JOIN_LINE, (line, position))
 
-    def leave_line(self, line: str, place: str) -> None:
-        self._change(sql.LEAVE_LINE, (line, place))
+    def leave_line(self, line: str, position: str) -> None:
+        self._change(sql.LEAVE_LINE, (line, position))
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
         return [shapes.PLACE.read(row, line) for row in self._rows(sql.READ_LINE, (line, page_size(limit)))]

@@ -26,8 +26,8 @@ from stepless.ports import Draft
 from stepless.runtime.draft_runs import StartedRun
 
 Listener = Callable[[Draft, LogEntry | StartedRun | None], None]
-"""Receives each entry that this process commits to a draft, each test run that it starts, and None when the epoch of the draft is
-over."""
+"""Receives each entry that this process commits to a draft, each test run that it starts, and None when the epoch of the draft
+has ended."""
 
 
 def person_of(request: Request) -> str:
@@ -71,7 +71,7 @@ class DraftSessions:
         return made
 
     async def announce(self, draft: Draft, entry: LogEntry | StartedRun | None) -> None:
-        """Passes an entry, or a test run, on to everyone, `beyond` this process too. None: the epoch of the draft is over."""
+        """Passes an entry, or a test run, on to everyone, `beyond` this process too. None: the epoch of the draft has ended."""
         self.pass_on(draft, entry)
         if self._beyond is not None:
             await run_in_threadpool(self._beyond, draft, entry)

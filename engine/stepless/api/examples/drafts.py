@@ -1,4 +1,4 @@
-"""Examples of the routes of drafts, for /openapi.json: the draft of one refund."""
+"""Gives examples of the routes of drafts for /openapi.json: the draft of one refund."""
 
 from __future__ import annotations
 

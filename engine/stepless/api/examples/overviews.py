@@ -1,4 +1,4 @@
-"""Examples for /openapi.json: the questions, failures and health of the refund of `api/examples/refund.py`."""
+"""Gives examples for /openapi.json: the questions, failures and health of the refund of `api/examples/refund.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples for /openapi.json: one refund, from publication to end. Every request and every response has one; a route that
+"""Gives examples for /openapi.json: one refund, from publication to end. Every request and every response has one; a route that
 documents its own keeps it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bodies of responses about callers, as typed dictionaries from which /openapi.json is generated."""
+"""Declares the bodies of responses about callers, as typed dictionaries from which /openapi.json is generated."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from stepless.model.json import JSON
 
 
 class LoopedOut(TypedDict):
-    """What a container was decided by last: its parameter `mode` had this `value`; of a test, before the turn `turn`. `preview`
-    has the beginning of a value that is too large to be shown."""
+    """The last value that decided a container: its parameter `mode` had this `value`; of a test, before the iteration `turn`.
+    `preview` has the beginning of a value that is too large to be shown."""
 
     mode: str
     value: JSON

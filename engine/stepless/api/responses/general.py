@@ -1,5 +1,5 @@
-"""The bodies of responses, as typed dictionaries from which /openapi.json is generated. Instants are ISO 8601 in UTC with
-milliseconds."""
+"""Declares the bodies of responses, as typed dictionaries from which /openapi.json is generated. Instants are ISO 8601 in UTC
+with milliseconds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Problem(TypedDict):
 
 
 class DamageOut(TypedDict):
-    """What is damaged in the store: the place, what is wrong, and what to do."""
+    """Damage to the store: the place, what is wrong, and what to do."""
 
     place: str
     why: str
@@ -245,8 +245,8 @@ class CallOut(TypedDict):
 class NodeOut(TypedDict):
     """The record of one instance; facts that do not exist are null. `usage` is the sum over all attempts, including failed ones;
     `calls` are the last ten. `fork` is the innermost fork around the instance, and `branch` the number of its branch there, from
-    0: of the fork's targets in edge order, or the turn of a parallel. `path` are the instances from an entry to this one, at most
-    the last 100."""
+    0: of the fork's targets in edge order, or the iteration of a parallel. `path` are the instances from an entry to this one, at
+    most the last 100."""
 
     instance: str
     node: str

@@ -1,4 +1,4 @@
-"""The shapes of responses about open questions, failures in groups, and the health of a workflow."""
+"""Declares the bodies of responses about open questions, failures in groups, and the health of a workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of responses about many runs: lists, counts, bulk changes."""
+"""Declares the bodies of responses about many runs: lists, counts, bulk changes."""
 
 from __future__ import annotations
 

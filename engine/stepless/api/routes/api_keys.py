@@ -1,4 +1,5 @@
-"""Routes for API keys, for admins: create, list, rotate, remove. A secret is returned only once, when it is created."""
+"""Serves the routes for API keys, for admins: create, list, rotate, remove. A secret is returned only once, when it is
+created."""
 
 from __future__ import annotations
 

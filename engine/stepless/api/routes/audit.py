@@ -1,4 +1,4 @@
-"""`GET /audit`: the audit log, for admins."""
+"""Serves `GET /audit`: the audit log, for admins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`GET /me`: who the caller of the API is, and what they may do."""
+"""Serves `GET /me`: who the caller of the API is, and what they may do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes that change runs: cancel, hold, release and rerun one run, or all runs that match a filter."""
+"""Serves the routes that change runs: cancel, hold, release and rerun one run, or all runs that match a filter."""
 
 from __future__ import annotations
 

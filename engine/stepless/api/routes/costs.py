@@ -1,4 +1,4 @@
-"""`GET /runs/{id}/cost`: what a run costs on AWS."""
+"""Serves `GET /runs/{id}/cost`: what a run costs on AWS."""
 
 from __future__ import annotations
 

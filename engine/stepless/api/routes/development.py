@@ -1,4 +1,5 @@
-"""Routes for a development machine, which no deployment has: skip the time that a run waits, and send its trigger again."""
+"""Serves the routes for a development machine, which no deployment has: skip the time that a run waits, and send its trigger
+again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`DELETE /runs/{id}`: erases a run that has ended."""
+"""Serves `DELETE /runs/{id}`: erases a run that has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`GET /runs/{id}/events`: a run's log from any point on, as pages of JSON or as server-sent events.
+"""Serves `GET /runs/{id}/events`: a run's log from any point on, as pages of JSON or as server-sent events.
 
 The cursor has the same rules for both (docs/run/http.md). The query `afterEventId` overrides the header `Last-Event-ID`. A cursor
 that is not a number from 0 on is refused. A cursor at or past the end of the log waits for new events. A stream that reconnects

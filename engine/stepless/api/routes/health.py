@@ -1,4 +1,4 @@
-"""`GET /health`: whether this process and its store work."""
+"""Serves `GET /health`: whether this process and its store work."""
 
 from __future__ import annotations
 

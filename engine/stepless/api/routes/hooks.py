@@ -1,4 +1,4 @@
-"""Webhooks: `ANY /hooks/{path}` starts a run of the workflow that has a webhook on this path."""
+"""Serves webhooks: `ANY /hooks/{path}` starts a run of the workflow that has a webhook on this path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`POST /import`: converts the export of another tool into a document. Nothing is stored."""
+"""Serves `POST /import`: converts the export of another tool into a document. Nothing is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Route for node kinds: what an editor needs to know of each."""
+"""Serves the kinds of nodes with the parameters and exits that an editor shows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from stepless.api.problems import documented
-from stepless.model.applicability import obeys
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.declaration.policies import RETRIED, Merge
 from stepless.model.encoding import encode
 from stepless.model.kind import Kind, Kinds, Nature, Part
+from stepless.model.kind_settings import obeys
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")

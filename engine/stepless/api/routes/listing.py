@@ -1,4 +1,4 @@
-"""`GET /runs`: list and search runs."""
+"""Serves `GET /runs`: list and search runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Signed links (docs/run/security.md#what-is-signed): `GET` shows the question and changes nothing, so a mail scanner may fetch
-it; `POST` decides, once. Both return HTML to browsers and JSON to programs."""
+"""Serves signed links (docs/run/security.md#what-is-signed): `GET` shows the question and changes nothing, so a mail scanner may
+fetch it; `POST` decides, once. Both return HTML to browsers and JSON to programs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from stepless.api import page
+from stepless.api import answer_page
+from stepless.api.answer_forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.auditing import source_of
 from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
-from stepless.api.forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.negotiation import preferred
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, instant, reply
@@ -48,7 +48,7 @@ def add_routes(router: APIRouter, service: Service, log: AuditLog) -> None:
         except SteplessError as error:
             return await run_in_threadpool(_explained, service, token, error, as_page)
         if not as_page:
-            return reply(_question(view), headers=page.HEADERS)
+            return reply(_question(view), headers=answer_page.HEADERS)
         return _page(200, view, _question_parts(view))
 
     for method in ("GET", "HEAD"):
@@ -91,7 +91,7 @@ def add_routes(router: APIRouter, service: Service, log: AuditLog) -> None:
             return await run_in_threadpool(_explained, service, token, error, as_page, typed)
         if as_page:
             return await run_in_threadpool(_decided_page, service, token, given)
-        return reply(decision_out(given), headers=page.HEADERS)
+        return reply(decision_out(given), headers=answer_page.HEADERS)
 
 
 _DECISION_BODY: Final[dict[str, Any]] = {
@@ -184,43 +184,43 @@ def _question(view: PauseView) -> QuestionOut:
 def _page(status: int, about: PauseView | str, parts: list[str]) -> Response:
     """A page. `about` is its question, or its title."""
     title = about if isinstance(about, str) else about.message.strip().partition("\n")[0] or about.label
-    html = page.document(title, parts).encode("utf-8", "replace")
-    return Response(html, status, page.HEADERS, "text/html; charset=utf-8")
+    html = answer_page.document(title, parts).encode("utf-8", "replace")
+    return Response(html, status, answer_page.HEADERS, "text/html; charset=utf-8")
 
 
 def _asked(view: PauseView) -> list[str]:
-    return [page.heading(view.message, view.label, view.workflow)]
+    return [answer_page.heading(view.message, view.label, view.workflow)]
 
 
 def _outcome(view: PauseView) -> list[str]:
     """The outcome of a closed question: the decision, who made it and when, or that there was none."""
     if view.decided is not None:
         first = decision_out(view.decided)
-        return [page.decision(first["decision"], first["by"], first["at"])]
-    return [page.closed("This was not answered. It closed at", instant(view.over_ms))] if view.over else []
+        return [answer_page.decision(first["decision"], first["by"], first["at"])]
+    return [answer_page.closed("This was not answered. It closed at", instant(view.over_ms))] if view.over else []
 
 
 def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: Sequence[str] = ()) -> list[str]:
     if view.decided is not None:
         return [*_asked(view), *_outcome(view)]
     whole, by_field = faults_by_field(faults, view.fields)
-    alarm = [page.alarm(["Please correct your answer.", *whole])] if faults else []
+    alarm = [answer_page.alarm(["Please correct your answer.", *whole])] if faults else []
     by = (typed or {}).get("by", "")
-    form = page.form(fields_of(view.fields, typed, by_field), view.exits, by, asks_who=view.approver is None)
-    return [*_asked(view), *alarm, form, page.deadline(instant(view.deadline_ms))]
+    form = answer_page.form(fields_of(view.fields, typed, by_field), view.exits, by, asks_who=view.approver is None)
+    return [*_asked(view), *alarm, form, answer_page.deadline(instant(view.deadline_ms))]
 
 
 def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Response:
     """The page after a decision: it shows the decision, with thanks."""
     view, made = service.show_pause(token), decision_out(given)
-    thanks = page.decision(made["decision"], made["by"], made["at"], thanks=True)
-    return _page(200, view, [*_asked(view), thanks, page.answered(shown_answer(view.fields, made["answer"]))])
+    thanks = answer_page.decision(made["decision"], made["by"], made["at"], thanks=True)
+    return _page(200, view, [*_asked(view), thanks, answer_page.answered(shown_answer(view.fields, made["answer"]))])
 
 
 def _late_page(service: Service, token: str) -> Response:
     """The page for a second answer: it shows the first decision."""
     view = service.show_pause(token)
-    late = page.alarm(["This was already decided. Your answer was not counted."])
+    late = answer_page.alarm(["This was already decided. Your answer was not counted."])
     return _page(409, view, [*_asked(view), late, *_outcome(view)])
 
 
@@ -235,8 +235,8 @@ def _closed_page(service: Service, token: str) -> Response:
     view = service.show_pause(token)
     if view.expired_ms is None:
         return _page(410, view, [*_asked(view), *_outcome(view)])
-    expired = page.closed("This link expired at", instant(view.expired_ms))
-    ask = [] if view.decided is not None or view.over else [page.note("The question is still open. Ask for a new link.")]
+    expired = answer_page.closed("This link expired at", instant(view.expired_ms))
+    ask = [] if view.decided is not None or view.over else [answer_page.note("The question is still open. Ask for a new link.")]
     return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
 
 
@@ -257,7 +257,7 @@ def _refused(error: SteplessError, as_page: bool) -> Response:
     if as_page and isinstance(error, _FOR_PEOPLE):
         title = _TITLES.get(error.http_status, "The answer was not accepted")
         sentences = [text[:1].upper() + text[1:] + "." for text in (error.message, error.mend) if text]
-        return _page(error.http_status, title, [page.title(title), page.alarm(sentences)])
+        return _page(error.http_status, title, [answer_page.title(title), answer_page.alarm(sentences)])
     response = respond(error)
-    response.headers.update(page.HEADERS)
+    response.headers.update(answer_page.HEADERS)
     return response

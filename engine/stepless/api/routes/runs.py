@@ -1,4 +1,4 @@
-"""Routes for runs: start and inspect."""
+"""Serves the routes that start and inspect runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from stepless.api.auth import may
 from stepless.api.bodies import announced_bytes, documented_body, read_model
-from stepless.api.bounded import bounded
+from stepless.api.bounded_values import bounded
 from stepless.api.calls import call
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s

@@ -1,4 +1,4 @@
-"""Routes for schedules: list, pause, resume, fire now."""
+"""Serves the routes for schedules: list, pause, resume, fire now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for views of a run of any size: a summary by node, and a timeline of its instances."""
+"""Serves the routes for views of a run of any size: a summary by node, and a timeline of its instances."""
 
 from __future__ import annotations
 
@@ -133,8 +133,8 @@ class SummaryQuery(Params):
 
 class TimelineQuery(Params):
     """`node` is the path of a node, and stands for those inside it too; `instance` is an instance with those inside it, or one
-    turn of a container such as `each[7]`. With `from_ms` and `to_ms`, only instances that were not over before, or begun after.
-    `after` is how many to skip: the cursor of the page before."""
+    iteration of a container such as `each[7]`. With `from_ms` and `to_ms`, only instances that were not over before, or begun
+    after. `after` is how many to skip: the cursor of the page before."""
 
     node: Name | None = None
     instance: Name | None = None
@@ -223,7 +223,7 @@ def _node(node: NodeDigest) -> NodeSummaryOut:
         "path": node.path, "counts": dict(node.counts), "exits": dict(node.exits), "conditions": _conditions(node),
         "attempts": node.attempts, "begin_ms": node.begin_ms,
         "end_ms": node.end_ms, "work_ms": node.work_ms, "wait_ms": node.wait_ms, "failed": list(node.failed),
-        "turns": node.turns, "failed_turns": node.failed_turns,
+        "turns": node.iterations, "failed_turns": node.failed_iterations,
     }  # fmt: skip
 
 

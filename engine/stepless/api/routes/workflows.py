@@ -1,4 +1,4 @@
-"""Routes for workflows: publish, list and read."""
+"""Serves the routes for workflows: publish, list and read."""
 
 from __future__ import annotations
 

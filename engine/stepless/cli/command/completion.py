@@ -1,4 +1,4 @@
-"""`completion`: the completion script for a shell, generated from the argument parser."""
+"""Generates the completion script for a shell from the argument parser (`completion`)."""
 
 from __future__ import annotations
 

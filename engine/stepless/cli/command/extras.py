@@ -1,4 +1,5 @@
-"""Optional packages that a command needs: a missing one is reported like any user error, with the command that installs it."""
+"""Imports optional packages that a command needs: a missing one is reported like any user error, with the command that installs
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs for webhooks."""
+"""Declares the verbs for webhooks."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from stepless.cli.command.extras import missing_extra
-from stepless.cli.command.here import VERBS_HERE
+from stepless.cli.command.file_verbs import VERBS_HERE
 from stepless.cli.command.hooks import VERBS_OF_HOOKS
 from stepless.cli.command.overviews import VERBS_OF_OVERVIEWS
-from stepless.cli.command.planned import VERBS_OF_SCHEDULES
-from stepless.cli.command.there import VERBS_THERE
+from stepless.cli.command.run_verbs import VERBS_THERE
+from stepless.cli.command.schedule_verbs import VERBS_OF_SCHEDULES
 from stepless.cli.command.verb import Verb
-from stepless.cli.terminal.complaints import error_document, print_error
+from stepless.cli.terminal.error_output import error_document, print_error
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 

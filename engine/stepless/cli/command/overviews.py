@@ -1,4 +1,4 @@
-"""The verbs that look at many runs and versions at once: open questions, failures, health, differences."""
+"""Declares the verbs about many runs and versions at once: open questions, failures, health, diffs."""
 
 from __future__ import annotations
 

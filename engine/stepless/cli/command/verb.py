@@ -1,4 +1,4 @@
-"""The type of a command-line verb, and the arguments that several verbs share."""
+"""Defines the type of a command-line verb, and the arguments that several verbs share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The files that drafts are saved to: the documents of the folder that `stepless dev` serves, and of its subfolders.
+"""Reads and writes the files that drafts are saved to: the documents of the folder that `stepless dev` serves, and of its
+subfolders.
 
 A file is never overwritten. To save, its name is taken away first: the file is renamed to a name of ours, and looked at. Only
 if it is what the draft was read from, the new one, which is complete by then, gets the name, and only if no file has it: a
@@ -189,7 +190,7 @@ def _named(path: Path, name: Path) -> bool:
 
 
 def _free(path: Path) -> Path:
-    """A name beside that of the file which no file has."""
+    """An unused name in the same folder."""
     number = 1
     while (made := path.with_name(f"{path.stem}.kept-{number}{path.suffix}.txt")).exists():
         number += 1

@@ -15,7 +15,7 @@ from stepless.cli.dev.schedule_lines import schedule_lines
 from stepless.cli.reach.files import DOCUMENT_SUFFIXES, Source, read_source, registers_functions
 from stepless.cli.reach.flows import compiled, flows_of, is_python, refusal_of, remarks_of, sources_in
 from stepless.cli.reach.tree import tree
-from stepless.cli.terminal.complaints import counted, print_error, print_findings, print_remarks, summary
+from stepless.cli.terminal.error_output import counted, print_error, print_findings, print_remarks, summary
 from stepless.errors import ConfigError, DocumentRefused, InvalidRequest, SteplessError, TransientError
 from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES

@@ -1,4 +1,4 @@
-"""The web server of `stepless dev`: uvicorn, without periodic wake-ups and with a time limit on every connection.
+"""Runs the web server of `stepless dev`: uvicorn, without periodic wake-ups and with a time limit on every connection.
 
 A header must arrive within HEADER_MS of the connection or the last response, and a body within BODY_MS of its header. The client
 must read a response within SEND_MS. Otherwise the server closes the connection, after a 408 if one can still be sent. At the

@@ -1,4 +1,4 @@
-"""The lines that `stepless dev` prints: its addresses at the start, then the progress of each run."""
+"""Prints the lines of `stepless dev`: its addresses at the start, then the progress of each run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The lines of `stepless dev` about the schedules of a workflow: when each fires, and when next."""
+"""Prints the lines of `stepless dev` about the schedules of a workflow: when each fires, and when next."""
 
 from __future__ import annotations
 
-from stepless.cli.terminal.showing import when
+from stepless.cli.terminal.formatting import when
 from stepless.core.decision import iso
 from stepless.errors import StoreUnavailable
 from stepless.runtime.service import Service

@@ -1,4 +1,4 @@
-"""`stepless dev`: API, webhooks, runner and timers in one process, over one file, for a folder of workflows."""
+"""Runs `stepless dev`: API, webhooks, runner and timers in one process, over one file, for a folder of workflows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`runs skip` and `runs redeliver`: for runs on a development machine, in the file of `stepless dev` or at its URL."""
+"""Implements `runs skip` and `runs redeliver`: for runs on a development machine, in the file of `stepless dev` or at its URL."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.progress import duration
-from stepless.cli.verbs.acting import follow_up
 from stepless.cli.verbs.bulk import change_many, is_bulk
+from stepless.cli.verbs.run_changes import follow_up
 from stepless.errors import InvalidRequest
 
 

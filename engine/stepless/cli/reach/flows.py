@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from stepless.cli.reach.files import Source, documents_in, imports_flows, load_file, load_functions, read_source
 from stepless.cli.reach.tree import files_in
-from stepless.cli.terminal.complaints import print_findings, print_remarks
+from stepless.cli.terminal.error_output import print_findings, print_remarks
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, NotFound
 from stepless.model.findings import Finding

@@ -1,4 +1,4 @@
-"""Access to the API for a verb: over a URL, or over a local file. Both serve the same API."""
+"""Calls the API for a verb: over a URL, or over a local file. Both serve the same API."""
 
 from __future__ import annotations
 

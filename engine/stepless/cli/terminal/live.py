@@ -108,7 +108,7 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "run.status.changed": lambda payload: _HELD.get(payload.get("held"), str(payload.get("status", ""))),
     "node.cancelled": lambda payload: "cancelled",
     "message.received": lambda payload: f"message {payload['name']}",
-    "loop.next": lambda p: f"turn {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
+    "loop.next": lambda p: f"iteration {p['index'] + 1}" + (f" of {p['total']}" if p.get("total") is not None else ""),
 }
 
 
@@ -170,7 +170,7 @@ class Tree:
         mark = self._glyphs.mark(row.status)
         if row.status == "running" and self._glyphs.work != "#":
             mark = _SPINNER[now_ms // _FRAME_MS % len(_SPINNER)]
-        name = row.node + (f" [{row.turn}]" if row.turn is not None else "")
+        name = row.node + (f" [{row.iteration}]" if row.iteration is not None else "")
         line = Text(style="not bold")
         line.append(guide, style="dim")
         line.append(f"{mark} ", style=style)
@@ -182,7 +182,7 @@ class Tree:
     def _selected(self, height: int) -> list[tuple[str, Row | None]]:
         """At most `height` lines, in document order. Live and failed nodes come first in the choice, then top-level nodes, then
         the newest."""
-        rows = list(self._progress.rows(settled_turns=False))
+        rows = list(self._progress.rows(settled_iterations=False))
         if len(rows) <= height:
             return [(_guide(depth), row) for depth, row in rows]
         rank = sorted(range(len(rows)), key=lambda place: (_rank(*rows[place]), -place))

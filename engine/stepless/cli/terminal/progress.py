@@ -35,21 +35,21 @@ class Span:
 
 @dataclass(slots=True)
 class Row:
-    """One instance. `turn` is the turn of its container, None outside of one. `said` is its last log line."""
+    """One instance. `iteration` is the iteration of its container, None outside of one. `said` is its last log line."""
 
     instance: str
     node: str
     kind: str
     status: str = "pending"
-    turn: int | None = None
+    iteration: int | None = None
     attempts: int = 0
     note: str = ""
     said: str = ""
     until_ms: int | None = None
-    turns_done: int = 0
-    turns_first: int = 0  # the index of the first turn of the present attempt
-    turns_total: int | None = None
-    turns_failed: int = 0
+    iterations_done: int = 0
+    iterations_first: int = 0  # the index of the first iteration of the present attempt
+    iterations_total: int | None = None
+    iterations_failed: int = 0
     spans: list[Span] = field(default_factory=list)
     children: dict[str, Row] = field(default_factory=dict)
     order: int = 0
@@ -62,13 +62,14 @@ class Row:
 
     @property
     def summary(self) -> str:
-        """The text beside the name; for a container, its turns."""
-        if self.status == "failed" or not (self.turns_total is not None or self.turns_done):
+        """The text beside the name; for a container, its iterations."""
+        if self.status == "failed" or not (self.iterations_total is not None or self.iterations_done):
             return self.note
         if self.live:
-            return f"turn {self.turns_done + 1}" + (f" of {self.turns_total}" if self.turns_total is not None else "")
-        turns = f"{self.turns_done} turn{'' if self.turns_done == 1 else 's'}"
-        return f"{turns}, {self.turns_failed} failed" if self.turns_failed else turns
+            total = "" if self.iterations_total is None else f" of {self.iterations_total}"
+            return f"iteration {self.iterations_done + 1}{total}"
+        iterations = f"{self.iterations_done} iteration{'' if self.iterations_done == 1 else 's'}"
+        return f"{iterations}, {self.iterations_failed} failed" if self.iterations_failed else iterations
 
     def elapsed_ms(self, now_ms: int) -> int:
         """The time from the start to the end, including waits."""
@@ -98,15 +99,15 @@ class Progress:
             self.sequence = envelope["sequence"]
             self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
 
-    def rows(self, *, settled_turns: bool = True) -> Iterator[tuple[int, Row]]:
-        """Every row with its depth: a container before its contents, turns in order. Without `settled_turns`, a settled container
-        lists only its failed rows."""
+    def rows(self, *, settled_iterations: bool = True) -> Iterator[tuple[int, Row]]:
+        """Every row with its depth: a container before its contents, iterations in order. Without `settled_iterations`, a settled
+        container lists only its failed rows."""
         stack = [(0, row) for row in reversed(self.top.values())]
         while stack:
             depth, row = stack.pop()
             yield depth, row
-            inner = sorted(row.children.values(), key=lambda child: (child.turn or 0, child.order))
-            if not settled_turns and not row.live:
+            inner = sorted(row.children.values(), key=lambda child: (child.iteration or 0, child.order))
+            if not settled_iterations and not row.live:
                 inner = [child for child in inner if child.status == "failed"]
             stack.extend((depth + 1, child) for child in reversed(inner))
 
@@ -122,7 +123,7 @@ class Progress:
         owner = self.row("@".join([owner_id, *rest]))
         body = self._body_of(owner.instance)
         node = body.nodes[body.positions[name]]
-        row = Row(instance, name, node.kind.name, turn=int(index), order=node.position)
+        row = Row(instance, name, node.kind.name, iteration=int(index), order=node.position)
         owner.children[instance] = row
         return row
 
@@ -160,13 +161,14 @@ class Progress:
     @staticmethod
     def _add_loop(row: Row, type: str, payload: Mapping[str, Any]) -> None:
         if type == "loop.started":
-            row.turns_total, row.turns_first = payload.get("total"), payload.get("first", 0)
-            row.turns_done = row.turns_failed = 0
+            row.iterations_total, row.iterations_first = payload.get("total"), payload.get("first", 0)
+            row.iterations_done = row.iterations_failed = 0
         elif type == "loop.next":
-            row.turns_done = payload["index"] - row.turns_first  # the turns before it; of a parallel, the turns that have started
+            # the iterations before it; of a parallel, those that have started
+            row.iterations_done = payload["index"] - row.iterations_first
         else:
-            row.turns_done = payload.get("started", row.turns_done)
-            row.turns_failed = payload.get("failed", 0)
+            row.iterations_done = payload.get("started", row.iterations_done)
+            row.iterations_failed = payload.get("failed", 0)
 
     def _add_node(self, row: Row, type: str, payload: Mapping[str, Any], at_ms: int) -> None:
         row.status = payload.get("status", row.status)

@@ -71,7 +71,7 @@ def _shown(rows: list[tuple[int, Row]]) -> list[tuple[int, Row]]:
 
 
 def _name(depth: int, row: Row) -> str:
-    return "  " * depth + row.node + (f" [{row.turn}]" if row.turn is not None else "")
+    return "  " * depth + row.node + (f" [{row.iteration}]" if row.iteration is not None else "")
 
 
 def _fit(text: str, width: int, glyphs: Glyphs) -> str:

@@ -1,4 +1,5 @@
-"""`keys`: API keys, which give access to the API, and signing keys, which sign and verify the links that answer questions."""
+"""Implements `keys`: API keys, which give access to the API, and signing keys, which sign and verify the links that answer
+questions."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
-from stepless.cli.terminal.showing import Column, fields, put_json, say, table, when
+from stepless.cli.terminal.formatting import Column, fields, put_json, say, table, when
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_SIGNING_KEYS, MAX_SIGNING_TEXT_BYTES
 from stepless.runtime.access.signing_keys import rotate_kept, rotated

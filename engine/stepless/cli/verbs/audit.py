@@ -1,4 +1,4 @@
-"""`audit list`: who asked for what, when and from where."""
+"""Implements `audit list`: who asked for what, when and from where."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from stepless.cli.reach.gateway import opened
-from stepless.cli.terminal.showing import Column, put_json, say, table, when
+from stepless.cli.terminal.formatting import Column, put_json, say, table, when
 
 _ENTRIES: Final = (
     Column("WHEN"), Column("WHO", least=10), Column("VERB", least=10), Column("TARGET", least=10), Column("RESULT"),

@@ -1,4 +1,5 @@
-"""Many runs with one command: `runs cancel`, `rerun`, `hold` and the others with the filter of `runs list` instead of a run.
+"""Changes many runs with one command: `runs cancel`, `rerun`, `hold` and the others with the filter of `runs list` instead of a
+run.
 
 First the command lists the matching runs and shows how many there are. On a terminal it then asks; elsewhere it requires --yes.
 It changes exactly the runs that it has listed, newest first, one request each, and reports each. A run that refuses does not stop
@@ -15,7 +16,7 @@ from time import monotonic
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_BULK_COMMAND_RUNS, WAITING_LINE_DELAY_MS
 from stepless.model.run_filters import RUN_FILTERS

@@ -1,4 +1,4 @@
-"""`validate`, `compile`, `schema` and `graph`: check and draw a workflow without running it."""
+"""Implements `validate`, `compile`, `schema` and `graph`: check and draw a workflow without running it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stepless.cli.reach.flows import (
     sources_among,
     split_name,
 )
-from stepless.cli.terminal.complaints import (
+from stepless.cli.terminal.error_output import (
     counted,
     error_document,
     finding_documents,
@@ -34,7 +34,7 @@ from stepless.cli.terminal.complaints import (
     summary,
 )
 from stepless.cli.terminal.field_docs import described
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.compile import check_document, compile_document, json_schema
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError

@@ -1,4 +1,5 @@
-"""`doctor`: checks every stored value of a file or a stack, and says what is damaged and what to do. It changes nothing."""
+"""Implements `doctor`: checks every stored value of a file or a stack, and says what is damaged and what to do. It changes
+nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stepless.cli.reach.gateway import DEFAULT_DB
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.drafts.operations.diagnosis import damaged_drafts
 from stepless.errors import InvalidRequest, Refused
 from stepless.ports import OpenStore

@@ -1,4 +1,4 @@
-"""`runs erase`: erases a run that has ended, after a confirmation."""
+"""Implements `runs erase`: erases a run that has ended, after a confirmation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepless.cli.reach.gateway import opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import InvalidRequest
 
 

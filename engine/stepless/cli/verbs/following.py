@@ -9,9 +9,9 @@ from time import monotonic
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway
+from stepless.cli.terminal.formatting import in_colour
 from stepless.cli.terminal.live import PlainLines, Silence, Tree, Watcher, can_move
 from stepless.cli.terminal.progress import Progress
-from stepless.cli.terminal.showing import in_colour
 from stepless.cli.terminal.timeline import glyphs_for
 from stepless.compile import compile_document
 from stepless.errors import SteplessError

@@ -1,4 +1,4 @@
-"""`hooks try`: sends a request to a webhook, signed as its sender would sign it."""
+"""Implements `hooks try`: sends a request to a webhook, signed as its sender would sign it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import MAX_LISTED_ITEMS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON

@@ -1,4 +1,4 @@
-"""`import`: converts a workflow of another tool into a document, and lists what cannot be converted."""
+"""Implements `import`: converts a workflow of another tool into a document, and lists what cannot be converted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from stepless.cli.terminal.complaints import finding_documents, print_findings, summary
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.error_output import finding_documents, print_findings, summary
+from stepless.cli.terminal.formatting import put_json
 from stepless.compile import parse
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest

@@ -1,4 +1,4 @@
-"""`init`: creates a new project: a workflow, its functions, a test, and the files that deploy them."""
+"""Implements `init`: creates a new project: a workflow, its functions, a test, and the files that deploy them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from stepless.cli.terminal.field_docs import described
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 from stepless.cli.verbs.packing import wheel_of
 from stepless.compile import json_schema
 from stepless.errors import InvalidRequest, StoreUnusable

@@ -1,4 +1,4 @@
-"""`runs list` and `workflows list`: in a module without heavy imports, so that they start fast."""
+"""Implements `runs list` and `workflows list`: in a module without heavy imports, so that they start fast."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
+from stepless.cli.terminal.formatting import Column, put_json, say, table, when
 from stepless.cli.terminal.progress import duration
-from stepless.cli.terminal.showing import Column, put_json, say, table, when
 from stepless.cli.verbs.bulk import query_of
 from stepless.limits import MAX_LISTED_ITEMS
 

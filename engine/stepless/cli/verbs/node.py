@@ -1,4 +1,4 @@
-"""`runs show RUN --node NODE`: shows one node of a run: its parameters, its output and its error."""
+"""Implements `runs show RUN --node NODE`: shows one node of a run: its parameters, its output and its error."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway
 from stepless.cli.terminal.exceptions import source_line, traceback
+from stepless.cli.terminal.formatting import Column, brief, coloured, cut, fields, put_json, say, table, when
 from stepless.cli.terminal.progress import duration, instant_ms
-from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when
 from stepless.errors import NotFound
 from stepless.limits import MAX_PAGE_ITEMS
 

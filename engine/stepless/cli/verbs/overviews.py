@@ -1,4 +1,4 @@
-"""`approvals`, `errors`, `stats`, `diff`, `workflows versions` and `drafts list`: what a team looks at over many runs."""
+"""Implements `approvals`, `errors`, `stats`, `diff`, `workflows versions` and `drafts list`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
+from stepless.cli.terminal.formatting import Column, brief, put_json, say, table, when
 from stepless.cli.terminal.progress import duration
-from stepless.cli.terminal.showing import Column, brief, put_json, say, table, when
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_LISTED_APPROVALS, MAX_LISTED_DECISIONS, MAX_LISTED_STATS, MAX_LISTED_VERSIONS, MAX_PAGE_ITEMS
 

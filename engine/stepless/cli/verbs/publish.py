@@ -1,4 +1,4 @@
-"""`publish`, `workflows show` and `drafts pull`: publish workflows, print them, bring a draft into a file."""
+"""Implements `publish`, `workflows show` and `drafts pull`: publish workflows, print them, bring a draft into a file."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from stepless.cli.reach.flows import (
     sources_among,
 )
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.complaints import counted, error_document, finding_documents, print_error, remark_documents, summary
-from stepless.cli.terminal.showing import put_json, when
+from stepless.cli.terminal.error_output import counted, error_document, finding_documents, print_error, remark_documents, summary
+from stepless.cli.terminal.formatting import put_json, when
 from stepless.compile import check_document
 from stepless.compile.patching import patched
 from stepless.compile.reading.write_yaml import write_yaml

@@ -1,4 +1,4 @@
-"""`stepless run`: runs one workflow in the terminal, from its start (or from where it stopped) to its end."""
+"""Implements `run`: runs one workflow in the terminal, from its start (or from where it stopped) to its end."""
 
 from __future__ import annotations
 

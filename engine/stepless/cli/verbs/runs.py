@@ -1,4 +1,4 @@
-"""`runs show`, `events`, `tags` and `cost`: the state and the history of a run."""
+"""Implements `runs show`, `events`, `tags` and `cost`: the state and the history of a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.exceptions import Raised, failure_lines, source_line, traceback
+from stepless.cli.terminal.formatting import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.terminal.live import event_text
 from stepless.cli.terminal.progress import Progress, duration, instant_ms
-from stepless.cli.terminal.showing import Column, brief, coloured, cut, fields, put_json, say, table, when, width
 from stepless.cli.terminal.timeline import glyphs_for, timeline
 from stepless.cli.verbs import following
 from stepless.cli.verbs.node import show_node
@@ -83,7 +83,7 @@ def _draft(draft: Mapping[str, Any] | None) -> str:
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
-    """A limit that attempts wait for: for whom, since when, and the place in line."""
+    """A limit that attempts wait for: for whom, since when, and the position in line."""
     key = f", key {limit['key']}" if limit["key"] is not None else ""
     until = f", until {when(limit['until'])}" if limit["until"] else ""
     ahead = f", {limit['ahead']} ahead in line" if limit["ahead"] is not None else ""

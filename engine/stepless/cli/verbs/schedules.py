@@ -1,4 +1,4 @@
-"""`schedules list`, `pause`, `resume` and `fire`."""
+"""Implements `schedules list`, `pause`, `resume` and `fire`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from stepless.cli.reach.gateway import opened
-from stepless.cli.terminal.showing import Column, put_json, say, table, when
-from stepless.cli.verbs.acting import follow_up, me
+from stepless.cli.terminal.formatting import Column, put_json, say, table, when
+from stepless.cli.verbs.run_changes import follow_up, me
 from stepless.limits import MAX_LISTED_ITEMS
 from stepless.model.clock_changes import sentence
 from stepless.model.json import JSON

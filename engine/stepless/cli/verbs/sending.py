@@ -7,7 +7,7 @@ from typing import Any
 
 from stepless.cli.reach.files import read_inputs
 from stepless.cli.reach.gateway import Gateway, opened
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 
 
 def send(arguments: argparse.Namespace) -> int:

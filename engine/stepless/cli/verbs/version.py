@@ -1,4 +1,4 @@
-"""`version`: prints the release of Stepless and the version of Python."""
+"""Implements `version`: prints the release of Stepless and the version of Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
-from stepless.cli.terminal.showing import put_json
+from stepless.cli.terminal.formatting import put_json
 
 UNKNOWN = "unknown"  # run from a folder that is not installed
 

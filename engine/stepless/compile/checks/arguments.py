@@ -81,7 +81,7 @@ def _unfit_value(
         where = ".".join(map(str, (path, *misfit.place)))
         inner = ".".join(map(str, (parameter, *misfit.place)))
         message = f"`{inner}` of `{name}` {misfit.sentence()}"
-        mend = misfit.mend(str(misfit.place[-1]) if misfit.place else parameter)
+        mend = misfit.fix_text(str(misfit.place[-1]) if misfit.place else parameter)
         yield Finding("invalid_arguments", where, message, mend or f"See the type hint of `{parameter}`.", node.id)
 
 

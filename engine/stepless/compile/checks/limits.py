@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from stepless.compile.input_expressions import of_inputs
 from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.errors import ExpressionError
-from stepless.model.applicability import obeys
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.findings import Finding, remove
+from stepless.model.kind_settings import obeys
 
 _LIMITS = ("concurrency", "rate")
 

@@ -10,10 +10,10 @@ from stepless.compile.order import topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, nearest
 from stepless.limits import MAX_LOSERS
-from stepless.model.applicability import obeys
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.findings import Change, Finding, Severity, remove, use
 from stepless.model.kind import SOURCE, Nature, Part
+from stepless.model.kind_settings import obeys
 
 _TIMEOUT: Final = "timeout"
 
@@ -100,7 +100,7 @@ def join_timeouts(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         if join.mode == "timeout" and join.timeout_ms is None:
             yield Finding("missing_timeout", path, "`mode: timeout` needs `timeout_ms`", "Add `timeout_ms`.", node.id)
         if join.mode == "timeout" and join.on_timeout == "fail" and "on_timeout" in _given(node):
-            message = "`mode: timeout` proceeds when the time is over, and `on_timeout: fail` contradicts it"
+            message = "`mode: timeout` proceeds when the time is up, and `on_timeout: fail` contradicts it"
             mend, fix = "Use `mode: all`, or leave `on_timeout` out.", remove("on_timeout")
             yield Finding("contradiction", f"{path}.on_timeout", message, mend, node.id, fix=fix)
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed, nearest
-from stepless.model.applicability import obeys
 from stepless.model.findings import Finding, Severity, remove, use
 from stepless.model.kind import Kind, Nature
+from stepless.model.kind_settings import obeys
 
 _CHECKED: Final = ("retry", "timeout_ms", "delivery", "moderation", "moderation_on_error", "join", "merge", "on_parent_failure",
                    "default", "output_contract")  # the others have findings of their own
@@ -26,15 +26,15 @@ def idle_policies(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
         for name in _CHECKED:
             if name in node.raw and not obeys(kind, name):
                 message = f"`{name}` has no effect: {_reason(kind, name)}"
-                yield Finding("idle_setting", f"{node.path}.{name}", message, _mend(kind, name), node.id, fix=remove(name))
+                yield Finding("idle_setting", f"{node.path}.{name}", message, _fix_text(kind, name), node.id, fix=remove(name))
         if node.raw.get("moderation") in ("output", "both") and (whose := _output_of_another(node, kind)):
-            message = f"only the output of an attempt is moderated, and `{node.id}` puts out {whose}"
+            message = f"only the output of an attempt is moderated, and `{node.id}` returns {whose}"
             mend = "Use `moderation: input` here, and moderate the output where it is made."
             yield Finding("idle_setting", f"{node.path}.moderation", message, mend, node.id)
 
 
 def _output_of_another(node: ParsedNode, kind: Kind) -> str:
-    """Names the output of something else that a node puts out after its attempt; empty for its own."""
+    """Names the output of something else that a node returns after its attempt; empty for its own."""
     if kind.calls_runs:
         return "that of a child run"
     return "the answer to a callback" if kind.is_answered(node.document.with_) else ""
@@ -52,7 +52,7 @@ def _reason(kind: Kind, name: str) -> str:
     return f"a node of the kind {kind.name} has no attempts"
 
 
-def _mend(kind: Kind, name: str) -> str:
+def _fix_text(kind: Kind, name: str) -> str:
     if name in _OF_BRANCHES or name == "output_contract":
         return "Leave it out."
     if kind.nature is Nature.CONTAINER:

@@ -1,7 +1,7 @@
 """Checks what a node may read (docs/understand/semantics.md#references), for each reference.
 
 A name is resolved from the inside out: a node upstream in the same body, a node upstream of the enclosing container in the body
-around it, and so on. It may also name an enclosing container, to read its current turn. Ids cannot shadow each other in this
+around it, and so on. It may also name an enclosing container, to read its current iteration. Ids cannot shadow each other in this
 search (see `checks.shadowed_ids`), so the first match is the only one.
 """
 
@@ -18,10 +18,10 @@ from stepless.model.failure_targets import parse_target
 from stepless.model.findings import Change, Finding, Fix, Severity
 from stepless.model.scope import Reference
 
-TURN_FIELDS: Final = ("index", "iteration", "item", "items")
+ITERATION_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _OWN_SETTINGS: Final = "STEPLESS_"
-_TESTED_BETWEEN_TURNS: Final = ("with.while", "with.do_while")
+_TESTED_BETWEEN_ITERATIONS: Final = ("with.while", "with.do_while")
 _EVALUATED_AGAIN: Final = ("with.items", "join.vars.custom")  # whenever a log is read, without secrets
 _RECEIVED: Final = "with.where"  # evaluated for a message
 _SHOWN: Final = ("concurrency.by", "concurrency.weight", "rate.by")
@@ -132,18 +132,18 @@ def _run(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
         yield _finding("unknown_run_field", mention, message, f"It has {listed(RUN_FIELDS)}.")
 
 
-def _turn(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
+def _iteration(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
     node, place, reference = mention
-    between_turns = reference.root == "loop" and place in _TESTED_BETWEEN_TURNS and node.inner is not None
-    fields = TURN_FIELDS[:2] if between_turns else TURN_FIELDS
-    if not between_turns and reference.root not in (owner.document.type for owner in _owners(node.body)):
+    between_iterations = reference.root == "loop" and place in _TESTED_BETWEEN_ITERATIONS and node.inner is not None
+    fields = ITERATION_FIELDS[:2] if between_iterations else ITERATION_FIELDS
+    if not between_iterations and reference.root not in (owner.document.type for owner in _owners(node.body)):
         message = f"`{reference.text}` is outside a {reference.root}"
         yield _finding(f"outside_{reference.root}", mention, message, f"Move the node into the body of a {reference.root}.")
     elif not reference.path or reference.path[0] not in fields:
-        message = f"`{reference.text}` is not a field of a turn"
-        if between_turns and reference.path and reference.path[0] in TURN_FIELDS:
-            message = f"`{reference.text}` is evaluated between two turns, when there is no item"
-        yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(fields)}.")
+        message = f"`{reference.text}` is not a field of an iteration"
+        if between_iterations and reference.path and reference.path[0] in ITERATION_FIELDS:
+            message = f"`{reference.text}` is evaluated between two iterations, when there is no item"
+        yield _finding("unknown_turn_field", mention, message, f"An iteration has {listed(fields)}.")
 
 
 def _param(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
@@ -161,7 +161,7 @@ def _always(parsed: Parsed, mention: Mention) -> Iterator[Finding]:
 
 
 _SCOPE_CHECKS: Final[Mapping[str, Callable[[Parsed, Mention], Iterator[Finding]]]] = {
-    "loop": _turn, "parallel": _turn, "workflow": _variable, "run": _run, "inputs": _param, "input": _always,
+    "loop": _iteration, "parallel": _iteration, "workflow": _variable, "run": _run, "inputs": _param, "input": _always,
 }
 
 
@@ -205,9 +205,9 @@ def _named_from(
 
 def _enclosing(mention: Mention) -> Iterator[Finding]:
     path = mention[2].path
-    if not path or path[0] not in TURN_FIELDS:
+    if not path or path[0] not in ITERATION_FIELDS:
         message = f"`{mention[2].text}` reads the results of a container from inside, before they exist"
-        yield _finding("unknown_turn_field", mention, message, f"A turn has {listed(TURN_FIELDS)}.")
+        yield _finding("unknown_turn_field", mention, message, f"An iteration has {listed(ITERATION_FIELDS)}.")
 
 
 def _inner(parsed: Parsed, mention: Mention) -> Finding:

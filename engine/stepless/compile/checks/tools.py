@@ -21,7 +21,7 @@ def unknown_tools(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             if tool is None and name not in body.unreadable:
                 elsewhere = next(parsed.named(name), None) is not None
                 message = f"`{name}` is in another body" if elsewhere else f"there is no node `{name}`"
-                mend = "Move it beside this node." if elsewhere else did_you_mean(name, body.nodes, what="nodes")
+                mend = "Move it to the body that this node is in." if elsewhere else did_you_mean(name, body.nodes, what="nodes")
                 fix = None if elsewhere else use(nearest(name, body.nodes))
                 yield Finding("unknown_node", path, message, mend, user.id, fix=fix)
             elif tool is not None and tool.kind is not None and not tool.kind.is_tool:

@@ -1,4 +1,4 @@
-"""Anchors and aliases of a text that is changed: an alias never stands before its anchor."""
+"""Keeps every alias of a changed text behind its anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which comments of a text belong to an entry of a block."""
+"""Finds the comments that belong to an entry of a block."""
 
 from __future__ import annotations
 

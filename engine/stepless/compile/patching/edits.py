@@ -1,4 +1,4 @@
-"""The smallest edits of a text that turn one value into another.
+"""Computes the smallest edits of a text that turn one value into another.
 
 A value is edited where it stands if its place allows it: a scalar in its line, a key added or dropped with its lines, an item of
 a list likewise. Where a place does not allow it, `Wider` asks for the value around it.

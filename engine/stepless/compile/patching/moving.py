@@ -73,7 +73,7 @@ def _parts(value: JSON) -> str:
 
 
 def _moves(tree: Node, old: JSON, goal: JSON) -> Iterator[_Move]:
-    """Every collection whose parts have another order in the goal. What is behind an alias is none of its own."""
+    """Every collection whose parts have another order in the goal. An alias owns no content."""
     waiting: list[tuple[Node, JSON, JSON]] = [(tree, old, goal)]
     while waiting:
         node, held, wanted = waiting.pop()

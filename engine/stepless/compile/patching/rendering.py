@@ -1,4 +1,4 @@
-"""Values as text, in the form that their neighbours have."""
+"""Renders values as text, in the form that their neighbours have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A YAML or JSON text as a tree of spans: where each key, value and item stands.
+"""Parses a YAML or JSON text to a tree of spans: the position of each key, value and item.
 
 Built from the parser's events, as `read_yaml` is, because an alias must stay an alias: a composed tree has the anchored value in
 its place.

@@ -12,11 +12,11 @@ OTHERWISE: Final = "Text that contains `: ` or ` #`, or starts with one of `{ [ 
 _SECOND_COLON: Final = re.compile(r"(?P<key>\s*(?:- )?[^\s:'\"{\[][^:]*):\s+(?P<text>[^'\"{\[|>].*:(?:\s.*)?)$")
 
 Explanation = Callable[[Any, str], tuple[str, str]]
-"""Maps the parser's error and the line of the error to the message and the mend."""
+"""Maps the parser's error and the line of the error to the message and the fix."""
 
 
 def explained(error: Any, text: str) -> tuple[str, str]:
-    """The message and the mend for a `yaml.MarkedYAMLError`."""
+    """The message and the fix for a `yaml.MarkedYAMLError`."""
     mark = error.problem_mark or error.context_mark
     lines = text.split("\n")
     line = lines[mark.line].rstrip("\r") if mark is not None and mark.line < len(lines) else ""

@@ -11,7 +11,7 @@ from stepless.compile.reading.syntax import SyntaxFault, given_twice, too_deep
 from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_INTEGER_BITS
 from stepless.model.json import JSON
 
-_JSON_MEND: Final = "Check the commas, quotes and brackets there; JSON has no comments, and no comma after the last item."
+_JSON_FIX: Final = "Check the commas, quotes and brackets there; JSON has no comments, and no comma after the last item."
 MAX_DIGITS: Final = MAX_INTEGER_BITS * 301 // 1000  # decimal digits that always fit
 _TOKEN: Final = re.compile(r'\\.|["\[{\]}]', re.DOTALL)
 
@@ -24,7 +24,7 @@ def read_json(text: str) -> JSON:
             text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=bounded_int, parse_float=bounded_float,
         )
     except json.JSONDecodeError as error:
-        raise SyntaxFault(error.msg[:1].lower() + error.msg[1:], error.lineno, error.colno, _JSON_MEND) from None
+        raise SyntaxFault(error.msg[:1].lower() + error.msg[1:], error.lineno, error.colno, _JSON_FIX) from None
 
 
 def bounded_int(digits: str) -> int:

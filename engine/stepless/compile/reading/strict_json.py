@@ -9,10 +9,10 @@ from stepless.compile.reading.syntax import SyntaxFault
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 
-_MEND = "send valid JSON in UTF-8"
+_FIX = "send valid JSON in UTF-8"
 
 
-def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _MEND) -> JSON:
+def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _FIX) -> JSON:
     """The parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or with the
     place of the first fault."""
     try:

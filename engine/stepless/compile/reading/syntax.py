@@ -1,4 +1,4 @@
-"""The error for a text that cannot be parsed as a document."""
+"""Defines the error for a text that cannot be parsed as a document."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from stepless.core.inputs import merged_inputs
 from stepless.core.masking import HIDDEN
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
 from stepless.errors import SteplessError
 from stepless.limits import PREVIEW_CHARACTERS, SHOWN_PARAMS_CHARACTERS

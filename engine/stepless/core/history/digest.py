@@ -33,7 +33,8 @@ def conditional(graph: Graph, path: str) -> list[Conditional]:
 
 
 def path_of(instance: str) -> str:
-    """The node that an instance is of, with the containers around it: its id without the numbers of turns. `x@l[3]` is `x@l`."""
+    """The node that an instance is of, with the containers around it: its id without the numbers of iterations. `x@l[3]` is
+    `x@l`."""
     if "[" not in instance:
         return instance
     return "@".join(part.partition("[")[0] for part in instance.split("@"))
@@ -50,8 +51,8 @@ class Conditional(NamedTuple):
 class NodeDigest:
     """All instances of a node. `exits` counts those that left by each exit. `held` counts for each exit and target how often a
     condition between them held, and how often not, as far as the log has what they were over. `failed` are the first that failed;
-    `turns` and `failed_turns` are those of a container, the latter known once it has ended; `last` is the number of the last
-    event about any of them."""
+    `iterations` and `failed_iterations` are those of a container, the latter known once it has ended; `last` is the number of the
+    last event about any of them."""
 
     path: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -63,8 +64,8 @@ class NodeDigest:
     work_ms: int = 0
     wait_ms: int = 0
     failed: list[str] = field(default_factory=list)
-    turns: int = 0
-    failed_turns: int = 0
+    iterations: int = 0
+    failed_iterations: int = 0
     last: int = 0
 
 
@@ -133,9 +134,9 @@ class Digest:
         if event.type is EventType.LOOP_STARTED:
             self._leads(row, at_ms)
         elif event.type is EventType.LOOP_NEXT:
-            node.turns += 1
+            node.iterations += 1
         elif event.type is EventType.LOOP_COMPLETED:
-            node.failed_turns += int(event.data.get("failed") or 0)
+            node.failed_iterations += int(event.data.get("failed") or 0)
         status = STATUS_OF.get(event.type)
         if status is not None:
             self._change(event, row, node, status, at_ms)

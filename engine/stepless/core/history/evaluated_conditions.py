@@ -1,6 +1,6 @@
-"""Recomputes from the log what containers and edges with conditions were decided by; it is not stored.
+"""Recomputes from the log the values that decided containers and conditions of edges; they are not stored.
 
-The collection, the number of turns and the test of a container are functions of the state at `loop.started`, `loop.next` and
+The collection, the number of iterations and the test of a container are functions of the state at `loop.started`, `loop.next` and
 `loop.completed`, as the parameters of an attempt are of the state at its start (`called.py`). What an edge carries is the output
 or the error of its source. Secrets are not in it: the result of an expression over one is shown as `***`.
 """
@@ -14,10 +14,10 @@ from stepless.core.branches import carried, carries
 from stepless.core.events import Event, EventType
 from stepless.core.history.call_parameters import bounded, veiled
 from stepless.core.inputs import merged_inputs
+from stepless.core.iterations import amount
 from stepless.core.masking import HIDDEN
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status
-from stepless.core.turns import amount
 from stepless.errors import SteplessError
 from stepless.model.graph import Container, Edge
 from stepless.model.json import JSON
@@ -26,13 +26,13 @@ TESTED = frozenset({"while", "do_while"})
 
 
 class Looped(NamedTuple):
-    """What a container was decided by last: the parameter `mode` had this value, for a test before the turn `turn`. `preview` has
-    the first characters of a value that is too large to show."""
+    """The last value that decided a container: the parameter `mode` had this value, for a test before the iteration `turn`.
+    `preview` has the first characters of a value that is too large to show."""
 
     mode: str
     value: JSON
     preview: str | None
-    turn: int | None
+    turn: int | None  # the number of an iteration, under its wire name
 
 
 class Tested(NamedTuple):
@@ -50,31 +50,31 @@ class Tested(NamedTuple):
 
 def looped(state: State, instance: Instance, event: Event) -> Looped | None:
     """What was evaluated for an event of a container that has been folded; None where nothing was, or where that failed."""
-    container, turns = instance.node.container, instance.turns
-    if container is None or turns is None:
+    container, iterations = instance.node.container, instance.iterations
+    if container is None or iterations is None:
         return None
-    turn: int | None = None
+    iteration: int | None = None
     if event.type is EventType.LOOP_NEXT and container.mode in TESTED:
-        turn = int(event.data["index"]) - turns.first
-        if container.mode == "do_while" and turn == 0:
+        iteration = int(event.data["index"]) - iterations.first
+        if container.mode == "do_while" and iteration == 0:
             return None
     elif event.type is EventType.LOOP_COMPLETED and container.mode in TESTED:
-        if turns.stopped or turns.broke or state.halting:
+        if iterations.stopped or iterations.broke or state.halting:
             return None
-        turn = turns.started
+        iteration = iterations.started
     elif event.type is not EventType.LOOP_STARTED or container.mode in TESTED:
         return None
     hidden = dict.fromkeys(state.graph.env, HIDDEN)
-    around = None if turn is None else ("parallel" if container.parallel else "loop", turn)
-    reading = Reading(state, instance, merged_inputs(state, instance), event.at_ms, hidden, turn=around)
-    if turn is not None:
-        reading.cells = turns.cells
+    around = None if iteration is None else ("parallel" if container.parallel else "loop", iteration)
+    reading = Reading(state, instance, merged_inputs(state, instance), event.at_ms, hidden, iteration=around)
+    if iteration is not None:
+        reading.cells = iterations.cells
     try:
         value = _evaluated(container, reading)
     except SteplessError:
         return None
     shown, previews = bounded({container.mode: value})
-    return Looped(container.mode, shown.get(container.mode), previews.get(container.mode), turn)
+    return Looped(container.mode, shown.get(container.mode), previews.get(container.mode), iteration)
 
 
 def _evaluated(container: Container, reading: Reading) -> JSON:

@@ -9,8 +9,8 @@ from stepless.core.state import Instance
 from stepless.model.graph import Body
 
 
-class Place(NamedTuple):
-    """A place in a fork: the id of the fork, and the number of the branch, from 0 in edge order. None after some of the fork's
+class BranchOfFork(NamedTuple):
+    """A branch of a fork: the id of the fork, and the number of the branch, from 0 in edge order. None after some of the fork's
     branches, but not all of them, have joined."""
 
     fork: str
@@ -18,22 +18,22 @@ class Place(NamedTuple):
 
 
 class Forks:
-    """The places of instances. Analyses each body once, in linear time except for sorting it."""
+    """The branches of instances. Analyses each body once, in linear time except for sorting it."""
 
     def __init__(self) -> None:
         self._known: dict[Body, list[_Found | None]] = {}
 
-    def place_of(self, instance: Instance) -> Place | None:
-        """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its turns.
-        None outside any fork."""
+    def branch_of(self, instance: Instance) -> BranchOfFork | None:
+        """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its
+        iterations. None outside any fork."""
         at: Instance | None = instance
         while at is not None:
             scope, found = at.scope, self._of(at.scope.body)[at.node.position]
             if found is not None:
-                return Place(scope.body.nodes[found.fork].id + scope.suffix, found.branch)
+                return BranchOfFork(scope.body.nodes[found.fork].id + scope.suffix, found.branch)
             owner = scope.owner
             if owner is not None and owner.node.container is not None and owner.node.container.parallel:
-                return Place(owner.id, scope.index - (owner.turns.first if owner.turns is not None else 0))
+                return BranchOfFork(owner.id, scope.index - (owner.iterations.first if owner.iterations is not None else 0))
             at = owner
         return None
 
@@ -50,8 +50,8 @@ class _Found(NamedTuple):
 
 
 def _innermost(body: Body) -> list[_Found | None]:
-    """The place of each node, by position. A node that is not deeper than its dominator comes after all of its branches, and so
-    has the same place. A deeper node comes directly after a fork."""
+    """The branch of each node, by position. A node that is not deeper than its dominator comes after all of its branches, and so
+    has the same branch. A deeper node comes directly after a fork."""
     nodes = body.nodes
     numbers = {
         target: number

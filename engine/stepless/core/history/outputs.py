@@ -1,7 +1,7 @@
-"""Collects what references can read of a run: the results of its nodes, the turns of its containers and its variables.
+"""Collects what references can read of a run: the results of its nodes, the iterations of its containers and its variables.
 
-Of a node inside of containers, the first turn of each counts, so that all values are of one turn. Nodes are named by their path,
-as in a digest: `x@l` is `x` in the body of `l`.
+Of a node inside of containers, the first iteration of each counts, so that all values are of one iteration. Nodes are named by
+their path, as in a digest: `x@l` is `x` in the body of `l`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Settled(NamedTuple):
 
 
 class Outputs:
-    """Takes the events of a run in order. `settled` are its nodes, and `turns` the fields of the first turn of each container
-    (index, iteration, item, items), both by path."""
+    """Takes the events of a run in order. `settled` are its nodes, and `iterations` the fields of the first iteration of each
+    container (index, iteration, item, items), both by path."""
 
     def __init__(self, graph: Graph, run_id: str) -> None:
         self.state = State(graph, run_id)
         self.settled: dict[str, Settled] = {}
-        self.turns: dict[str, Mapping[str, JSON]] = {}
+        self.iterations: dict[str, Mapping[str, JSON]] = {}
         self._cells: dict[str, Cells] = {}
 
     def add(self, event: Event) -> None:
@@ -57,11 +57,11 @@ class Outputs:
     def _note(self, instance: Instance, event: Event) -> None:
         path = path_of(instance.id)
         scope = instance.scope
-        if scope.owner is not None and (around := path_of(scope.owner.id)) not in self.turns:
-            turns = scope.owner.turns
-            number = scope.index - (turns.first if turns is not None else 0)
-            items = turns.items if turns is not None else None
-            self.turns[around] = {"index": number, "iteration": number, "item": scope.item, "items": items}
+        if scope.owner is not None and (around := path_of(scope.owner.id)) not in self.iterations:
+            iterations = scope.owner.iterations
+            number = scope.index - (iterations.first if iterations is not None else 0)
+            items = iterations.items if iterations is not None else None
+            self.iterations[around] = {"index": number, "iteration": number, "item": scope.item, "items": items}
         if event.type is EventType.NODE_STARTED:
             self._cells.setdefault(path, instance.cells)
         if instance.status is Status.COMPLETED or (instance.status is Status.FAILED and instance.error is not None):

@@ -1,21 +1,21 @@
-"""Resolves references over values that are known already, by the rules of `core/reading.py`: to show what an expression would be
-over a former run. Secrets are not among them: `${NAME}` reads as `***`."""
+"""Resolves references over values that are known already, by the rules of `core/reference_values.py`: to show what an expression
+would be over a former run. Secrets are not among them: `${NAME}` reads as `***`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from stepless.core.masking import HIDDEN
-from stepless.core.reading import missing
+from stepless.core.reference_values import missing
 from stepless.model.json import JSON, Path, has_step, read_path
 from stepless.model.scope import Reference
 from stepless.model.steps import Steps
 
 
 class Remembered(Steps):
-    """A `model.scope.Scope` over `values`, by the first name of a reference: the output of a node, the fields of a turn, `input`,
-    `inputs`, `workflow` and `run`. `unread` are the texts of the references to what has no value, and `nulls` of those that read
-    null because a path leads nowhere, in order and without duplicates."""
+    """A `model.scope.Scope` over `values`, by the first name of a reference: the output of a node, the fields of an iteration,
+    `input`, `inputs`, `workflow` and `run`. `unread` are the texts of the references to what has no value, and `nulls` of those
+    that read null because a path leads nowhere, in order and without duplicates."""
 
     __slots__ = ("values", "now_ms", "_nulls", "_unread")
 

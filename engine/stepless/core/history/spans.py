@@ -273,7 +273,7 @@ class Spans:
         _, _, containers = instance.partition("@")
         if not containers:
             return run_span_id(self._run_id)
-        owner, _, outer = containers.partition("]")  # `l[2]@m[0]` is turn 2 of `l@m[0]`
+        owner, _, outer = containers.partition("]")  # `l[2]@m[0]` is iteration 2 of `l@m[0]`
         return node_span_id(self._run_id, owner.partition("[")[0] + outer)
 
     def _links_of_reused(self, instance: str) -> tuple[SpanLink, ...]:

@@ -171,9 +171,9 @@ class Trace:
             if len(self.nodes) in self._called:
                 self._shown.add(event.instance)
             self.nodes[event.instance] = record
-            place = self._forks.place_of(instance)
-            if place is not None:
-                record.fork, record.branch = place
+            branch = self._forks.branch_of(instance)
+            if branch is not None:
+                record.fork, record.branch = branch
         if "usage" in event.data and not event.data.get("reused"):  # of every attempt; another run paid for a reused result
             record.usage = added(record.usage, event.data["usage"])
         status = STATUS_OF.get(event.type)

@@ -1,4 +1,4 @@
-"""The rate of a node: reserves instants at which attempts may begin (a generic cell rate algorithm without a burst).
+"""Paces a node by its rate: reserves instants at which attempts may begin (a generic cell rate algorithm without a burst).
 
 The stored state is one instant, the earliest at which the next attempt may begin. A reservation takes one or more instants,
 evenly spaced. An attempt may begin from its instant on until `slack_us` later. In a window of the length `per`, attempts can

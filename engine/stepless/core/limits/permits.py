@@ -1,7 +1,21 @@
-"""Permits: what a session has acquired for the attempts of its run, and what the run still lacks.
+"""Keeps what a session has acquired for the attempts of its run (permits), and what the run still lacks.
 
-A decision starts an attempt only with permits for all its limits. It queues the others and notes in `wanted` what they lack; the
-session acquires that and decides again.
+The core is pure, so it cannot acquire a slot. A decision starts an attempt only with permits for all its limits. It queues the
+others and notes in `wanted` what they lack; the session acquires that and decides again, before anything is committed. Both
+decisions become one batch, so a node that has to ask costs one event more (`node.queued`), and no write.
+
+The slots of a cell that the run holds are at each moment in exactly one of these: `free` (used by no attempt), `begun` (used by
+an attempt in progress, or by its lingering code), `kept` (held for an instance that waits for its instant only), `returned` (on
+their way back). Each method moves slots between these and creates none. A slot that is counted twice exceeds the limit, and one
+that is lost is lost until the lease ends.
+
+* *Slots before instants.* An instant of a rate lapses, a slot does not. If nodes reserved instants and then waited for slots,
+  both limits would be wasted.
+* *Slots follow the code, not the attempt.* After a timeout the code may still run; until it returns, its slots are in use.
+* *Instances in doubt get their permits first* (`want_for_doubt`). An exclusive attempt holds all others back; if it then waited
+  for a slot that one of these holds, neither could go on.
+* *The session learns by trying.* What an instance lacks depends on values of the run, so a decision has to look at it: `probes`
+  let it look at the first instance in line of a cell for which there is no permit.
 """
 
 from __future__ import annotations
@@ -13,9 +27,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
-from stepless.core.limits.of_inputs import OfInputs
+from stepless.core.limits.input_scope import OfInputs
 from stepless.core.limits.pacing import is_late
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status, is_in_doubt
 from stepless.errors import ConfigError
 from stepless.limits import MAX_LIMIT_KEY_CHARACTERS, RATE_LEAD_MS

@@ -1,4 +1,4 @@
-"""The instances of a run that wait for a limit, in the order in which they began to wait. Part of folding."""
+"""Orders the instances of a run that wait for a limit by when they began to wait. Part of folding."""
 
 from __future__ import annotations
 

@@ -1,8 +1,24 @@
-"""The slots of one concurrency limit for one key: who holds how many, and who may take how many more.
+"""Divides the slots of one concurrency limit for one key: who holds how many, and who may take how many more.
 
-The slots are one stored value, changed by compare-and-set. A holder is a run, with the epoch and the end of the lease under
-which it took its slots. Its slots count while the run has the lease of this epoch. The stored end of the lease may be out of
-date, since a renewal does not change it; the caller then finds out from the run's header which holders are dead.
+The slots are one stored value, changed by compare-and-set. A holder is a run, with the epoch and the end of the lease under which
+it took its slots. Its slots count while the run has the lease of this epoch. The stored end of the lease may be out of date,
+since a renewal does not change it; the caller then finds out from the run's header which holders are dead. So renewals cost
+nothing, and the slots of a dead runner are free as soon as its lease is.
+
+`change` keeps these invariants, whichever processes die or race; a test tries them over drawn cells:
+
+* *Safety.* The numbers of all holders add up to at most `max`, unless the limit was lowered; then none is added. A change that
+  was computed over a value that another process has replaced is not stored.
+* *No waste.* Afterwards fewer slots are free than the heaviest use that a run waits for. So whoever gives slots back has to serve
+  the line in the same write: a process that died between two writes would leave slots free and runs asleep.
+* *Whole uses.* Slots are given in multiples of `weight`. Two runs that need two of two slots and got one each would wait for each
+  other.
+* *Order.* A heavy use at the head of the line is not overtaken by light ones, which would keep it waiting for ever.
+* *Ownership.* An entry under a later epoch shows that this process has lost the run: it changes nothing. Slots that are granted
+  to a run in line have the epoch GRANTED, which no lease has, and an end, so that they lapse if the run never comes.
+
+A run that does not know its weight must take all that is kept for it (`all_kept`). One that gave back a part of a use joined the
+line for the rest, and two such runs passed the only use to each other without end.
 """
 
 from __future__ import annotations
@@ -15,7 +31,7 @@ from typing import Final, NamedTuple
 from stepless.core.lease_ends import is_over
 from stepless.model.packing import dump, pack, unpack
 
-_PLACE: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
+_POSITION: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
 GRANTED: Final = 0
 """The epoch of slots that are kept for a run that was in line and has no lease now."""
 
@@ -75,7 +91,7 @@ class Asked(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """The new holders, how many slots the run was granted, and the places in line that were served. `short` means that a run
+    """The new holders, how many slots the run was granted, and the positions in line that were served. `short` means that a run
     still lacks slots: a caller that finds dead holders should try again without them."""
 
     holders: Mapping[str, Holder]
@@ -88,7 +104,7 @@ class Changed(NamedTuple):
 class _Hungry:
     """A run that lacks slots. `has` are those that it holds, `gets` those that it is given now."""
 
-    place: str
+    position: str
     weight: int
     want: int
     has: int
@@ -115,7 +131,7 @@ def kept_share(max_slots: int, runs: int, weight: int, line: Sequence[str], *, h
         share = max(fair_share(max_slots, runs), weight)
     else:
         share = max_slots // runs
-        if any(weight_in_line(place) > share for place in line):
+        if any(weight_in_line(position) > share for position in line):
             return 0
     return share - share % weight
 
@@ -126,10 +142,10 @@ def change(
     """Sets what a run holds under its lease from `held` to `mine`, and divides what is free among those that wait.
 
     First come slots that are kept for this run, or that it held under an earlier lease. Then come the runs in line, in order,
-    this run at its place or at the end: each gets uses up to its fair share. What then is left is divided among them again, so
-    that no slot is free while a run waits for it. What others get is kept for them until `until_ms` (GRANTED). A use is never
-    split, and a heavy one is not overtaken. An entry of the run under an earlier lease is replaced: nothing runs under it any
-    more. An entry under a later lease means that this one is lost: nothing changes.
+    this run at its position in line or at the end: each gets uses up to its fair share. What then is left is divided among them
+    again, so that no slot is free while a run waits for it. What others get is kept for them until `until_ms` (GRANTED). A use is
+    never split, and a heavy one is not overtaken. An entry of the run under an earlier lease is replaced: nothing runs under it
+    any more. An entry under a later lease means that this one is lost: nothing changes.
     """
     entry = holders.get(run_id)
     if entry is not None and entry.epoch > mine.epoch:
@@ -145,10 +161,10 @@ def change(
     runs = len({*others, *map(run_in_line, line)} | ({run_id} if mine.number or asked.want else set()))
     _divide(hungry, free, fair_share(max_slots, max(1, runs)))
 
-    served = [one.place for one in hungry if one is not me and one.gets]
+    served = [one.position for one in hungry if one is not me and one.gets]
     for one in hungry:
         if one is not me and one.gets:
-            others[run_in_line(one.place)] = _granted(others.get(run_in_line(one.place)), one.gets, until_ms)
+            others[run_in_line(one.position)] = _granted(others.get(run_in_line(one.position)), one.gets, until_ms)
     granted = own + me.gets
     number = mine.number + granted + (0 if asked.want else kept)
     short = any(one.gets < min(one.want, one.weight) for one in hungry) or granted < asked.want
@@ -168,8 +184,8 @@ def _hungry(others: Holders, run_id: str, me: _Hungry, line: Sequence[str]) -> l
     """Those that lack slots, in order. A run for which slots are kept already has been served."""
     found: list[_Hungry] = []
     seen: set[str] = set()
-    for place in line:
-        name = run_in_line(place)
+    for position in line:
+        name = run_in_line(position)
         if name in seen:
             continue
         seen.add(name)
@@ -178,7 +194,8 @@ def _hungry(others: Holders, run_id: str, me: _Hungry, line: Sequence[str]) -> l
             continue
         holder = others.get(name)
         if holder is None or holder.epoch != GRANTED:
-            found.append(_Hungry(place, weight_in_line(place), want_in_line(place), holder.number if holder is not None else 0))
+            held = holder.number if holder is not None else 0
+            found.append(_Hungry(position, weight_in_line(position), want_in_line(position), held))
     if me.want and run_id not in seen:
         found.append(me)
     return found
@@ -211,28 +228,28 @@ def _granted(entry: Holder | None, number: int, until_ms: int) -> Holder:
 # -- the line ---------------------------------------------------------------------------------------------------------
 
 
-def place_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str = "") -> str:
-    """A place in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
-    makes it another place than any the run has had before."""
+def position_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str = "") -> str:
+    """A position in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
+    makes it another position than any the run has had before."""
     return f"{since_ms:015d}#{weight}#{want}#{token}#{run_id}"
 
 
-def whole_places(line: Sequence[str]) -> Sequence[str]:
-    """The places of a line that are not damaged."""
-    return [place for place in line if _PLACE.fullmatch(place)]
+def intact_positions(line: Sequence[str]) -> Sequence[str]:
+    """The positions of a line that are not damaged."""
+    return [position for position in line if _POSITION.fullmatch(position)]
 
 
-def run_in_line(place: str) -> str:
-    return place.split("#", 4)[4]
+def run_in_line(position: str) -> str:
+    return position.split("#", 4)[4]
 
 
-def since_in_line(place: str) -> int:
-    return int(place.split("#", 1)[0])
+def since_in_line(position: str) -> int:
+    return int(position.split("#", 1)[0])
 
 
-def weight_in_line(place: str) -> int:
-    return int(place.split("#", 2)[1])
+def weight_in_line(position: str) -> int:
+    return int(position.split("#", 2)[1])
 
 
-def want_in_line(place: str) -> int:
-    return int(place.split("#", 3)[2])
+def want_in_line(position: str) -> int:
+    return int(position.split("#", 3)[2])

@@ -1,4 +1,4 @@
-"""The formats of what is stored, and the gate between two releases.
+"""Declares the formats of logs and snapshots, and the gate between two releases.
 
 During a deployment two releases serve the same runs, and a rollback deploys the former one again. So a release writes only
 formats that the release before it reads. A new format takes two releases: the first one reads it (`reads` becomes its number),

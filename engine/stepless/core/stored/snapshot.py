@@ -13,9 +13,10 @@ from typing import Any
 from stepless.core.causes import note_failure, root_cause
 from stepless.core.clocks import arm_limit
 from stepless.core.inputs import merged_inputs
+from stepless.core.iterations import NotACollection, collection
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
 from stepless.core.mailbox import Mail
-from stepless.core.reading import DECIDED, Reading
+from stepless.core.reference_values import DECIDED, Reading
 from stepless.core.state import (
     MESSAGE,
     RUN_TERMINAL,
@@ -23,18 +24,17 @@ from stepless.core.state import (
     Cell,
     Cells,
     Instance,
+    Iterations,
     RunStatus,
     Scope,
     State,
     Status,
     Timer,
-    Turns,
     Wait,
     is_child_at_work,
     is_effect,
 )
 from stepless.core.stored.formats import FORMATS, WITH_MESSAGES
-from stepless.core.turns import NotACollection, collection
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
 from stepless.model.json import equal
@@ -117,10 +117,10 @@ def _encode_instance(instance: Instance, views: _Views) -> list[Any]:
     if instance.error is not None and instance.cause != instance.error["code"]:
         views.causes[instance.id] = instance.cause
     row = [instance.node.position, _STATUSES.index(instance.status), views.number(instance.cells), changed]
-    if instance.wait is not None or instance.turns is not None:
+    if instance.wait is not None or instance.iterations is not None:
         row.append(list(instance.wait) if instance.wait is not None else None)
-    if instance.turns is not None:
-        row.append(_encode_turns(instance, instance.turns, views))
+    if instance.iterations is not None:
+        row.append(_encode_iterations(instance, instance.iterations, views))
     return row
 
 
@@ -137,28 +137,28 @@ def _items(state: State, instance: Instance, total: int | None) -> list[Any] | N
         return None
 
 
-def _encode_items(state: State, instance: Instance, turns: Turns) -> bool | list[Any]:
+def _encode_items(state: State, instance: Instance, iterations: Iterations) -> bool | list[Any]:
     """True if decoding can evaluate the items again; otherwise the items themselves. They change, for example, when a branch
     arrives late. False for a container without items, and for a settled one, which no longer needs them."""
-    if turns.items is None or instance.settled:
+    if iterations.items is None or instance.settled:
         return False
-    return equal(_items(state, instance, turns.total), turns.items) or turns.items
+    return equal(_items(state, instance, iterations.total), iterations.items) or iterations.items
 
 
-def _encode_turns(instance: Instance, turns: Turns, views: _Views) -> dict[str, Any]:
+def _encode_iterations(instance: Instance, iterations: Iterations, views: _Views) -> dict[str, Any]:
     return {
-        "total": turns.total,
-        "items": _encode_items(views.state, instance, turns),
-        "started": turns.started,
-        **({"first": turns.first} if turns.first else {}),
-        **({"cause": turns.cause} if turns.cause else {}),
-        "live": [_encode_scope(scope, views) for scope in turns.live.values()],
-        "results": list(turns.results.items()),
-        "failed": [turns.failed, sorted(turns.failed_indexes), turns.consecutive, turns.error],
-        "error_index": turns.error_index,
-        "flags": [turns.broke, turns.stopped],
-        "cells": views.number(turns.cells),
-        "writes": [[index, {name: list(cell) for name, cell in cells.items()}] for index, cells in turns.writes.items()],
+        "total": iterations.total,
+        "items": _encode_items(views.state, instance, iterations),
+        "started": iterations.started,
+        **({"first": iterations.first} if iterations.first else {}),
+        **({"cause": iterations.cause} if iterations.cause else {}),
+        "live": [_encode_scope(scope, views) for scope in iterations.live.values()],
+        "results": list(iterations.results.items()),
+        "failed": [iterations.failed, sorted(iterations.failed_indexes), iterations.consecutive, iterations.error],
+        "error_index": iterations.error_index,
+        "flags": [iterations.broke, iterations.stopped],
+        "cells": views.number(iterations.cells),
+        "writes": [[index, {name: list(cell) for name, cell in cells.items()}] for index, cells in iterations.writes.items()],
     }
 
 
@@ -239,29 +239,30 @@ def _decode_scope(state: State, scope: Scope, document: Mapping[str, Any], views
     scope.error, scope.error_index, scope.cause = None, 0, ""  # earlier releases also stored failures that an error edge handled
     for instance in scope.touched():
         note_failure(scope, instance)
-    for instance, turns in containers:  # after their siblings: items are evaluated from upstream values
-        _decode_turns(state, instance, turns, views)
+    for instance, iterations in containers:  # after their siblings: items are evaluated from upstream values
+        _decode_iterations(state, instance, iterations, views)
 
 
-def _decode_turns(state: State, instance: Instance, document: Mapping[str, Any], views: list[dict[str, Cell]]) -> None:
+def _decode_iterations(state: State, instance: Instance, document: Mapping[str, Any], views: list[dict[str, Cell]]) -> None:
     container = instance.node.container
     if container is None:
-        raise EngineBug("the snapshot has turns of a node that is not a container", place=instance.id)
+        raise EngineBug("the snapshot has iterations of a node that is not a container", place=instance.id)
     kept = document["items"]
     items = kept if isinstance(kept, list) else _items(state, instance, document["total"]) if kept else None
-    turns = instance.turns = Turns(items, document["total"], views[document["cells"]], document.get("first", 0))
-    turns.started = document["started"]
-    turns.results = dict(document["results"])
-    turns.failed, indexes, turns.consecutive, turns.error = document["failed"]
-    turns.failed_indexes = set(indexes)
-    turns.cause = document.get("cause", "")
-    turns.error_index = document.get("error_index", 0)  # earlier releases stored the error of the turn that failed first in time
-    turns.broke, turns.stopped = document["flags"]
-    turns.writes = {index: _cells(cells) for index, cells in document["writes"]}
+    iterations = instance.iterations = Iterations(items, document["total"], views[document["cells"]], document.get("first", 0))
+    iterations.started = document["started"]
+    iterations.results = dict(document["results"])
+    iterations.failed, indexes, iterations.consecutive, iterations.error = document["failed"]
+    iterations.failed_indexes = set(indexes)
+    iterations.cause = document.get("cause", "")
+    # earlier releases stored the error of the iteration that failed first in time
+    iterations.error_index = document.get("error_index", 0)
+    iterations.broke, iterations.stopped = document["flags"]
+    iterations.writes = {index: _cells(cells) for index, cells in document["writes"]}
     for row in document["live"]:
         index = row["head"][0]
-        item = items[index - turns.first] if items is not None else None
-        scope = turns.live[index] = Scope(container.body, instance, index, item, turns.cells, 0)
+        item = items[index - iterations.first] if items is not None else None
+        scope = iterations.live[index] = Scope(container.body, instance, index, item, iterations.cells, 0)
         _decode_scope(state, scope, row, views)
 
 
@@ -274,8 +275,8 @@ def _restore_queues(state: State) -> None:
             _restore_clock(state, scope.at(position))
         for instance in list(scope.touched()):
             _restore_instance(state, instance)
-            if instance.turns is not None:
-                stack.extend(instance.turns.live.values())
+            if instance.iterations is not None:
+                stack.extend(instance.iterations.live.values())
     deadline_ms = state.deadline_ms
     if deadline_ms is not None and not state.ended:
         state.timers.append(Timer(deadline_ms, state.paused_ms, "run", ""))
@@ -312,7 +313,7 @@ def _restore_instance(state: State, instance: Instance) -> None:
     elif status is Status.WAITING and wait is not None:
         _restore_wait(state, instance, wait)
     elif status is Status.RUNNING:
-        if instance.turns is not None or instance.answer is not None:
+        if instance.iterations is not None or instance.answer is not None:
             state.agenda.append(instance)
             arm_limit(state, instance)
         elif is_effect(instance):

@@ -1,5 +1,18 @@
-"""Opens, edits and reads the logs of drafts in one process. It keeps the drafts that it used last in memory; what it keeps is
-never trusted further than the log: a commit that it did not know makes its next append fail."""
+"""Opens, edits and reads the logs of drafts in one process.
+
+Any process may commit to any draft, and none owns one. What keeps them consistent is the condition of the append alone: an entry
+is stored only if its number is free (`sequencing`). Everything that this object holds is therefore a cache. It keeps the drafts
+that it used last in memory (`WarmDraft`), each with the state after the last entry that it has read, and trusts that no further
+than the log: a commit that it did not know of takes the number that it was going to use, so its append fails, it reads the rest
+and decides again.
+
+* *An entry* may be decided over a state that is behind, because a wrong decision cannot be appended.
+* *An answer* (`stale`, `forked`, …) is not appended, so nothing would catch a wrong one: before one is given, the end of the log
+  is read (`known_end`).
+* *An epoch* is fenced in the same way: to replace or discard a draft appends a last entry that closes its log. A process that has
+  not heard of it fails at its next append and finds the closing entry there.
+* *Locks* (`_gates`, the lock of a warm draft) only save work. Two processes share none, so correctness must not depend on them.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +73,7 @@ class DraftLogs(Generic[S]):
         return stored if stored is not None and stored.is_open else self.head(workflow_id)
 
     def discard(self, workflow_id: str, by: str) -> Draft:
-        """Returns the draft that is over. Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
+        """Returns the discarded draft. Raises `NotFound` (unknown_draft), `Conflict` (draft_replaced, draft_busy)."""
         head = self.head(workflow_id)
         gone = new_head(workflow_id, head.epoch + 1, None, by, self._storage.clock.now_ms(), is_open=False)
         self._leave(head, gone)

@@ -1,9 +1,20 @@
 """Makes the state of a draft from what is stored: the origin, over it the entities, over them the log above `checked`.
 
-Checkpoints of other processes go on meanwhile, so the entities are of different ages: each as of some entry, at `checked` or
-above. Effects only change the entity that they touch, so each entity is brought to the head by itself: an effect of an entry that
-is not above the entity's own is in it already, and is skipped. The log is read after the entities, and so reaches at least as
-far.
+The problem: an opening reads many items, one by one, while checkpoints of other processes rewrite them. No read sees one instant.
+The entities that it finds are of different ages, each as of some entry, at `checked` or above.
+
+Why the result is exact nevertheless. An effect changes only the entity that it touches, so the state at the head is, entity by
+entity, the stored entity and then the effects on it that it does not contain. Each stored entity says as of which entry it is
+(its `seq`), so an effect of an entry at or below that is in it already and is skipped (`ages`); a later one is applied. Nothing
+is applied twice, which would matter: a splice is not idempotent.
+
+Three things have to be so:
+
+* *The head is read first.* Its `checked` promises that each entity is written up to there, so the log is needed only above it.
+* *The log is read after the entities.* It then reaches at least as far as any of them. In the other order an entity could contain
+  an entry that the log as it was read does not have, and the state would be of no instant at all. If that is found nevertheless
+  (`newest`), entries are missing from the store, and the draft is reported as damaged.
+* *A deleted entity stays as a tombstone* with its age. Without it, the origin would bring it back, or an older write would.
 """
 
 from __future__ import annotations

@@ -172,13 +172,13 @@ class Records:
         return damaged(f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}", why)
 
 
-MEND: Final = "restore the store from a backup, or replace the draft by the published version"
+FIX: Final = "restore the store from a backup, or replace the draft by the published version"
 CODE: Final = "draft_damaged"
 
 
 def damaged(place: str, why: str) -> Damaged:
     """The error for a draft of which something cannot be read."""
-    return Damaged(why, place=place, mend=MEND, code=CODE, what="the draft")
+    return Damaged(why, place=place, mend=FIX, code=CODE, what="the draft")
 
 
 def storage_of(drafts: Drafts | None, blobs: Blobs, clock: Clock) -> Storage:

@@ -77,7 +77,7 @@ def state_of_base(verbs: DraftVerbs, head: DraftHead, base: Base, state: Entitie
 
 
 def standing(verbs: DraftVerbs, head: DraftHead) -> dict[str, JSON]:
-    """What a reader of a draft is told beside it: the newest version, how many conflicts wait for a person, and whether it can be
+    """Facts about a draft for its readers: the newest version, how many conflicts wait for a person, and whether it can be
     saved: to which file, and whether that differs from what the draft was last read from or saved to."""
     newest = verbs.world.store.newest_version(head.workflow_id)
     made: dict[str, JSON] = {

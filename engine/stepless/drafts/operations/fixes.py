@@ -23,7 +23,7 @@ _BEFORE_NAME: Final = {"local": 1, "key": 2, "jwt": 2}  # words of a caller: `ke
 
 
 class Checked(NamedTuple):
-    """A finding, the key of the block that it is about, and the operation that mends it, if that is known exactly."""
+    """A finding, the key of the block that it is about, and the operation that fixes it, if that is known exactly."""
 
     finding: Finding
     key: str | None
@@ -36,8 +36,8 @@ class _Renamed(NamedTuple):
 
 
 def checked(verbs: DraftVerbs, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[Checked]]:
-    """What publishing as of an item would say, as `DraftVerbs.findings` does. The first MAX_FIXES findings that can be mended
-    have their operation. Raises as `DraftVerbs.at` does."""
+    """The findings of publishing the draft as of an entry, as `DraftVerbs.findings` does. The first MAX_FIXES findings that have
+    a known fix have their operation. Raises as `DraftVerbs.at` does."""
     at, found = verbs.findings(workflow_id, seq)
     names = {_name(finding) for finding, _ in found if finding.code == _UNKNOWN}
     renamed = _renamed(verbs, at, names) if names else {}

@@ -131,7 +131,7 @@ def _fields(before: Object, after: Object, prefix: str) -> Iterator[list[str]]:
 def restore(
     verbs: DraftVerbs, workflow_id: str, *, version: int | None = None, seq: int | None = None
 ) -> tuple[At, Sequence[Operation]]:
-    """What makes of the draft what it was after an entry, or what a version is: at most one operation, not committed. A version
+    """The writes that restore a draft to an entry or a version: at most one operation, not committed. A version
     leaves places, notes and pins as they are. Raises `NotFound` (unknown_item, unknown_workflow), and as `texts.typed` does."""
     at = verbs.at(workflow_id)
     if version is None:

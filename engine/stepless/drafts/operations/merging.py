@@ -188,7 +188,7 @@ def _conflict(after: State, operation: Operation, write: Write, name: str) -> di
 
 
 def _text(base: Base, now: State, came: Came) -> Operation | dict[str, Any] | None:
-    """What the text of the draft takes of the text that came: the lines that changed, where it still has what was there."""
+    """The parts of the incoming text that are merged: the lines that changed, where it still has what was there."""
     kept = kept_text(now)
     if came.text is None or kept == came.text:
         return None
@@ -219,8 +219,8 @@ def conflicts(verbs: DraftVerbs, workflow_id: str) -> tuple[At, list[dict[str, J
 
 
 def settle(verbs: DraftVerbs, workflow_id: str, key: str, path: Sequence[str], take: str) -> tuple[At, Sequence[Operation]]:
-    """Closes a conflict; returns what makes of the draft what the file has, if that is taken. Raises `NotFound` (unknown_draft,
-    unknown_conflict), `Conflict` (draft_busy)."""
+    """Closes a conflict; returns the writes that give the draft the content of the file, if that is taken. Raises `NotFound`
+    (unknown_draft, unknown_conflict), `Conflict` (draft_busy)."""
     for _ in range(SEQUENCING_TRIES):
         at = verbs.at(workflow_id)
         base = read_base(verbs, at.head)

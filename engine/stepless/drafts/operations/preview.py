@@ -136,9 +136,10 @@ class Evaluating:
         for one in readable.before[:MAX_SCOPE_NODES]:
             shape = shape_of(values[one.name]) if one.name in values else contract_shape(one.contract) if one.contract else None
             roots.append(Root(one.name, "node", one.kind, one.certain, shape, keys.get(one.path)))
-        for turn in readable.turns:
-            known = values.get(turn.name, {"index": 0, "iteration": 0, **({"item": None, "items": []} if turn.has_items else {})})
-            roots.append(Root(turn.name, "turn", f"turn of {turn.path.partition('@')[0]}", True, shape_of(known)))
+        for iteration in readable.iterations:
+            items: dict[str, JSON] = {"item": None, "items": []} if iteration.has_items else {}
+            known = values.get(iteration.name, {"index": 0, "iteration": 0, **items})
+            roots.append(Root(iteration.name, "turn", f"iteration of {iteration.path.partition('@')[0]}", True, shape_of(known)))
         inputs = values.get("inputs")
         params = dict.fromkeys([feed.param for feed in readable.feeds] or ["input"])
         given = dict.fromkeys(params) | (inputs if isinstance(inputs, dict) else {})
@@ -199,7 +200,7 @@ def _pins(state: State) -> Mapping[str, JSON]:
 
 
 def _values(readable: Any, former: Former | None, pins: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What references read, by their first name: of nodes, turns and inputs only what the run has, or a pin."""
+    """What references read, by their first name: of nodes, iterations and inputs only what the run has, or a pin."""
     outputs = former.outputs if former is not None else None
     values: dict[str, JSON] = {}
     for one in readable.before:
@@ -209,7 +210,8 @@ def _values(readable: Any, former: Former | None, pins: Mapping[str, JSON]) -> d
             values[one.name] = outputs.settled[one.path].readable
     variables = dict(readable.variables)
     if outputs is not None:
-        values |= {turn.name: dict(outputs.turns[turn.path]) for turn in readable.turns if turn.path in outputs.turns}
+        known = outputs.iterations
+        values |= {around.name: dict(known[around.path]) for around in readable.iterations if around.path in known}
         values["run"] = dict(outputs.facts)
         variables |= {name: value for name, value in outputs.variables_of(readable.path).items() if name in variables}
     values["workflow"] = variables
@@ -250,11 +252,12 @@ def _left_by(settled: Settled | None) -> str | None:
 
 
 def _first_input(readable: Any, outputs: Outputs | None, pins: Mapping[str, JSON]) -> dict[str, JSON] | None:
-    """The input of an entry: that of the run, the item of the turn, or the container's own input."""
+    """The input of an entry: that of the run, the item of the iteration, or the container's own input."""
     outer = readable.around
     if outer is None:
         return None if outputs is None else {"input": outputs.state.inputs}
-    if readable.turns[0].has_items:
-        return {"input": outputs.turns[outer.path]["item"]} if outputs is not None and outer.path in outputs.turns else None
+    if readable.iterations[0].has_items:
+        known = None if outputs is None else outputs.iterations.get(outer.path)
+        return None if known is None else {"input": known["item"]}
     inputs = _inputs(outer, outputs, pins)
     return {"input": inputs["input"]} if inputs is not None and "input" in inputs else None

@@ -67,7 +67,7 @@ class Files(Protocol):
         ...
 
     def layout(self, name: str) -> Mapping[str, JSON] | None:
-        """What is kept beside a file in `<file>.layout.json`; empty if there is none, None if it is no JSON object."""
+        """The layout of a file, from `<file>.layout.json`; empty if there is none, None if it is no JSON object."""
         ...
 
     def write(self, name: str, expected: str | None, text: str) -> bool:
@@ -77,7 +77,7 @@ class Files(Protocol):
         ...
 
     def write_layout(self, name: str, layout: Mapping[str, JSON] | None) -> None:
-        """Replaces what is kept beside a file; None removes it."""
+        """Replaces the layout of a file; None removes it."""
         ...
 
 
@@ -172,7 +172,7 @@ class DraftVerbs:
         return {**({} if file is None else {"file": file}), **origin, **known}
 
     def discard(self, workflow_id: str, by: str) -> Draft:
-        """Returns the draft that is over. Raises as `DraftLogs.discard` does."""
+        """Returns the discarded draft. Raises as `DraftLogs.discard` does."""
         return self._drafting.discard(workflow_id, by)
 
     def each(self, limit: int, cursor: str | None) -> Page[DraftHead]:
@@ -250,7 +250,7 @@ class DraftVerbs:
         return self._world.clock.now_ms()
 
     def entries(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[LogEntry], int, bool]:
-        """Entries above `after`, the end of the log, and True; nothing and False if the epoch is over. Raises `NotFound`
+        """Entries above `after`, the end of the log, and True; nothing and False if the epoch has ended. Raises `NotFound`
         (unknown_draft)."""
         warm = self._drafting.current(draft.workflow_id)
         if warm.draft != draft:

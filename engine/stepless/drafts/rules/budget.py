@@ -3,7 +3,7 @@ the process that decides it, for which others wait.
 
 Four things grow faster than the message. A write has as many effects as hang on what it changes: a thousand renames of one node
 that a thousand texts mention are a million. What a client did not expect is transformed with each later write of the same entity.
-Each change of a part of an entity makes the whole again. And of a thousand blocks of one name, the last tries a thousand names.
+Changing one field copies the whole entity. And of a thousand blocks of one name, the last tries a thousand names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,16 @@
 """Applies effects to a draft, in log order.
 
-It never refuses. An effect that finds nothing to work on (no entity, a step of the path that is no object, a splice where no text
-is) changes nothing, and so every replica that folds the same log has the same state.
+Every replica of a draft, on the server and in each browser, folds the same log, and all must reach the same state without asking
+each other. So folding is total: it never refuses. An effect that finds nothing to work on (no entity, a step of the path that is
+no object, a splice where no text is) changes nothing. Whether an operation *may* happen was decided once, when its entry was
+committed (`resolve`), over the state that the log had then; what was decided is the effect, and it is not decided again.
+
+The counterexample: a fold that refused an effect, because this release thinks it invalid, would leave a replica of another
+release with another state, and from then on each of them would decide differently over the same log.
+
+Do not add a check that depends on anything but the entity and the effect, and do not change what an effect of an old log does:
+the golden logs of the tests hold both halves, Python and TypeScript, to the same result. An entity is not changed in place:
+layers and earlier states share it.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Connections:
         known = self._known.get(connection_id)
         connection = known.connection if known is not None else self._registry.find(connection_id)
         if connection is None:
-            self._fan.shut(connection_id, Closing(DONE, "this connection is over: connect again"))
+            self._fan.shut(connection_id, Closing(DONE, "this connection has ended: connect again"))
             return
         try:
             message = messages.read(text)

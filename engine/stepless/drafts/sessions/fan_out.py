@@ -52,8 +52,8 @@ class Fan:
         return ThreadPoolExecutor(SOCKET_THREADS)
 
     def pass_on(self, draft: Draft, entry: LogEntry | StartedRun | None) -> None:
-        """Sends an entry, or a test run, to everyone in the session of its epoch. None: the epoch is over, and their sockets are
-        closed."""
+        """Sends an entry, or a test run, to everyone in the session of its epoch. None: the epoch has ended, and their sockets
+        are closed."""
         try:
             members = [member for member in self.members(draft.workflow_id) if member.epoch == draft.epoch]
             if entry is not None:

@@ -1,4 +1,20 @@
-"""Compiles one function to a document, or refuses it with all of its faults at once. Nothing of the function is executed."""
+"""Compiles one function to a document, or refuses it with all of its faults at once. Nothing of the function is executed.
+
+The promise is that a run of the document does what the function would do, and that a source for which this cannot be shown is
+refused. Hence the passes are in this order, and each may rely on what those before it have established:
+
+1. `scopes` renames local names, so that one name stands for one thing in all that follows: a comprehension's `x` and the
+   function's `x` are two names from here on. Before that, no fact about a name would be a fact about one variable.
+2. `names` finds where each name is bound and read, and so whether it becomes a node or a run variable.
+3. `begin` writes the entries; `local_types` infers types to a fixed point, since the types of names depend on one another in
+   loops.
+4. `aliases` finds values that may have two names. A document has values only, so a change in place of a shared value is refused
+   instead of being seen through one name and not through the other.
+5. The statements are compiled. A statement that is refused is noted, and the next one is read, so that an author sees all faults;
+   `faults` replaces what was refused by a value of which nothing is known, so that a fault has no faults that follow from it.
+
+If anything was refused, no document is returned, however much of it exists: a part of a program is another program.
+"""
 
 from __future__ import annotations
 

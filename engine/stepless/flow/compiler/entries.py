@@ -1,4 +1,4 @@
-"""How a run of a flow begins: its entry, or its triggers, and what the parameters of the function stand for."""
+"""Compiles the beginning of a flow: its entry or its triggers, and the values of the function's parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The other faults of a statement that was refused. A refusal ends the reading of its statement; to find the next one, what was
-refused is replaced by a value of which nothing is known, and the statement is read again. Only the refusals of that reading
+"""Finds the other faults of a statement that was refused. A refusal ends the reading of its statement; to find the next one, what
+was refused is replaced by a value of which nothing is known, and the statement is read again. Only the refusals of that reading
 are kept: a source with a fault leaves no document."""
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _place_of(node: ast.AST, statement: ast.stmt) -> _Place | None:
 
 
 def _is_bound_to(part: ast.expr, parent: ast.AST) -> bool:
-    """Whether no other value can stand where a part stands."""
+    """Whether the expression must be a `part` call."""
     match parent:
         case ast.Call(func=function):
             return function is part

@@ -1,4 +1,4 @@
-"""The statements around a place that a jump or a failure may have to pass: loops, handlers, `finally` and inlined parts."""
+"""Records the statements that a jump or a failure may have to pass: loops, handlers, `finally` and inlined parts."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class TryFrame:
 @dataclass(eq=False)
 class FinallyFrame:
     """The statements that a `finally` follows. `entries` are the exits that lead to it, `kinds` why; `raised` the exits of
-    failures. `ends`: nothing of a loop's turn follows it, so a `continue` leads there as the end of the statements does; `ended`
-    are its exits: None without any, and empty at the beginning of a turn."""
+    failures. `ends`: nothing of a loop's iteration follows it, so a `continue` leads there as the end of the statements does;
+    `ended` are its exits: None without any, and empty at the beginning of an iteration."""
 
     number: int
     ends: bool = False

@@ -1,4 +1,4 @@
-"""The function that is being read: its syntax tree, and the module that its names belong to."""
+"""Holds the function that is being compiled: its syntax tree, and the module that its names belong to."""
 
 from __future__ import annotations
 

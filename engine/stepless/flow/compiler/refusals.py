@@ -1,4 +1,4 @@
-"""What the compiler says about a source: refusals, which leave no document, and warnings. Each names a line and a mend."""
+"""Reports about a source: refusals, which leave no document, and warnings. Each names a line and a fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of syntax trees, and visits to their nodes."""
+"""Copies syntax trees, and visits their nodes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The document while it is written: the nodes of the level that is being filled, where control stands, and what is known of each
-name. The files beside this one read one family of constructs each; `rules` connects them."""
+"""Holds the document while it is compiled: the nodes of the current level, where control is, and the facts about each name. The
+files beside this one read one family of constructs each; `rules` connects them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
-from stepless.flow.compiler.texts import Texts
-from stepless.flow.compiler.writes import merged_writes
+from stepless.flow.compiler.variable_writes import merged_writes
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.json import JSON
@@ -71,7 +71,7 @@ class Unit:
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
         self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
-        self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's turn
+        self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's iteration
         self.parts: list[object] = []  # those that are being inlined
         self.iterated: list[str] = []  # names that a loop around this place runs over
         self.floats: set[str] = set()  # outputs that are floats, also where they are whole
@@ -80,7 +80,7 @@ class Unit:
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self.sources: dict[tuple[str, str, int], PartSource] = {}
-        self.returned: set[str] = set()  # names in what a `return` puts out that the `finally` being read comes behind
+        self.returned: set[str] = set()  # names in what a `return` returns that the `finally` being read comes behind
         self.rereadings = 0  # of statements that were refused
         self.made: set[ast.AST] = set()  # statements that are not the source's: they hold the parts of one that was refused
         self._handled: set[str] = set()  # each `set` whose failure a handler takes
@@ -313,7 +313,7 @@ class Unit:
                     frame.kinds.append(kind)
                 break
             if isinstance(frame, LoopFrame):
-                self._leave_turn(frame, kind, written, risky=risky)
+                self._leave_iteration(frame, kind, written, risky=risky)
                 break
             if isinstance(frame, PartFrame) and kind == "return":
                 if written:
@@ -327,7 +327,7 @@ class Unit:
                 self.may_fail(id, pure=True)
         self.frontier = None
 
-    def _leave_turn(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
+    def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
         if kind == "continue":
             if written:
                 self.set("continue", written)

@@ -17,7 +17,7 @@ finding is a path in the export. The modules, in the order of the conversion:
 JavaScript, names and secrets are read by the modules of `stepless.imports.sim`.
 
 The main difference: n8n passes lists of items, and runs a node once for each. Here a node handles one value. What n8n calls the
-`json` of an item is the value; a node that puts out several items puts out a list here, and a loop runs nodes for each.
+`json` of an item is the value; a node that returns several items returns a list here, and a loop runs nodes for each.
 
 Left out without a finding, since they do not affect behaviour: positions, ids, notes on nodes, tags, versions, and settings of
 what n8n keeps of its executions.

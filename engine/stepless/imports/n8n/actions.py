@@ -16,7 +16,7 @@ from stepless.imports.sim.reference_translation import Read, quoted
 from stepless.limits import MAX_DURATION_MS, MAX_MESSAGE_CHARACTERS
 from stepless.model.json import JSON
 
-_ALL_FIELDS: Final = 3.0  # from this version of Set on, only what is assigned is put out unless it says otherwise
+_ALL_FIELDS: Final = 3.0  # from this version of Set on, only what is assigned is returned unless it says otherwise
 _METHOD_PARAMETER: Final = 4.0  # of an HTTP Request
 _UNITS: Final[Mapping[str, int]] = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
 _SHORT: Final = 1.1  # the version of Wait from which on it waits five seconds by default

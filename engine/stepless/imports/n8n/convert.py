@@ -8,7 +8,7 @@ from typing import Any, Final
 from stepless.compile import check_document
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.imports.escaping import escaped
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.imports.n8n.actions import ACTIONS, foreign
 from stepless.imports.n8n.export import NOTE, Block, read_export
 from stepless.imports.n8n.findings import Report

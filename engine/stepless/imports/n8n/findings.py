@@ -1,4 +1,4 @@
-"""The table of the importer's findings: message and mend by code. All are warnings: the document compiles regardless of them."""
+"""Lists the importer's findings: message and fix by code. All are warnings: the document compiles regardless of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from stepless.imports.reporting import Reporting
+from stepless.imports.finding_report import Reporting
 
 TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- the workflow
     "n8n_items": (
-        "n8n runs a node once for each item; here each node runs once and handles one value: {nodes} may put out a list",
+        "n8n runs a node once for each item; here each node runs once and handles one value: {nodes} may return a list",
         "Put what has to run for each item into a loop.",
     ),
     "n8n_setting_ignored": ("the setting `{name}` has no equivalent and is left out: {detail}", ""),
@@ -73,7 +73,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "`{node}` continues after a failure: the nodes after it get the error, which has other fields than in n8n",
         "Check what they read.",
     ),
-    "n8n_merge_list": ("`{node}` puts out a list with the value of each branch; in n8n their items follow each other", ""),
+    "n8n_merge_list": ("`{node}` returns a list with the value of each branch; in n8n their items follow each other", ""),
     "n8n_http_text": (
         "`{text}` reads the field `data` of a response: if the response is text, it is the whole body here",
         "Then write `{body}`.",
@@ -86,12 +86,12 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "Keep the value in the environment or the secret store, and revoke the exported one.",
     ),
     # -- loops
-    "n8n_loop_items": ("`{node}` runs one turn for each item of `{items}`, which must be a list", "Check what it is."),
-    "n8n_loop_batches": ("`{node}` takes {size} items a turn in n8n; here each turn has one item", "Check its body."),
+    "n8n_loop_items": ("`{node}` runs one iteration for each item of `{items}`, which must be a list", "Check what it is."),
+    "n8n_loop_batches": ("`{node}` takes {size} items an iteration in n8n; here each iteration has one item", "Check its body."),
     "n8n_loop_open": ("no edge leads back to `{node}`: n8n runs its body once, Stepless once for each item", ""),
     "n8n_loop_empty": ("`{node}` has an empty body: it gets a node that does nothing", ""),
     "n8n_loop_results": (
-        "`{text}` reads what `{node}` puts out: here it is the list of the results of its turns", "Check the path.",
+        "`{text}` reads what `{node}` returns: here it is the list of the results of its iterations", "Check the path.",
     ),
     # -- conditions
     "n8n_condition_untranslated": (

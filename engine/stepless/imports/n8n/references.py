@@ -164,7 +164,7 @@ class References:
         return self._output(source, steps, text, path or block.path)
 
     def _item(self, loop: str | None, steps: Path) -> Read:
-        """A part of the item of a turn. n8n puts a value that it has split out under the name of its field."""
+        """A part of the item of an iteration. n8n puts a value that it has split out under the name of its field."""
         wires = self.wiring.into.get(loop or "", ())
         source = self.export.blocks[wires[0].source] if len(wires) == 1 else None
         if source is not None and source.type == "splitOut":

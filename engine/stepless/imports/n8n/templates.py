@@ -1,4 +1,4 @@
-"""Texts with `{{ … }}` as values of documents. A text is a template only if it begins with `=`."""
+"""Converts texts with `{{ … }}` to values of documents. A text is a template only if it begins with `=`."""
 
 from __future__ import annotations
 

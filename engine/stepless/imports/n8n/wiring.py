@@ -179,7 +179,7 @@ def _check_depth(name: str, parents: dict[str, str | None]) -> None:
 def _within(
     wires: Sequence[Wire], parents: Mapping[str, str | None], blocks: Mapping[str, Block], report: Report
 ) -> list[Wire]:
-    """The wires that stay within one body, or start one. Those that lead back to the loop of a body end a turn there."""
+    """The wires that stay within one body, or start one. Those that lead back to the loop of a body end an iteration there."""
     kept = []
     for wire in wires:
         if wire.exit == START:

@@ -24,7 +24,7 @@ headers) it is text in both. An empty list or object is false, and true in Sim. 
 Sim also for an output with an `error` field.
 """
 
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.imports.sim.convert import convert
 
 __all__ = ["Imported", "convert"]

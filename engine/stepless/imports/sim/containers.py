@@ -18,7 +18,7 @@ _SETTINGS: Final = (  # all settings of a container's fields, map or data; names
     ("loopType", "type"), ("iterations", "count"), ("forEachItems", "collection"), ("whileCondition",), ("doWhileCondition",),
     ("parallelType",), ("distribution", "collection"), ("batchSize",),
 )  # fmt: skip
-_UNSET_LOOP: Final = 1_000  # how many turns Sim's executor runs if the number of a loop cannot be read
+_UNSET_LOOP: Final = 1_000  # how many iterations Sim's executor runs if the number of a loop cannot be read
 _UNSET_PARALLEL: Final = 1
 
 
@@ -62,9 +62,10 @@ def _loop_mode(site: Site, settings: _Settings) -> dict[str, JSON]:
         case "forEach":
             return {"items": _items(site, settings.get("forEachItems", "collection"))}
         case "while":
-            return {"while": site.test(settings.get("whileCondition"), "whileCondition", "while", between_turns=True)}
+            return {"while": site.test(settings.get("whileCondition"), "whileCondition", "while", between_iterations=True)}
         case "doWhile" if settings.get("doWhileCondition") is not None:
-            return {"do_while": site.test(settings.get("doWhileCondition"), "doWhileCondition", "doWhile", between_turns=True)}
+            test = site.test(settings.get("doWhileCondition"), "doWhileCondition", "doWhile", between_iterations=True)
+            return {"do_while": test}
     return _times(site, settings.get("iterations", "count"))
 
 

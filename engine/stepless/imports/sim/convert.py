@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stepless.compile import check_document
 from stepless.errors import EngineBug, InvalidRequest
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.imports.settings import kept
 from stepless.imports.sim.blocks import convert_block
 from stepless.imports.sim.containers import container

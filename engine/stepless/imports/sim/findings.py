@@ -1,4 +1,4 @@
-"""The table of the importer's findings: message and mend by code. All are warnings: the document compiles regardless of them."""
+"""Lists the importer's findings: message and fix by code. All are warnings: the document compiles regardless of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from stepless.imports.reporting import Reporting
+from stepless.imports.finding_report import Reporting
 
 TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     # -- blocks
@@ -24,7 +24,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "Let the other service start runs by API, or use a webhook, a schedule or an event.",
     ),
     "sim_trigger_in_container": (
-        "`{node}` is a trigger inside a container, where runs cannot start: it puts out its input unchanged", "",
+        "`{node}` is a trigger inside a container, where runs cannot start: it returns its input unchanged", "",
     ),
     "sim_no_trigger": ("the workflow has no trigger: every node without incoming edges starts", "Add an entry node."),
     "sim_disabled_block": (
@@ -77,9 +77,9 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
         "no edge leaves the start of `{node}`, which fails in Sim: the nodes without incoming edges start", "",
     ),
     "sim_loop_count": (
-        "the number of turns of `{node}` cannot be read ({detail}): it runs {used}, as in Sim", "Set the number.",
+        "the number of iterations of `{node}` cannot be read ({detail}): it runs {used}, as in Sim", "Set the number.",
     ),
-    "sim_items_missing": ("the items of `{node}` cannot be read ({detail}): it runs no turn", "Set `items`."),
+    "sim_items_missing": ("the items of `{node}` cannot be read ({detail}): it runs no iteration", "Set `items`."),
     "sim_turn_value_kept": (
         "the test of `{node}` reads `{name}` inside it: the variable `{variable}` keeps its output for the test", "",
     ),
@@ -113,7 +113,7 @@ TABLE: Final[Mapping[str, tuple[str, str]]] = MappingProxyType({
     "sim_inner_block_read": ("`{text}` reads a block inside a container: it reads as empty", "Read the container's results."),
     "sim_output_without_equivalent": ("`{text}` reads an output that does not exist in Stepless: it reads as empty", ""),
     "sim_results_reshaped": (
-        "`{text}` reads results: in Stepless one value per turn, in Sim a list of outputs per turn", "Check the path.",
+        "`{text}` reads results: in Stepless one value per iteration, in Sim a list of outputs per iteration", "Check the path.",
     ),
     "sim_variable_unreadable": ("the variable `{name}` cannot be read as {type}: {detail}", "Set its initial value."),
     "sim_variable_unknown": ("there is no variable `{name}`: the assignment is left out", "Declare it in `variables`."),

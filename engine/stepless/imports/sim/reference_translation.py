@@ -28,10 +28,10 @@ SHAPE: Final = re.compile(rf"<(?P<root>[^\W\d](?:[\w -]*\w)?)(?P<path>(?:{_STEP}
 _STEPS: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]")
 _ENV: Final = re.compile(r"\{\{\s*([^{}\s]{1,128})\s*\}\}")
 _WRITABLE: Final = re.compile(r"[\w-]+")
-_TURN: Final[Mapping[str, str]] = {
+_ITERATION: Final[Mapping[str, str]] = {
     "index": "index", "iteration": "index", "currentItem": "item", "currentitem": "item", "item": "item", "items": "items",
 }  # fmt: skip
-_BETWEEN_TURNS: Final = ("index",)
+_BETWEEN_ITERATIONS: Final = ("index",)
 _ESCAPES: Final[Mapping[str, str]] = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "<": "\\x3c", "$": "\\x24",
 }  # fmt: skip
@@ -39,11 +39,11 @@ _ESCAPES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a text: its block and its path in the export. `between_turns`: the text is the test of a loop."""
+    """The place of a text: its block and its path in the export. `between_iterations`: the text is the test of a loop."""
 
     block: Block
     path: str
-    between_turns: bool = False
+    between_iterations: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class References:
         if name == "variable":
             return self._variable(steps)
         if name in ("loop", "parallel"):
-            return self._turn(place, name, steps)
+            return self._iteration(place, name, steps)
         block = self._blocks.get(name)
         return Unread("sim_unknown_reference", literal=True) if block is None else self._block(place, block, steps)
 
@@ -212,10 +212,10 @@ class References:
         name = self.variables.get(compared(str(steps[0]))) if steps else None
         return Unread("sim_unknown_reference", literal=True) if name is None else Read("workflow", (name, *steps[1:]))
 
-    def _turn(self, place: Place, sort: str, steps: Path) -> Read | Unread:
-        field = _TURN.get(str(steps[0])) if steps else None
-        if place.between_turns and sort == "loop":
-            return Read("loop", (field,)) if field in _BETWEEN_TURNS else Unread("sim_output_without_equivalent")
+    def _iteration(self, place: Place, sort: str, steps: Path) -> Read | Unread:
+        field = _ITERATION.get(str(steps[0])) if steps else None
+        if place.between_iterations and sort == "loop":
+            return Read("loop", (field,)) if field in _BETWEEN_ITERATIONS else Unread("sim_output_without_equivalent")
         if not any(owner.type == sort for owner in self._around(place.block)):
             return Unread("sim_reference_outside_container", literal=True)
         return Unread("sim_output_without_equivalent") if field is None else Read(sort, (field, *steps[1:]))
@@ -228,15 +228,15 @@ class References:
 
     def _block(self, place: Place, block: Block, steps: Path) -> Read | Unread:
         if block in self._around(place.block) and block.is_container:
-            field = _TURN.get(str(steps[0])) if steps else None
-            turn = Read(self.wiring.ids[block.key], (field or "", *steps[1:]))
-            return turn if field is not None else Unread("sim_output_without_equivalent")
+            field = _ITERATION.get(str(steps[0])) if steps else None
+            iteration = Read(self.wiring.ids[block.key], (field or "", *steps[1:]))
+            return iteration if field is not None else Unread("sim_output_without_equivalent")
         if block.role == CONDITION and self.wiring.runs(block.key) and (passed := self._passed(block, steps)) is not block:
             return self._block(place, passed, steps)
         inner = place_of(block, steps, inside=self.wiring.parents[block.key] is not None)
         if inner is None:
             return Unread("sim_output_without_equivalent")
-        if place.between_turns and self.wiring.parents[block.key] == place.block.key and self.wiring.runs(block.key):
+        if place.between_iterations and self.wiring.parents[block.key] == place.block.key and self.wiring.runs(block.key):
             return Read("workflow", (self._keep(place, block), *inner))
         return self._visible(place.block, block, inner)
 
@@ -270,15 +270,15 @@ class References:
         seen = inside[owner]
         if seen == current or not self.wiring.is_upstream(seen, current):
             return Unread("sim_reference_not_upstream")
-        turns: Path = ()
+        iterations: Path = ()
         while seen != block.key:
-            turns = (*turns, 0 if self.export.blocks[seen].type == "parallel" else -1)
+            iterations = (*iterations, 0 if self.export.blocks[seen].type == "parallel" else -1)
             seen = inside[seen]
             kept = [self.kept[key] for key in self.wiring.bodies[self.wiring.parents[seen]] if key in self.kept]
             if not self.wiring.is_only_leaf(seen) or kept not in ([], [self.kept.get(seen)]):
                 return Unread("sim_inner_block_read")
-            turns = (*turns, *kept)  # the turn's output is then the output of the `set` node, an object with this variable
-        return Read(self.wiring.ids[inside[owner]], (*turns, *steps))
+            iterations = (*iterations, *kept)  # its output is then that of the `set` node, an object with this variable
+        return Read(self.wiring.ids[inside[owner]], (*iterations, *steps))
 
 
 def quoted(text: str) -> str:

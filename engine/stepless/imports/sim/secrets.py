@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from stepless.imports.reporting import Reporting
+from stepless.imports.finding_report import Reporting
 from stepless.imports.sim.names import screaming, unique
 from stepless.model.json import JSON
 from stepless.model.secret_formats import FORMATS, names_secret

@@ -79,11 +79,11 @@ class Site:
             return self.references.as_text(self.place(name), value)
         return "" if value is None else json.dumps(self.value(value, name), ensure_ascii=False)
 
-    def test(self, source: JSON, name: str, title: str, *, between_turns: bool = False) -> str:
+    def test(self, source: JSON, name: str, title: str, *, between_iterations: bool = False) -> str:
         """A JavaScript test as an expression. A test that cannot be translated becomes an expression that raises: its node fails,
         and the run does not take a guessed exit."""
         text = source.strip() if isinstance(source, str) else ""
-        place = self.place(name, between_turns=between_turns)
+        place = self.place(name, between_iterations=between_iterations)
         names = Names(lambda found: self.references.found(place, found), self.references.variable)
         try:
             translation = translate(text, names)
@@ -96,8 +96,8 @@ class Site:
             self.warn("sim_condition_loose", name, name=title)
         return translation.text
 
-    def place(self, name: str, *, between_turns: bool = False) -> Place:
-        return Place(self.block, self.path(name), between_turns)
+    def place(self, name: str, *, between_iterations: bool = False) -> Place:
+        return Place(self.block, self.path(name), between_iterations)
 
     # -- findings -----------------------------------------------------------------------------------------------------
 

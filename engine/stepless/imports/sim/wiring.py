@@ -53,7 +53,8 @@ class Wiring:
         return bool(self.above[of] & self.bits[key])
 
     def is_only_leaf(self, key: str) -> bool:
-        """Whether a block is the only one of its body without outgoing edges. If so, its output is the output of each turn."""
+        """Whether a block is the only one of its body without outgoing edges. If so, its output is the output of each
+        iteration."""
         body = self.bodies[self.parents[key]]
         followed = {wire.source for inner in body for wire in self.into[inner]}
         return [inner for inner in body if inner not in followed] == [key]

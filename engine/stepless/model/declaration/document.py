@@ -257,11 +257,11 @@ class NodeView(View):
 
 
 class BodyView(View):
-    """The graph that a container runs once per turn. It has its own entries."""
+    """The graph that a container runs once per iteration. It has its own entries."""
 
     __slots__ = ()
     nodes: Nodes
-    """The nodes of one turn, by id."""
+    """The nodes of one iteration, by id."""
     edges: Edges = field(())
     """Further edges between them."""
 
@@ -351,7 +351,7 @@ class DocumentView(BodyView):
     the URL of an incoming webhook of Slack or Teams or of any other receiver; `mailto:address`; or the ARN of an SNS topic.
     Replaces the deployment's own setting; with an empty list, no notice is sent."""
     max_steps: Steps = DEFAULT_MAX_STEPS
-    """How many nodes one run may start. Each turn of a loop counts."""
+    """How many nodes one run may start. Each iteration of a loop counts."""
     timeout_ms: Duration | None = field(None, "timeout", parse_duration_ms)
     """The time limit of a run. Time spent paused does not count."""
     concurrency: Concurrency | None = field(None, read=lambda given: given if isinstance(given, int) else ConcurrencyView(given))

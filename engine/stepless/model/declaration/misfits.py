@@ -31,7 +31,7 @@ NOUNS: Final[Mapping[str, str]] = {  # what pydantic expected, by the type of it
 _TEXT: Final = "text"
 _WORDS: Final = ("literal_error", "enum")
 _PLACED: Final = ("missing", "extra_forbidden", "missing_argument", "unexpected_keyword_argument")
-_BOUNDS: Final[Mapping[str, str]] = {  # the mend for a value of the right type, by the type of pydantic's error
+_BOUNDS: Final[Mapping[str, str]] = {  # the fix of a value of the right type, by the type of pydantic's error
     "literal_error": "Write {expected}.", "enum": "Write {expected}.", "greater_than_equal": "Give {ge} or more.",
     "greater_than": "Give more than {gt}.", "less_than_equal": "Give {le} at most.", "less_than": "Give less than {lt}.",
     "too_short": "Give {min_length} at least.", "too_long": "Keep {max_length} at most.",
@@ -78,10 +78,10 @@ class Misfit(NamedTuple):
             return f"does not fit: {message}"
         return f"{message}, not {given}" if quoted else message
 
-    def mend(self, name: str) -> str:
+    def fix_text(self, name: str) -> str:
         """A suggestion for the value of `name`; empty where only the author can know it."""
         for wanted in self.wanted:
-            if suggestion := _MENDS.get(wanted, _nothing)(name, self.value):
+            if suggestion := _FIXES.get(wanted, _nothing)(name, self.value):
                 return suggestion
         if self.wanted:
             return f"Give {_either(self.wanted)}."
@@ -234,7 +234,7 @@ def _misfit(steps: Sequence[_Step], error: ErrorDetails) -> Misfit:
     return Misfit(place, error["type"], error["msg"], wanted, error["input"], error.get("ctx", {}), tuple(error["loc"]))
 
 
-# -- mends ------------------------------------------------------------------------------------------------------------
+# -- fixes ------------------------------------------------------------------------------------------------------------
 
 
 def _either(nouns: Sequence[str]) -> str:
@@ -285,7 +285,7 @@ def _as_object(name: str, value: Any) -> str:
     return f"Write each under its name instead of in a list, like `{shown}`."
 
 
-_MENDS: Final[Mapping[str, Callable[[str, Any], str]]] = {
+_FIXES: Final[Mapping[str, Callable[[str, Any], str]]] = {
     "text": _as_text, "an integer": _as_number, "a number": _as_number, "true or false": _as_boolean, "a list": _as_list,
     "an object": _as_object, "a duration": _as_duration,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The kind `function`: its parameters, and the code that calls the registered function."""
+"""Defines the kind `function`: its parameters, and the code that calls the registered function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _named(written: Mapping[str, JSON]) -> Mapping[str, str]:
 
 
 KIND = Kind(
-    "function", Nature.EFFECT, FunctionParams, "calls registered Python code; puts out what it returns",
+    "function", Nature.EFFECT, FunctionParams, "calls registered Python code; returns its result",
     parts={"call": Part.LITERAL}, functions=_named, arguments="args", is_tool=True,
     brief=("call",),
     icon="M10.5 3.2C8.6 2.6 8 3.6 7.8 5l-1 6.4c-.3 1.5-1 2.2-2.6 1.6M4.8 6.8h5.4",
@@ -46,7 +46,7 @@ _THREADS: Final = Threads()
 
 
 async def run(call: Call) -> Result:
-    """Calls the function and puts out its result as JSON.
+    """Calls the function and returns its result as JSON.
 
     Raises `NodeFailure`: config for invalid arguments, timeout for a TimeoutError, execution for a result that is not JSON,
     provider_error for any other exception, with the exception's name as its code.

@@ -1,4 +1,4 @@
-"""The transport of the HTTP client: keeps connections alive, and connects only to checked addresses.
+"""Transports the requests of the HTTP client: keeps connections alive, and connects only to checked addresses.
 
 It ignores cookies, proxies and netrc files, so that data of one run never appears in the requests of another. It does not follow
 redirects: the node checks every hop.

@@ -1,4 +1,4 @@
-"""API keys and their roles. A secret is shown once and stored as its SHA-256. Keys can be rotated and removed.
+"""Manages API keys and their roles. A secret is shown once and stored as its SHA-256. Keys can be rotated and removed.
 
 All keys are stored as one value under a number. A change claims the next number; of two concurrent changes, one wins and the
 other is retried. Processes check for the next number every few seconds. Until then, a key removed by another process is accepted.

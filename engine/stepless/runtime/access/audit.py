@@ -1,6 +1,6 @@
-"""The audit log: who asked for what, when and from where. An entry is stored before its request is carried out: a request whose
-entry cannot be stored is refused, so none succeeds without an entry. A refusal is added to the entry afterwards. An entry without
-one means that the request was carried out, or that the process died before. """
+"""Writes the audit log: who asked for what, when and from where. An entry is stored before its request is carried out: a request
+whose entry cannot be stored is refused, so none succeeds without an entry. A refusal is added to the entry afterwards. An entry
+without one means that the request was carried out, or that the process died before. """
 
 from __future__ import annotations
 

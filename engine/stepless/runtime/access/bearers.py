@@ -1,4 +1,4 @@
-"""The roles of callers with a token: claims of a JWT that the gateway has verified, mapped to roles.
+"""Maps claims of a JWT that the gateway has verified to roles.
 
 The gateway checks the signature and passes the claims on as texts, in which `["not admin"]` and `["not", "admin"]` are both
 `[not admin]`. The names of groups are therefore read from the token itself, which is in the `Authorization` header, and count
@@ -159,7 +159,7 @@ def _token(headers: Sequence[str], texts: Mapping[str, str]) -> Mapping[str, Any
 
 
 def _audience(texts: Mapping[str, str], token: Mapping[str, Any] | None) -> Sequence[str]:
-    """Whom the token is for: `aud`, or `client_id` where there is none, as the gateway reads them."""
+    """The audience of the token: `aud`, or `client_id` where there is none, as the gateway reads them."""
     name = "aud" if "aud" in texts else "client_id"
     try:
         return _groups(name, texts, token)

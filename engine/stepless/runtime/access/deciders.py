@@ -31,7 +31,7 @@ class Decider:
     is_admin: bool
 
     def recorded(self, by: str | None) -> str:
-        """Whom a decision names. `by` is the person that the caller names; of a person it does not count."""
+        """The person that a decision names. `by` is the person that the caller names; of a person it does not count."""
         return self.person or named(by, self.label)
 
 
@@ -54,7 +54,7 @@ def person_of(caller: str) -> str | None:
 
 
 def named(by: str | None, label: str) -> str:
-    """Whom a decision names where the caller is a key, or the holder of a link that was made for `label`."""
+    """The person that a decision names where the caller is a key, or the holder of a link that was made for `label`."""
     if not by:
         return label
     return f"{by} ({label})" if label.startswith(KEY) else by

@@ -1,4 +1,4 @@
-"""Who may do what where a gateway authenticates the callers: chosen by the settings of the deployment.
+"""Chooses how callers that a gateway has authenticated get their roles, from the settings of the deployment.
 
 Nothing here gives a role by default. Where the settings are malformed, every caller is refused and the message names the setting.
 """

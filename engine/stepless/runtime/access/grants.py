@@ -1,4 +1,4 @@
-"""Settings that give roles to groups or principals: `name=role` entries, separated by commas.
+"""Parses the settings that give roles to groups or principals: `name=role` entries, separated by commas.
 
 A setting is read whole or refused whole: with one malformed entry no entry counts, so that a typing error never gives a role to
 more callers than the operator meant.

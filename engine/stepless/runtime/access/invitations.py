@@ -1,4 +1,4 @@
-"""Invitations: creates the tokens and links with which a pause can be answered."""
+"""Creates the tokens and links with which a pause can be answered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Sign-in with OpenID Connect: what the page of the console needs to know of the issuer. Nothing of it is secret. The gateway
-checks the tokens."""
+"""Tells the page of the console how people sign in with OpenID Connect. Nothing of it is secret. The gateway checks the
+tokens."""
 
 from __future__ import annotations
 

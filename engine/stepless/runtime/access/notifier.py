@@ -1,4 +1,4 @@
-"""Notifier: notifies people that a run waits for them, with the links by which they can answer.
+"""Notifies people that a run waits for them, with the links by which they can answer.
 
 `notify` is the target: a URL receives a POST, `arn:aws:sns:…` is a topic, `mailto:…` is a mailbox (SES). Delivery is at least
 once: after a crash, a notice may be sent again, with the same idempotency key.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from stepless.core.inputs import merged_inputs
 from stepless.core.pauses import TIMEOUT
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON

@@ -1,4 +1,4 @@
-"""The roles of IAM principals: patterns of ARNs, matched with the ARN of the caller that the gateway has authenticated.
+"""Maps IAM principals to roles: matches patterns of ARNs with the ARN of the caller that the gateway has authenticated.
 
 A caller that assumed a role arrives as `arn:aws:sts::ACCOUNT:assumed-role/NAME/SESSION`: without the role's path, and with a
 session name that the caller chose. The patterns that are accepted follow from that:

@@ -1,4 +1,4 @@
-"""Roles: what a caller of the API may do, and what one role implies of the others."""
+"""Defines the roles of callers of the API, and which roles one role implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of the console under `stepless dev`: who opened an address that it printed, or an invitation to it.
+"""Signs people in to the console under `stepless dev`: those who opened an address that it printed, or an invitation.
 
 A token is `console.base64url(claims).base64url(HMAC-SHA256(secret, claims))`, with a secret derived from the signing keys: it is
 still valid after a restart on the same file. It names a session, which the store keeps for CONSOLE_SESSION_LIFE_MS or until it is

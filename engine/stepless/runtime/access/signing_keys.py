@@ -1,4 +1,4 @@
-"""The keys that sign resume links, when they are kept in the store of the runs, and their rotation.
+"""Stores and rotates the keys that sign resume links, where they are kept in the store of the runs.
 
 Several keys are valid at a time, and the first one signs. A rotation puts a new key in front. The oldest keys beyond
 MAX_SIGNING_KEYS are dropped, which invalidates the links that they signed.

@@ -1,4 +1,5 @@
-"""Tickets to the room of a draft: a page cannot send a header with a WebSocket, so it spends a ticket in the address instead.
+"""Issues and redeems tickets to the session of a draft: a page cannot send a header with a WebSocket, so it spends a ticket in
+the address instead.
 
 A ticket is `base64url(claims).base64url(HMAC-SHA256(secret, claims))`, with a secret derived from the signing keys. It is valid
 for one draft, for TICKET_LIFE_MS, and once.
@@ -21,7 +22,7 @@ from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whom a ticket lets in, and what they may do there. `key_id` names the API key, empty for other callers: its id, or for a
+    """The user and roles of a ticket. `key_id` names the API key, empty for other callers: its id, or for a
     configured key the beginning of its hash. `until_ms` is when the token of the caller ends; None where nothing ends."""
 
     workflow_id: str

@@ -1,4 +1,5 @@
-"""Signed resume tokens (docs/run/security.md#what-is-signed): the holder of a token may answer one pause, once, until it expires.
+"""Signs and verifies resume tokens (docs/run/security.md#what-is-signed): the holder of a token may answer one pause, once, until
+it expires.
 
 A token is `base64url(claims).base64url(HMAC-SHA256(key, claims))`. The claims name the key that signed them, so several keys can
 be valid at a time; the newest signs. A token contains no secrets, and changing it invalidates it.

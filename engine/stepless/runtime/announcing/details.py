@@ -1,4 +1,4 @@
-"""The content of an event for systems outside, made from the log alone, so that a repetition has the same content."""
+"""Computes the content of an event for systems outside from the log alone, so that a repetition has the same content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exporter that notifies people of failed runs: `on_failure_notify` of the workflow, or else of the deployment.
+"""Notifies people of failed runs, as an exporter: `on_failure_notify` of the workflow, or else of the deployment.
 
 A notice is delivered at least once: when one of several targets fails, only that one is tried again by the same process, and all
 of them by another. A rerun that fails at the same node with the same code is not notified again.

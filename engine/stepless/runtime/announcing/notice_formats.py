@@ -1,4 +1,4 @@
-"""The notice of a failed run in the format of each channel. Texts of the log are plain text there, so they cannot add links or
+"""Formats the notice of a failed run for each channel. Texts of the log are plain text there, so they cannot add links or
 mentions."""
 
 from __future__ import annotations

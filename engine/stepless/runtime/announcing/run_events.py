@@ -1,4 +1,4 @@
-"""The exporter of run events: what the log records of a run as a whole, and of its pauses, for an event bus or a webhook."""
+"""Exports run events, those of the run as a whole and of its pauses, to an event bus or a webhook."""
 
 from __future__ import annotations
 

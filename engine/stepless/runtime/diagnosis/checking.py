@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stepless.compile.stored import compile_stored, is_intact
-from stepless.core.limits.slots import whole_places
+from stepless.core.limits.slots import intact_positions
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
@@ -147,7 +147,7 @@ def _blob(parts: Mapping[str, Any]) -> Damage | None:
 
 
 def _place(parts: Mapping[str, Any]) -> Damage | None:
-    if not whole_places([parts["place"]]):
+    if not intact_positions([parts["place"]]):
         raise ValueError("it is no place in a line")
     return None
 

@@ -1,4 +1,4 @@
-"""Back-off of an exporter in one process: after a failure, no run tries it for a while, so that a target that does not answer
+"""Backs off from an exporter in one process: after a failure, no run tries it for a while, so that a target that does not answer
 costs the runs no time."""
 
 from __future__ import annotations

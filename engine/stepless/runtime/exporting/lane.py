@@ -1,4 +1,4 @@
-"""One exporter in one session: the events that it has not confirmed, and the task that sends them.
+"""Sends events to one exporter in one session: the events that it has not confirmed, and the task that sends them.
 
 The log is the queue. The lane keeps a bounded number of events in memory; beyond that, and after a crash, it reads the log again
 from its cursor.

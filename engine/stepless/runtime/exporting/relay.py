@@ -1,4 +1,4 @@
-"""The relay: hands the events of runs to exporters, after their commit.
+"""Hands the events of runs to exporters, after their commit.
 
 Every event reaches each exporter at least once, in the order of the log. The cursor of each exporter is part of the writes that a
 session makes anyway: the renewals of the lease, and its release. A process that dies before that write leaves an older cursor,

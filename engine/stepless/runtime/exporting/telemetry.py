@@ -1,4 +1,4 @@
-"""The exporter of spans and metrics (docs/run/observability.md): folds the committed events of a run to spans that have ended.
+"""Exports spans and metrics (docs/run/observability.md): folds the committed events of a run to spans that have ended.
 
 It remembers what is open in a run between two calls. That is a cache: for a run that another process worked on before, it takes
 what is open from the loaded state, or, after a crash or a failed export, reads the log up to the cursor again.

@@ -1,4 +1,4 @@
-"""Dead letters: handles a run whose message could not be processed after all retries."""
+"""Handles a run whose message could not be processed after all retries."""
 
 from __future__ import annotations
 

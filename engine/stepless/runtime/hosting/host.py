@@ -1,4 +1,4 @@
-"""Queue, timers, sweep and runner in one process, as `stepless dev` and `stepless run` use them."""
+"""Hosts queue, timers, sweep and runner in one process, as `stepless dev` and `stepless run` use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stepless.runtime.removal import remove_expired
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)

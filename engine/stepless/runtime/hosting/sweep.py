@@ -1,5 +1,5 @@
-"""Sweep: finds overdue runs that no process is executing. It recovers from every lost message and timer, and removes the runs
-whose time is over."""
+"""Finds overdue runs that no process is executing (the sweep). It recovers from every lost message and timer, and removes expired
+runs."""
 
 from __future__ import annotations
 

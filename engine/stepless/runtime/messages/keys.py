@@ -84,7 +84,7 @@ def live_run(world: World, slot: Slot) -> RunHead | None:
 
 def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
     """The key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
-    from stepless.core.limits.of_inputs import OfInputs  # imported late: few workflows have keys
+    from stepless.core.limits.input_scope import OfInputs  # imported late: few workflows have keys
 
     assert graph.key is not None
     try:

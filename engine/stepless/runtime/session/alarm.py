@@ -1,5 +1,5 @@
-"""An alarm clock that wakes a session at an instant. A session may sleep and wake thousands of times per second, nearly always
-because an attempt ended. An alarm that is already set early enough is therefore not set again."""
+"""Wakes a session at an instant. A session may sleep and wake thousands of times per second, nearly always because an attempt
+ended. An alarm that is already set early enough is therefore not set again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running attempts of one session, each with its own deadline.
+"""Tracks the running attempts of one session, each with its own deadline.
 
 A deadline ends its attempt regardless of what the node's code does. The code is cancelled, and the attempt has timed out at that
 instant. Code that goes on, in a thread or because it suppresses the cancellation, lingers (`lingering`): its late result is

@@ -1,4 +1,4 @@
-"""Child runs: the code of the `workflow` kind, and the signals between a child and its parent
+"""Implements child runs: the code of the `workflow` kind, and the signals between a child and its parent
 (docs/understand/semantics.md#pauses).
 
 The run id of a child is derived from its parent's id and the calling instance, so a repeated start has no effect. An attempt

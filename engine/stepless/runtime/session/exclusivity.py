@@ -1,4 +1,4 @@
-"""Exclusive attempts in a process: while one is in progress, the process executes no other attempt of any run
+"""Keeps exclusive attempts alone in their process: while one is in progress, the process executes no other attempt of any run
 (docs/understand/durability.md#deaths-of-the-process).
 
 A session requests exclusivity when its run has an instance in doubt to start. From then on new attempts of all runs are held

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
 from stepless.core.masking import Mask
-from stepless.core.reading import with_nulls
+from stepless.core.reference_values import with_nulls
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.call import token_of
 from stepless.model.json import JSON
@@ -46,7 +46,7 @@ class Listener:
 
 
 class Reporter:
-    """Reports what a node puts out while it runs: log lines at once, streamed text every STREAM_COALESCE_MS, media one by one.
+    """Reports what a node produces while it runs: log lines at once, streamed text every STREAM_COALESCE_MS, media one by one.
     Thread-safe. If `withheld`, streamed output is kept until `release`, which reports the text first. A line is masked before it
     is cut, and a piece never ends inside a possible secret, since half a secret cannot be masked. `over` is true once the attempt
     is cancelled; `keeps` whether output is kept back."""

@@ -1,4 +1,4 @@
-"""The ways in which an invocation can leave its run."""
+"""Lists the ways in which an invocation can leave its run."""
 
 from __future__ import annotations
 

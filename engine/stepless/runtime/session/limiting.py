@@ -25,13 +25,13 @@ from stepless.core.limits.slots import (
     Holders,
     change,
     encode_holders,
+    intact_positions,
     kept_share,
-    place_in_line,
+    position_in_line,
     run_in_line,
     since_in_line,
     still_there,
     want_in_line,
-    whole_places,
     without,
 )
 from stepless.core.state import State
@@ -75,7 +75,7 @@ class Limiter:
         self._wanted: dict[str, Cell] = {}  # what the run lacked when it was last decided
         self._held: dict[str, int] = {}  # slots under this lease, as stored
         self._cells: dict[str, Cell] = {}  # of the limits for slots that the run has needed
-        self._places: dict[str, str] = {}  # in lines
+        self._positions: dict[str, str] = {}  # in lines
         self._recalled: set[str] = set()  # the cells for which the run waited when it was loaded
         self._turns: dict[str, int] = {}  # when the run last took slots
         self._looks: dict[str, int] = {}  # when to look next whether others wait for its slots
@@ -121,7 +121,7 @@ class Limiter:
             cell = run_cell(state, self._world.clock.now_ms())
         except SteplessError:
             return  # its nodes fail for the same reason
-        if cell.id not in state.limited and state.limited and cell.id not in self._places:
+        if cell.id not in state.limited and state.limited and cell.id not in self._positions:
             await self._take(cell, cell.weight)
 
     async def before(self) -> None:
@@ -134,8 +134,8 @@ class Limiter:
 
     async def _excess(self, cell: Cell, now_ms: int) -> int:
         """How many slots the run holds that it must give back; 0 or less if none. Reads only."""
-        line = whole_places(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
-        others = [place for place in line if run_in_line(place) != self._run_id]
+        line = intact_positions(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
+        others = [position for position in line if run_in_line(position) != self._run_id]
         if not others or cell.slots is None:
             return 0
         runs = {self._run_id, *map(run_in_line, others)}
@@ -183,7 +183,7 @@ class Limiter:
         """Gives back the slots that nothing in the run can use, after a commit. After the first one under a granted lease, it
         acquires what was lacking before; True if permits have arrived: the run must be decided again."""
         self.permits.ended(state)
-        for cell_id in [cell_id for cell_id in self._places if cell_id not in state.limited]:
+        for cell_id in [cell_id for cell_id in self._positions if cell_id not in state.limited]:
             await self._quit(self._cells[cell_id], self._held.get(cell_id, 0))
         for cell_id in [cell_id for cell_id in self.permits.free if cell_id not in state.limited or state.held is not None]:
             self.permits.excess.pop(cell_id, None)
@@ -215,25 +215,25 @@ class Limiter:
     # -- leaving ------------------------------------------------------------------------------------------------------
 
     def may_leave(self, state: State) -> bool:
-        """False while nothing would wake the run: it waits for slots and has no place in the line, or for a rate and no instant
-        is reserved, which takes a moment."""
+        """False while nothing would wake the run: it waits for slots and has no position in the line, or for a rate and no
+        instant is reserved, which takes a moment."""
         if state.held is not None or not state.limited:
             return True
         timed = {one.wait.details["cell"] for one in state.paced.values() if one.wait is not None}
-        return not self._contended and all(cell_id in self._places or cell_id in timed for cell_id in state.limited)
+        return not self._contended and all(cell_id in self._positions or cell_id in timed for cell_id in state.limited)
 
     async def check_ms(self, state: State) -> int | None:
         """When a run that leaves must look at its limits again even if nothing wakes it; None if it waits for no slots."""
         checks = []
-        for cell_id, place in self._places.items():
+        for cell_id, position in self._positions.items():
             if cell_id in state.limited:
-                line = whole_places(await self._retried(partial(self._store.read_line, cell_id, limit=FIRST_IN_LINE + 1)))
-                later = len(line) > FIRST_IN_LINE and place > line[FIRST_IN_LINE]
+                line = intact_positions(await self._retried(partial(self._store.read_line, cell_id, limit=FIRST_IN_LINE + 1)))
+                later = len(line) > FIRST_IN_LINE and position > line[FIRST_IN_LINE]
                 checks.append(LATER_LIMIT_CHECK_MS if later else LIMIT_CHECK_MS)
         return self._world.clock.now_ms() + round(min(checks) * (1 + random() / 4)) if checks else None
 
     async def leave(self, state: State) -> None:
-        """Gives back all slots; and the place in a line in which the run no longer waits, with what was kept for it there."""
+        """Gives back all slots; and the position in a line in which the run no longer waits, with what was kept for it there."""
         self.permits = Permits()
         rests = state.ended or state.halting or state.held is not None
         for cell in [*self._cells.values()]:
@@ -242,12 +242,12 @@ class Limiter:
             elif cell.id in state.limited and not rests:
                 if cell.id in self._held:
                     await self._change(cell, 0, Asked())
-            elif cell.id in self._held or cell.id in self._places or cell.id in self._recalled:
+            elif cell.id in self._held or cell.id in self._positions or cell.id in self._recalled:
                 await self._quit(cell, 0)
 
     async def was_served(self, state: State) -> bool:
         """Whether slots were kept for the run while it left: the run that served it may have woken this session, in vain."""
-        for cell_id in self._places:
+        for cell_id in self._positions:
             if cell_id in state.limited and self._run_id in await self._holders(cell_id, self._world.clock.now_ms()):
                 return True
         return False
@@ -265,7 +265,7 @@ class Limiter:
         keep = self._held.get(cell.id, 0) - free
         asked = Asked(want, cell.weight, all_kept=not cell.weighed)
         granted = await self._change(cell, keep, asked)
-        if granted == 0 and cell.id not in self._places:
+        if granted == 0 and cell.id not in self._positions:
             await self._join_line(cell, want)
             granted = await self._change(cell, keep, asked)
         if granted is None and self._held.get(cell.id, 0) > keep:  # they could not be given back
@@ -294,16 +294,16 @@ class Limiter:
         for tries in range(LIMIT_TRIES):
             now_ms, lease = self._world.clock.now_ms(), self._lease()
             former = await self._retried(partial(self._store.get_claim, claim_key(cell.id), now_ms))
-            line = whole_places(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
+            line = intact_positions(await self._retried(partial(self._store.read_line, cell.id, limit=MAX_LINE_READ)))
             holders = holders_in(former, cell.id)
-            if (place := next((place for place in line if run_in_line(place) == self._run_id), None)) is not None:
-                self._places.setdefault(cell.id, place)  # an earlier session took it
-                if since_in_line(place) > now_ms + CLOCK_TOLERANCE_MS:  # before the clock was set back: behind all later runs
+            if (position := next((position for position in line if run_in_line(position) == self._run_id), None)) is not None:
+                self._positions.setdefault(cell.id, position)  # an earlier session took it
+                if since_in_line(position) > now_ms + CLOCK_TOLERANCE_MS:  # before the clock was set back: behind all later runs
                     await self._leave_line(cell.id)
-                    await self._join_line(cell, want_in_line(place))
+                    await self._join_line(cell, want_in_line(position))
                     continue
-            elif cell.id in self._places and (len(line) < MAX_LINE_READ or self._places[cell.id] < line[-1]):
-                del self._places[cell.id]  # it was served
+            elif cell.id in self._positions and (len(line) < MAX_LINE_READ or self._positions[cell.id] < line[-1]):
+                del self._positions[cell.id]  # it was served
             mine = Holder(lease.epoch, keep, lease.until_ms)
             held = self._held.get(cell.id, 0)
             living = without(holders, still_there(holders, dead))
@@ -315,8 +315,8 @@ class Limiter:
                 continue
             if changed.holders == holders or await self._swap(cell.id, former, changed.holders, now_ms):
                 self._keep(cell, keep + changed.granted)
-                for place in changed.served:
-                    await self._wake(cell.id, place)
+                for position in changed.served:
+                    await self._wake(cell.id, position)
                 return changed.granted
             await pause_after(tries)
         self._contended = self._contended or bool(asked.want)
@@ -347,41 +347,41 @@ class Limiter:
     # -- the line -----------------------------------------------------------------------------------------------------
 
     async def _join_line(self, cell: Cell, want: int) -> None:
-        # of slots for runs, a run that has begun takes its place before newer runs
+        # of slots for runs, a run that has begun takes its position before newer runs
         now_ms = self._world.clock.now_ms()
         since_ms = min(self._head.created_ms, now_ms) if cell.run else now_ms
-        place = place_in_line(since_ms, cell.weight, want, self._run_id, token_hex(4))
-        await self._retried(partial(self._store.join_line, cell.id, place))
-        self._places[cell.id] = place
+        position = position_in_line(since_ms, cell.weight, want, self._run_id, token_hex(4))
+        await self._retried(partial(self._store.join_line, cell.id, position))
+        self._positions[cell.id] = position
 
     async def _quit(self, cell: Cell, keep: int) -> None:
         """Leaves a line for good, and gives back what was kept for the run there, and what it holds beyond `keep`."""
         for _ in range(2):
             await self._leave_line(cell.id)
             await self._change(cell, keep, Asked(gone=True))
-            if cell.id not in self._places:  # else an earlier session took a place
+            if cell.id not in self._positions:  # else an earlier session took a position
                 return
 
     async def _leave_line(self, cell_id: str) -> None:
-        place = self._places.pop(cell_id, None)
-        if place is not None:
-            await self._retried(partial(self._store.leave_line, cell_id, place))
+        position = self._positions.pop(cell_id, None)
+        if position is not None:
+            await self._retried(partial(self._store.leave_line, cell_id, position))
 
     async def _remove_ended(self, cell_id: str, changed: Changed) -> bool:
-        """Removes places of runs that have ended from the line. True if there were any among those to be served."""
+        """Removes positions of runs that have ended from the line. True if there were any among those to be served."""
         ended = []
-        for place in changed.served:
-            head = await self._retried(partial(self._store.get_run, run_in_line(place)))
+        for position in changed.served:
+            head = await self._retried(partial(self._store.get_run, run_in_line(position)))
             if head is None or head.status in ENDED:
-                await self._retried(partial(self._store.leave_line, cell_id, place))
-                ended.append(place)
+                await self._retried(partial(self._store.leave_line, cell_id, position))
+                ended.append(position)
         return bool(ended)
 
-    async def _wake(self, cell_id: str, place: str) -> None:
-        """Wakes a run whose slots are kept for it. It is due before its place is removed, so that it is not forgotten."""
-        run_id, now_ms = run_in_line(place), self._world.clock.now_ms()
+    async def _wake(self, cell_id: str, position: str) -> None:
+        """Wakes a run whose slots are kept for it. It is due before its position is removed, so that it is not forgotten."""
+        run_id, now_ms = run_in_line(position), self._world.clock.now_ms()
         await self._retried(partial(self._store.touch_run, run_id, now_ms))
-        await self._retried(partial(self._store.leave_line, cell_id, place))
+        await self._retried(partial(self._store.leave_line, cell_id, position))
         self._world.queue.send(Message(run_id, "limit"))
 
     # -- rates --------------------------------------------------------------------------------------------------------

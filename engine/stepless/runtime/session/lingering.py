@@ -1,4 +1,5 @@
-"""The lingering code of a process: code whose attempt has ended, by its timeout or a cancel, and which has not returned yet.
+"""Tracks the lingering code of a process: code whose attempt has ended, by its timeout or a cancel, and which has not returned
+yet.
 
 Python cannot stop a thread, and a coroutine may suppress its cancellation. Until the code of an attempt has returned, no other
 attempt of its instance begins in this process, and its slots stay in use.

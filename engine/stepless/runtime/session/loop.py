@@ -1,13 +1,16 @@
-"""The loop that executes a run: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
-(docs/understand/durability.md#the-runner). `runner.py` takes the lease before.
+"""Executes a run: load → decide → commit → dispatch → collect, until the run ends, waits or the budget is used up
+(docs/understand/durability.md#the-runner). `runner.py` takes the lease before. Four rules make that safe:
 
-The loop relies on these rules:
+* *No attempt is dispatched before the batch with its start is committed.* Else a process that dies after the call and before the
+  commit leaves an effect of which the log knows nothing, and the next process calls with what looks like a first attempt.
+* *Facts that arrive during a commit share the next one.* A commit per fact would make a wide fan-out as slow as its commits.
+* *A conflict at append means that another process runs this run now.* The state in memory contains events that are in no log, so
+  it is dropped, and nothing is written; going on from it would fork the run.
+* *Messages are hints.* After the lease is released, the inbox is read once more: else a signal that was put after the last read
+  would wait for the sweep.
 
-* No attempt is dispatched before the batch with its start is committed (write-ahead).
-* Facts that arrive during a commit share the next one (group commit).
-* A conflict at append means that another process runs this run now. The state in memory is dropped, and nothing is written.
-* Messages are hints. After the lease is released, the inbox is read once more, so that no signal is missed between the last read
-  and the end of the invocation.
+Between `_decide_once` and the end of the write, nothing of the new state may take effect outside. Attempts to abort are dropped
+before the first await after it: a cancelled attempt must not start in the meantime.
 """
 
 from __future__ import annotations

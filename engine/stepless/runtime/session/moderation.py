@@ -1,5 +1,5 @@
-"""Moderation: checks the inputs and the output of a node. Fails closed if the moderator is unavailable, unless the author
-configures otherwise."""
+"""Checks the inputs and the output of a node. Fails closed if the moderator is unavailable, unless the author configures
+otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runner: takes the lease of a run, and executes the run in the loop until the invocation ends."""
+"""Takes the lease of a run, and executes the run in the loop until the invocation ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signatures by ECDSA over P-256 and SHA-256, as DER in base64, with the library `cryptography`.
+"""Verifies and makes signatures by ECDSA over P-256 and SHA-256, as DER in base64, with the library `cryptography`.
 
 The library is imported with the first such signature: it takes 0.1 seconds, and few webhooks need it.
 """

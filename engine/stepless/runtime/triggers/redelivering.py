@@ -1,4 +1,4 @@
-"""Redeliver: starts a new run of the newest version with the request that started a former run. The former run is not changed.
+"""Starts a new run of the newest version with the request that started a former run. The former run is not changed.
 
 Useful to test a changed workflow with a real request. (A rerun repeats a run with its own version.)
 """

@@ -1,4 +1,4 @@
-"""What the store keeps of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
+"""Reads and writes the record of a schedule: its progress, and whether it is paused. Two claims, which outlive publications.
 
 `schedule:{workflow}:{node}` is the progress. A process that fires schedules itself keeps in `at` the earliest instant that it has
 not handled. With a calendar, `over` are the spans of pauses that have ended: firings of their instants are dropped, whenever they
@@ -156,7 +156,7 @@ def _encoded(progress: Progress) -> bytes:
     return json.dumps(body).encode()
 
 
-_MEND = "restore the store from a backup, or give the node of the schedule another id: its schedule then begins anew"
+_FIX = "restore the store from a backup, or give the node of the schedule another id: its schedule then begins anew"
 
 
 def read_progress(kept: bytes | None, key: str) -> Progress | None:
@@ -164,8 +164,8 @@ def read_progress(kept: bytes | None, key: str) -> Progress | None:
     if kept is None:
         return None
     place = f"claim.value of {key}"
-    body = json_object(kept, place, _MEND)
-    with decoding(kept, place, _MEND):
+    body = json_object(kept, place, _FIX)
+    with decoding(kept, place, _FIX):
         last: Mapping[str, Any] | None = body.get("last")
         fired = LastFiring(_instant(last["at"]), last.get("run"), last.get("code")) if last is not None else None
         over = tuple((_instant(since), _instant(until)) for since, until in body.get("over", ()))
@@ -177,8 +177,8 @@ def read_progress(kept: bytes | None, key: str) -> Progress | None:
 def read_pause(kept: bytes, key: str) -> Pause:
     """The pause in the value of a claim. Raises `Damaged`."""
     place = f"claim.value of {key}"
-    body = json_object(kept, place, _MEND)
-    with decoding(kept, place, _MEND):
+    body = json_object(kept, place, _FIX)
+    with decoding(kept, place, _FIX):
         ending = body.get("ending") or {}
         ending_ms = None if ending.get("at") is None else _instant(ending["at"])
         by, reason = (None if body.get(name) is None else _text(body[name]) for name in ("by", "reason"))

@@ -1,4 +1,4 @@
-"""The verbs for schedules: list, pause, resume, and fire now.
+"""Implements the verbs for schedules: list, pause, resume, and fire now.
 
 A pause is stored in the table of the runs, per workflow and node, and is read at every firing. So it holds as soon as the verb
 returns, whatever is published or deployed, and a calendar need not know it.
@@ -24,9 +24,9 @@ from stepless.model.clock_changes import ClockChange, clock_changes
 from stepless.model.damage import Damage, damage_in
 from stepless.model.graph import Node
 from stepless.ports import Page, Rhythm, Version
-from stepless.runtime.triggers.firing import entries_of, policy_of, start_scheduled
-from stepless.runtime.triggers.instants import ALL, LAST, next_ms, to_catch_up
 from stepless.runtime.triggers.payloads import Firing
+from stepless.runtime.triggers.schedule_firing import entries_of, policy_of, start_scheduled
+from stepless.runtime.triggers.schedule_instants import ALL, LAST, next_ms, to_catch_up
 from stepless.runtime.triggers.schedule_records import (
     LastFiring,
     Pause,
@@ -39,7 +39,7 @@ from stepless.runtime.triggers.schedule_records import (
     put_pause,
     rhythm_text,
 )
-from stepless.runtime.verbs.scheduling import rhythm_of
+from stepless.runtime.verbs.calendar_registration import rhythm_of
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World
 

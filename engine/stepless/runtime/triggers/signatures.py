@@ -1,7 +1,20 @@
 """Verifies the signatures of webhook requests by the table of `model.webhook_schemes`, over the raw body, in constant time.
 
-A sender retries with a new signature and the same delivery id, so a repeated delivery id returns the same run. Without a delivery
-id, what is signed identifies the request. A scheme that signs neither the time nor the delivery id cannot prove them.
+A signature proves that someone who has the secret made these bytes. Four things are easy to get wrong:
+
+* *The bytes as they came are signed*, not what they parse to. A body that was parsed and written again has other spaces and
+  another order of keys. The JSON of a body is read only to find a timestamp or a delivery id in it.
+* *Comparisons take the same time wherever they differ* (`compare_digest`), and every secret is compared with every signature: a
+  loop that stopped at the first match would tell which of several secrets is in use. The number of signatures is bounded, so that
+  a header cannot buy computing time.
+* *A valid signature stays valid.* Where the scheme signs a timestamp, it must be recent. Where it signs none, or signs no
+  delivery id, whoever has seen one request can send it again, under another delivery id; the table says what each sender signs.
+* *A sender retries with a new signature and the same delivery id*, so a repeated delivery id returns the same run. Without one,
+  what is signed identifies the request: the MAC itself, or for ECDSA, where one message has many valid signatures, the hash of
+  the message.
+
+A sender may have signed another address than the one that arrives (a proxy, a trailing query), so each address under which it may
+have called is tried. A missing or unusable secret refuses with 503, never with success.
 """
 
 from __future__ import annotations
@@ -19,7 +32,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
-from stepless.model.webhook_schemes import Place, Scheme, pieces_of
+from stepless.model.webhook_schemes import RequestField, Scheme, pieces_of
 from stepless.nodes.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
@@ -178,6 +191,7 @@ class _Given:
         if scheme.proof == "ecdsa":  # one message has many valid signatures, so the message itself identifies it
             return sha256(signed).hexdigest() if ecdsa.is_signed(key.decode(), signed, signatures) else ""
         wanted = mac_of(scheme, key, signed)
+        # a list, not a generator: `any` must not stop at the first match
         matches = [hmac.compare_digest(one.encode(), wanted.encode()) for one in signatures]
         of_item = scheme.timestamp is not None and scheme.timestamp.kind == "item"
         return (wanted if of_item else scheme.prefix + wanted) if any(matches) else ""
@@ -191,10 +205,10 @@ class _Given:
 
     def _timestamp(self) -> str:
         """The timestamp as it was sent; empty for a scheme without one."""
-        place = self._scheme.timestamp
-        if place is None:
+        field = self._scheme.timestamp
+        if field is None:
             return ""
-        value = self._at(place)
+        value = self._at(field)
         is_number = isinstance(value, int) and not isinstance(value, bool)
         text = value if isinstance(value, str) else str(value) if is_number else ""
         if not (text.isascii() and text.isdecimal() and len(text) <= 15):
@@ -207,16 +221,16 @@ class _Given:
         return number if number >= _MILLISECONDS_FROM else number * 1000
 
     def _delivery(self) -> str | None:
-        place = self._scheme.delivery
-        value = self._at(place) if place is not None else None
+        field = self._scheme.delivery
+        value = self._at(field) if field is not None else None
         return value if isinstance(value, str) and value else None
 
-    def _at(self, place: Place) -> JSON:
-        if place.kind == "header":
-            return self._request.headers.get(place.name.lower(), "")
-        if place.kind == "item":
-            return next((item.partition("=")[2] for item in self._items if item.partition("=")[0] == place.name), "")
-        return read_path(self._json, parse_path(place.name))
+    def _at(self, field: RequestField) -> JSON:
+        if field.kind == "header":
+            return self._request.headers.get(field.name.lower(), "")
+        if field.kind == "item":
+            return next((item.partition("=")[2] for item in self._items if item.partition("=")[0] == field.name), "")
+        return read_path(self._json, parse_path(field.name))
 
     def _digest_fits(self) -> bool:
         """Whether the query has the SHA-256 of a body that is no form, where the scheme signs such a body in this way only."""
@@ -239,10 +253,10 @@ def _format(scheme: Scheme) -> str:
         return f"send the header {name} with the token"
     made = f"{scheme.encoding} HMAC-{scheme.algorithm.upper()}" if scheme.proof == "hmac" else "base64 ECDSA"
     written = f"{scheme.prefix}<{made} of {scheme.template}>"
-    place = scheme.timestamp
-    if place is not None and place.kind == "item":
-        written = f"{place.name}=<unix seconds>{scheme.separator}{written}"
-    others = [each.name for each in (scheme.delivery if "id" in scheme.signs else None, place) if each and each.kind == "header"]
+    field = scheme.timestamp
+    if field is not None and field.kind == "item":
+        written = f"{field.name}=<unix seconds>{scheme.separator}{written}"
+    others = [each.name for each in (scheme.delivery if "id" in scheme.signs else None, field) if each and each.kind == "header"]
     return f"send the header {name}: {written}" + (f", with {' and '.join(others)}" if others else "")
 
 
@@ -266,7 +280,7 @@ def _pairs(body: bytes) -> Sequence[tuple[str, str]]:
 
 
 def _reads_body(scheme: Scheme) -> bool:
-    return any(place is not None and place.kind == "body" for place in (scheme.timestamp, scheme.delivery))
+    return any(field is not None and field.kind == "body" for field in (scheme.timestamp, scheme.delivery))
 
 
 def json_of(body: bytes) -> JSON:

@@ -1,4 +1,4 @@
-"""Webhooks: starts a run from an HTTP request whose path, signature and body are valid."""
+"""Starts a run from an HTTP request whose path, signature and body are valid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 from stepless.core.masking import Mask, mask_for
-from stepless.core.reading import Reading
+from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
@@ -30,7 +30,7 @@ from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.triggers.webhook_reads import reads_output
 from stepless.runtime.verbs.idempotency import Signature
 from stepless.runtime.verbs.publishing import hook_key, owner_of
-from stepless.runtime.verbs.retrying import retried
+from stepless.runtime.verbs.repeated_deliveries import retried
 from stepless.runtime.verbs.sending import Delivered
 from stepless.runtime.verbs.starting import Started, latest, start
 from stepless.runtime.world import World

@@ -1,5 +1,5 @@
-"""Admission: limits the starts of a workflow (docs/write/reference.md#the-workflow). It applies to starts only: a run that exists
-is never refused. Limits for which attempts wait: `runtime/session/limiting.py`."""
+"""Limits the starts of a workflow (docs/write/reference.md#the-workflow). It applies to starts only: a run that exists is never
+refused. Limits for which attempts wait: `runtime/session/limiting.py`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _group(limit: RateLimit, inputs: JSON, now_ms: int) -> str:
         return ""
     if isinstance(limit.by, tuple):
         return _digest(dumps(read_path(inputs, limit.by), sort_keys=True))
-    from stepless.core.limits.of_inputs import OfInputs  # imported late: few workflows have limits
+    from stepless.core.limits.input_scope import OfInputs  # imported late: few workflows have limits
     from stepless.core.limits.permits import canonical
 
     return _digest(canonical(limit.by.evaluate(OfInputs(inputs, now_ms))))

@@ -1,4 +1,4 @@
-"""Resume and cancel: puts the signals of callers, each of which takes effect once (docs/understand/semantics.md#pauses,
+"""Puts the signals of callers, each of which takes effect once (docs/understand/semantics.md#pauses,
 docs/understand/semantics.md#cancel, docs/run/security.md#what-is-signed)."""
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _closed_ms(world: World, claims: Claims) -> int | None:
 
 
 def _asked(world: World, claims: Claims) -> Mapping[str, JSON]:
-    """The details of a pause that is over, from the log: the state no longer holds them."""
+    """The details of a pause that has ended, from the log: the state no longer holds them."""
     with whole_or_gone(world, claims.run_id):
         for event in RunLog(world.store, world.blobs, claims.run_id).read():
             if event.type is EventType.NODE_WAITING and event.instance == claims.pause:
@@ -144,7 +144,7 @@ def answer_pause(
 
 def check_decider(world: World, run_id: str, pause: str, decider: Decider) -> None:
     """Raises `Forbidden` (not_an_approver) if the approval names approvers and the caller is none of them, `NotFound` if the run
-    has no such pause. An approval that is over may be answered by none: `answer_pause` says so."""
+    has no such pause. An approval that has ended may be answered by none: `answer_pause` says so."""
     state = _load(world, head_of(world, run_id))
     instance = _instance(state, Claims(run_id, pause, 0))
     asked = instance.wait.details if instance is not None and instance.wait is not None else {}
@@ -251,7 +251,7 @@ def _decided(existing: Signal) -> Conflict:
 
 
 def _over(run_id: str) -> Gone:
-    return Gone(f"the run {run_id} is over; this answer has no effect", code="run_ended")
+    return Gone(f"the run {run_id} has ended; this answer has no effect", code="run_ended")
 
 
 def cancel(world: World, run_id: str, *, by: str | None = None, reason: str | None = None) -> None:

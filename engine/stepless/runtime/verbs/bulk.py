@@ -1,5 +1,5 @@
-"""Bulk: applies one verb to many runs, one page at a time. Runs that refuse the verb are reported with the reason. A survey
-counts them first."""
+"""Applies one verb to many runs, one page at a time. Runs that refuse the verb are reported with the reason. A survey counts them
+first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost: what a run was billed for on AWS, line by line, and what the same work would cost on other services.
+"""Computes the bill of a run on AWS, line by line, and the cost of the same work on other services.
 
 Where requests are counted, the header holds the usage of the run. A run in a local file sends no requests: its cost on AWS is
 estimated from the log.

@@ -1,4 +1,4 @@
-"""Erase: removes the content of an ended run, on the request of a person (docs/understand/durability.md#removal)."""
+"""Removes the content of an ended run, on the request of a person (docs/understand/durability.md#removal)."""
 
 from __future__ import annotations
 

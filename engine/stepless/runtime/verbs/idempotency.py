@@ -1,4 +1,4 @@
-"""Idempotent starts: by the caller's key, by the inputs themselves, or by a signature
+"""Makes starts idempotent: by the caller's key, by the inputs themselves, or by a signature
 (docs/understand/semantics.md#idempotent-starts).
 
 A claim stores two digests of the compared value: one by RFC 8785, for which `1.0` and `1` are equal, and the one that former
@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 from stepless.runtime.mentions import hashed_claim
 from stepless.runtime.world import World
 
-_MEND: Final = "use another idempotency key, or restore the store from a backup; the record expires within two days"
+_FIX: Final = "use another idempotency key, or restore the store from a backup; the record expires within two days"
 _MAX_EXACT: Final = 2**53 - 1  # some JSON parsers round larger integers
 
 
@@ -71,9 +71,9 @@ def claim_key(world: World, claim: str, same: JSON, run_id: str, known: bytes | 
     digest = sha256(canonical(same)).hexdigest()
     mine = json.dumps({"run": run_id, "inputs": former, "canonical": digest}).encode()
     stored = known or world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
-    existing = json_object(stored, f"claim.value of {claim}", _MEND)
+    existing = json_object(stored, f"claim.value of {claim}", _FIX)
     if not isinstance(existing.get("run"), str) or not isinstance(existing.get("inputs"), str):
-        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_MEND)
+        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_FIX)
     if existing.get("canonical", digest) != digest or ("canonical" not in existing and existing["inputs"] != former):
         message = "this idempotency key was used with other inputs"
         raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=existing["run"])
@@ -97,7 +97,7 @@ def _run_of(existing: bytes, claim: str) -> str:
     if told_by(existing) is None and not existing.startswith(b"{"):  # stored by a release that did not record the run
         mend = "sign every request again"
         raise Conflict("this signed request was already accepted", code="signature_replayed", mend=mend)
-    run = json_object(existing, f"claim.value of {claim}", _MEND).get("run")
+    run = json_object(existing, f"claim.value of {claim}", _FIX).get("run")
     if not isinstance(run, str):
-        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_MEND)
+        raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_FIX)
     return run

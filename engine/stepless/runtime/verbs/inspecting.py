@@ -1,4 +1,4 @@
-"""Inspect: reads the status, the nodes and the events of a run from its log."""
+"""Reads the status, the nodes and the events of a run from its log."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.ending import outputs, variables
 from stepless.core.events import RUN_ENDS, Event
+from stepless.core.history.node_pages import Window
 from stepless.core.history.tags import Tag, tag_of_run
 from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.history.waits import summary, until_of, waits_of
-from stepless.core.history.window import Window
 from stepless.core.mailbox import Mail, mail_in
 from stepless.core.state import State
 from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFound

@@ -1,4 +1,4 @@
-"""What the attempts of a run wait for under limits per key, and how many runs are before it in line."""
+"""Tells which limits per key the attempts of a run wait for, and how many runs are before it in line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publish: stores a document as a version, or refuses it with every finding."""
+"""Stores a document as a version, or refuses it with every finding."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from stepless.model.version_metadata import Attached, decode_attached, encode_at
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.attempt_fit import too_long
+from stepless.runtime.verbs.calendar_registration import keep_schedules, rhythms_of
 from stepless.runtime.verbs.clock_warnings import clock_warnings
 from stepless.runtime.verbs.environment import unset_names
-from stepless.runtime.verbs.scheduling import keep_schedules, rhythms_of
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 

@@ -1,5 +1,5 @@
-"""Replay: reads the events of a run, completed with values that the log does not store: the inputs of every start and the output
-of every container. Both are computed while reading, by folding the log from its beginning."""
+"""Reads the events of a run, completed with values that the log does not store: the inputs of every start and the output of every
+container. Both are computed while reading, by folding the log from its beginning."""
 
 from __future__ import annotations
 

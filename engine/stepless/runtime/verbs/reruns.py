@@ -1,9 +1,9 @@
-"""Rerun: starts a new run with the version of a former one: from the start, from what failed, or from a node or an instance. The
-former run is not changed.
+"""Starts a new run with the version of a former one: from the start, from what failed, or from a node or an instance. The former
+run is not changed.
 
-From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside turns, and
-runs what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream of
-it run in addition. With other inputs the entries run, too: what they put out are the inputs.
+From what failed (`from: failed`), the new run takes over every outcome that stays (`core/outcomes.py`), also inside iterations,
+and runs what failed, was cancelled in flight or was never reached. From a node or an instance, that one and all nodes downstream
+of it run in addition. With other inputs the entries run, too: what they return are the inputs.
 """
 
 from __future__ import annotations
@@ -220,11 +220,11 @@ def check_node(graph: Graph, node: str) -> None:
 def checked_target(graph: Graph, node: str) -> Target:
     """The node or the instance that a text names. Raises as `check_node` does."""
     target = target_of(node.removeprefix(NODE))
-    if target is None or not target.turns:
+    if target is None or not target.iterations:
         check_node(graph, node.removeprefix(NODE))
         return Target((), node.removeprefix(NODE))
     body = graph.root
-    for name, _ in target.turns:
+    for name, _ in target.iterations:
         position = body.positions.get(name)
         container = body.nodes[position].container if position is not None else None
         if container is None:

@@ -1,4 +1,4 @@
-"""Search: finds runs by their headers, by the keywords that they were started with, and by the notes in their headers.
+"""Finds runs by their headers, by the keywords that they were started with, and by the notes in their headers.
 
 Only what a `RunFilter` has is indexed: a search reads headers, newest first, and stops after MAX_SEARCHED_RUNS of them. A page
 may therefore hold fewer runs than requested and still have a cursor.

@@ -1,4 +1,4 @@
-"""Start: creates the header of a run, then sends the message. So the sweep finds the run even if the message is lost."""
+"""Creates the header of a run, then sends the message. So the sweep finds the run even if the message is lost."""
 
 from __future__ import annotations
 

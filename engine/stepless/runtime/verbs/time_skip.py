@@ -1,4 +1,4 @@
-"""Time skip: in local development, makes the next timer of a run due now.
+"""Makes the next timer of a run due now.
 
 Every run has its own time, which may be ahead of the clock. A skip moves it to the next instant at which time alone changes
 something: the end of a wait, a retry, a deadline, a reminder. The run then continues as if that time had passed, and its events

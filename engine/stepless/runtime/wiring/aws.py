@@ -1,4 +1,4 @@
-"""The composition root on Lambda: chooses the adapter for each port. Separate from `local`, because a laptop needs no boto3.
+"""Composes the engine on Lambda: chooses the adapter for each port. Separate from `local`, because a laptop needs no boto3.
 
 Reads the environment variables that template.yaml sets. Sends no request before its answer is needed.
 """

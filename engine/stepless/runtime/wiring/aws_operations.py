@@ -1,4 +1,4 @@
-"""The composition root of the kinds that call AWS. boto3 is imported by the first call or publication that needs it."""
+"""Composes the kinds that call AWS. boto3 is imported by the first call or publication that needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweeper on Lambda: reads its settings, sweeps, and divides a sweep that finds more than one page of overdue runs."""
+"""Runs the sweeper on Lambda: reads its settings, sweeps, and divides a sweep that finds more than one page of overdue runs."""
 
 from __future__ import annotations
 

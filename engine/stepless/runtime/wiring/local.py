@@ -1,4 +1,4 @@
-"""The composition root on one machine: the engine over a file, a store of another package, or memory."""
+"""Composes the engine on one machine: over a file, a store of another package, or memory."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from stepless.runtime.hosting.sweep import adopt
 from stepless.runtime.news import News
 from stepless.runtime.service import Service
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.verbs.time_skip import own_times
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import configured_operations
 from stepless.runtime.wiring.equipment import BASE_URL, equipped
 from stepless.runtime.wiring.exporting import check_exports
 from stepless.runtime.wiring.models import Setting
-from stepless.runtime.wiring.stores import Kept, place_of
+from stepless.runtime.wiring.stores import Kept, database_of
 from stepless.runtime.world import World, never_ahead
 
 SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
@@ -40,7 +40,7 @@ SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
 
 @dataclass(slots=True)
 class Local:
-    """The engine in one process. `close` releases the place where runs are kept; `adopted` counts the runs that an earlier
+    """The engine in one process. `close` releases the database of runs; `adopted` counts the runs that an earlier
     process left unfinished."""
 
     world: World
@@ -70,14 +70,14 @@ def local(
     replaces AWS, `retention_ms` the retention. `settings` take precedence over those of the environment.
 
     Raises `ConfigError` for settings that cannot be used, `Conflict` (file_held) when another process serves them,
-    `StoreUnusable` for a file of another format, and what `place_of` raises.
+    `StoreUnusable` for a file of another format, and what `database_of` raises.
     """
-    place, clock, secrets = place_of(kept), SystemClock(), secrets or EnvSecrets()
+    database, clock, secrets = database_of(kept), SystemClock(), secrets or EnvSecrets()
     setting = _first(settings, secrets)
     check_exports(setting, secrets.get)
     with ExitStack() as opened:
-        opened.enter_context(place.hold(clock.now_ms()))
-        runs = place.open()
+        opened.enter_context(database.hold(clock.now_ms()))
+        runs = database.open()
         opened.callback(runs.close)
         ahead_ms = own_times(runs.store, clock)
         built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms, setting)
@@ -101,15 +101,15 @@ class Attached:
 
 def attached(kept: Kept) -> Attached:
     """Reads runs and sends them signals, whichever process serves them. Raises `StoreUnusable` for a file of another format,
-    and what `place_of` raises."""
-    place, clock, holder = place_of(kept), SystemClock(), ""
+    and what `database_of` raises."""
+    database, clock, holder = database_of(kept), SystemClock(), ""
     try:
-        with place.hold(clock.now_ms()):
+        with database.hold(clock.now_ms()):
             pass
     except Conflict as error:
         holder = str(error.facts["holder"])
     with ExitStack() as opened:
-        runs = place.open()
+        runs = database.open()
         opened.callback(runs.close)
         service, _ = _service(_world(runs, DueQueue(runs.store, clock), MemoryTimers(), EnvSecrets()))
         return Attached(service, holder, opened.pop_all())

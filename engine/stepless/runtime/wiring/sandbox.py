@@ -1,4 +1,4 @@
-"""The composition root of the function `sandbox`: runs author code in a separate process, without the rest of the engine.
+"""Composes the function `sandbox`, which runs author code in a separate process, without the rest of the engine.
 
 `adapters/aws/sandbox` calls it. It keeps the contract of the local sandbox: the same bounds and the same errors. It imports
 only the standard library, so that it starts quickly.

@@ -1,4 +1,4 @@
-"""The contract of the audit log."""
+"""Tests the contract of the audit log."""
 
 from __future__ import annotations
 

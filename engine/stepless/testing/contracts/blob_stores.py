@@ -1,4 +1,4 @@
-"""The contract of blob stores."""
+"""Tests the contract of blob stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of the sessions of drafts: who is connected to which."""
+"""Tests the contract of the sessions of drafts: who is connected to which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of stored drafts. A place that keeps none skips it."""
+"""Tests the contract of stored drafts. A database that keeps none skips it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of the contracts: an open place, and threads that call at the same moment."""
+"""Provides the fixtures of the contracts: an open database, and threads that call at the same moment."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from stepless.ports import Blobs, Drafts, OpenStore, Store, StorePlace
+from stepless.ports import Blobs, Drafts, OpenStore, RunDatabase, Store
 
 
 @pytest.fixture
-def opened(place: StorePlace) -> Iterator[OpenStore]:
-    runs = place.open()
+def opened(database: RunDatabase) -> Iterator[OpenStore]:
+    runs = database.open()
     yield runs
     runs.close()
 
@@ -32,7 +32,7 @@ def blobs(opened: OpenStore) -> Blobs:
 @pytest.fixture
 def drafts(opened: OpenStore) -> Drafts:
     if opened.drafts is None:
-        pytest.skip("the place keeps no drafts")
+        pytest.skip("the database keeps no drafts")
     return opened.drafts
 
 

@@ -1,4 +1,4 @@
-"""The contract of the inbox: each signal is stored once, taken once, and never lost."""
+"""Tests the contract of the inbox: each signal is stored once, taken once, and never lost."""
 
 from __future__ import annotations
 

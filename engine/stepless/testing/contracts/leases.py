@@ -1,4 +1,4 @@
-"""The contract of leases, and of the instant at which a run is checked next."""
+"""Tests the contract of leases, and of the instant at which a run is checked next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of what limits per key need: claims that are replaced by those who know them, and lines."""
+"""Tests the contract of claims and lines, which limits per key need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of removal: runs that expire, and runs that are erased."""
+"""Tests the contract of removal: runs that expire, and runs that are erased."""
 
 from __future__ import annotations
 

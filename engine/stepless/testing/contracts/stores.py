@@ -1,4 +1,4 @@
-"""The contract of stores: claims, runs, logs and snapshots, as `ports.Store` documents them."""
+"""Tests the contract of stores: claims, runs, logs and snapshots, as `ports.Store` documents them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of published versions: numbers, roll-backs, listings, and concurrent publications."""
+"""Tests the contract of published versions: numbers, roll-backs, listings, and concurrent publications."""
 
 from __future__ import annotations
 

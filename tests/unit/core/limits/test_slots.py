@@ -17,16 +17,16 @@ from stepless.core.limits.slots import (
     doubtful,
     encode_holders,
     kept_share,
-    place_in_line,
+    position_in_line,
     run_in_line,
     want_in_line,
     weight_in_line,
 )
 
 LEASE, LATER = 1_000, 9_000
-A, B, C = (place_in_line(since, 1, 1, run) for since, run in ((1, "a"), (2, "b"), (3, "c")))
-MANY = place_in_line(2, 1, 9, "b")
-HEAVY = place_in_line(0, 3, 3, "h")
+A, B, C = (position_in_line(since, 1, 1, run) for since, run in ((1, "a"), (2, "b"), (3, "c")))
+MANY = position_in_line(2, 1, 9, "b")
+HEAVY = position_in_line(0, 3, 3, "h")
 
 
 def held(**numbers: int) -> dict[str, Holder]:
@@ -95,7 +95,7 @@ def test_a_run_that_has_been_served_is_not_served_again() -> None:
 
 
 def test_a_run_with_two_places_is_served_at_the_first() -> None:
-    twice = (B, place_in_line(5, 1, 2, "b"))
+    twice = (B, position_in_line(5, 1, 2, "b"))
     changed = change(held(x=1), "a", Holder(1, 0, LEASE), 0, 4, Asked(1), twice, LATER)
     assert (changed.served, changed.granted, changed.holders["b"].number) == ([B], 1, 1)
 
@@ -125,8 +125,8 @@ def test_no_slot_is_free_while_one_waits_for_it_and_none_is_given_twice(
     holders = held(**{f"h{place}": number for place, number in enumerate(numbers)})
     holders |= held(a=kept) if kept else {}
     asked = Asked(want * weight, weight)
-    line = [place_in_line(place, heavy, heavy * uses, f"r{place}") for place, (heavy, uses) in enumerate(waits)]
-    line.insert(at, place_in_line(at, weight, asked.want, "a"))
+    line = [position_in_line(place, heavy, heavy * uses, f"r{place}") for place, (heavy, uses) in enumerate(waits)]
+    line.insert(at, position_in_line(at, weight, asked.want, "a"))
     changed = change(holders, "a", Holder(1, kept, LEASE), kept, max_slots, asked, line, LATER)
     before, after = (sum(holder.number for holder in some.values()) for some in (holders, changed.holders))
     assert after <= max(before, max_slots)
@@ -192,7 +192,7 @@ def test_holders_come_back_as_they_were_stored() -> None:
 
 
 def test_places_sort_by_time_and_name_their_run() -> None:
-    places = [place_in_line(since, 2, 6, "run#x", "f00d") for since in (0, 9, 10, 10**14)]
+    places = [position_in_line(since, 2, 6, "run#x", "f00d") for since in (0, 9, 10, 10**14)]
     assert places == sorted(places)
     assert (run_in_line(places[0]), weight_in_line(places[0]), want_in_line(places[0])) == ("run#x", 2, 6)
-    assert place_in_line(0, 1, 1, "run", "a") != place_in_line(0, 1, 1, "run", "b")
+    assert position_in_line(0, 1, 1, "run", "a") != position_in_line(0, 1, 1, "run", "b")

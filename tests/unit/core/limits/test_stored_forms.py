@@ -11,7 +11,7 @@ from stepless.core.limits.slots import (
     Holder,
     decode_holders,
     encode_holders,
-    place_in_line,
+    position_in_line,
     run_in_line,
     want_in_line,
     weight_in_line,
@@ -35,7 +35,7 @@ def test_holders() -> None:
 
 
 def test_places() -> None:
-    assert place_in_line(1_700_000_000_000, 2, 6, "run_a", "f00d") == PLACE
+    assert position_in_line(1_700_000_000_000, 2, 6, "run_a", "f00d") == PLACE
     assert (weight_in_line(PLACE), want_in_line(PLACE), run_in_line(PLACE)) == (2, 6, "run_a")
 
 

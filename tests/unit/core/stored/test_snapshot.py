@@ -32,9 +32,9 @@ def reloaded(run: Any) -> State:
 
 def test_it_comes_back_byte_for_byte(play: Make, node: Node) -> None:
     branch = {"nodes": {"x": node(), "w": {"type": "wait", "with": {"for": "1h"}}}}
-    turn = {"nodes": {"p": {"type": "parallel", "with": {"branches": 2, "body": branch}}}}
+    iteration = {"nodes": {"p": {"type": "parallel", "with": {"branches": 2, "body": branch}}}}
     run = play({
-        "l": {"type": "loop", "with": {"items": [[1], [2]], "body": turn}},
+        "l": {"type": "loop", "with": {"items": [[1], [2]], "body": iteration}},
         "r": node(retry={"attempts": 3}), "j": node(["r", "k"], join={"timeout_ms": 500}), "k": node(),
     }, variables={"v": 1})  # fmt: skip
     run.begin({"n": 1})
@@ -63,7 +63,7 @@ def test_a_join_times_out_at_the_same_instant_after_it(play: Make, node: Node, f
     assert run.trace.nodes["j"].code == "join_timeout"
 
 
-def test_a_join_in_a_turn_keeps_its_clock_too(play: Make, node: Node) -> None:
+def test_a_join_in_an_iteration_keeps_its_clock_too(play: Make, node: Node) -> None:
     body = {"nodes": {"a": node(), "b": node(), "j": node(["a", "b"], join={"timeout_ms": 500})}}
     run = play({"s": node(), "l": {"type": "loop", "after": "s", "with": {"times": 1, "body": body}}})
     run.begin()
@@ -95,7 +95,7 @@ def test_items_stay_what_they_were_when_the_container_began(play: Make, node: No
     run.complete("quick", ["a", "b", "c"])
     run.complete("late", ["other"])
     run.state = reloaded(run)
-    assert run.state.get("l").turns.items == ["a", "b", "c"]
+    assert run.state.get("l").iterations.items == ["a", "b", "c"]
     for index in range(3):
         run.state = reloaded(run)
         run.complete(f"x@l[{index}]", index)
@@ -110,7 +110,7 @@ def test_items_that_can_be_read_again_are_not_written_down(play: Make, node: Nod
     assert json.dumps(unpack(encode_state(run.state))).count('"item 499"') == 1  # in the output of s
 
 
-def test_settled_turns_keep_their_results_and_nothing_else(play: Make, node: Node) -> None:
+def test_settled_iterations_keep_their_results_and_nothing_else(play: Make, node: Node) -> None:
     body = {"nodes": {"x": node(), "y": node("x")}}
     run = play({"p": {"type": "parallel", "with": {"branches": 300, "window": 1, "body": body}}})
     run.begin()
@@ -118,7 +118,7 @@ def test_settled_turns_keep_their_results_and_nothing_else(play: Make, node: Nod
         run.complete(f"x@p[{index}]")
         run.complete(f"y@p[{index}]", index)
     assert len(json.dumps(unpack(encode_state(run.state)))) < 6_000
-    assert reloaded(run).get("p").turns.output() == list(range(200))
+    assert reloaded(run).get("p").iterations.output() == list(range(200))
 
 
 def test_an_instance_that_waits_for_a_callback_waits_on(play: Make, node: Node) -> None:

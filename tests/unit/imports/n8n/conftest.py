@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepless.compile import check_document
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.imports.n8n import convert
 from stepless.model.findings import Severity
 from stepless.nodes import KINDS

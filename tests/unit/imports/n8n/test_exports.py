@@ -12,7 +12,7 @@ import pytest
 
 from stepless.compile import check_document
 from stepless.errors import InvalidRequest
-from stepless.imports.imported import Imported
+from stepless.imports.import_result import Imported
 from stepless.imports.n8n import convert
 from stepless.limits import MAX_IMPORT_BLOCKS
 from stepless.model.findings import Severity

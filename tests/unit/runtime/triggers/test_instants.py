@@ -8,7 +8,7 @@ import pytest
 
 from stepless.limits import MAX_CATCH_UP_RUNS
 from stepless.ports import Rhythm
-from stepless.runtime.triggers.instants import is_missed, latest_ms, next_ms, to_catch_up
+from stepless.runtime.triggers.schedule_instants import is_missed, latest_ms, next_ms, to_catch_up
 
 MINUTE, HOUR = 60_000, 3_600_000
 START = 1_767_258_000_000  # 2026-01-01 09:00 UTC

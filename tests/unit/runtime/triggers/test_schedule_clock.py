@@ -10,7 +10,7 @@ import pytest
 
 from stepless.adapters.memory.clock import SettableClock
 from stepless.ports import RunFilter
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.triggers.schedule_records import progress_of
 from stepless.runtime.wiring.local import local
 

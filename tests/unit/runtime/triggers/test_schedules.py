@@ -12,9 +12,9 @@ import pytest
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest, NotFound, StoreUnavailable
 from stepless.ports import Rhythm, RunFilter
-from stepless.runtime.triggers.delivering import arrive
-from stepless.runtime.triggers.firing import Schedules
+from stepless.runtime.triggers.deliveries import arrive
 from stepless.runtime.triggers.payloads import FIRING
+from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.wiring.local import Local, local
 
 MINUTE, HOUR = 60_000, 3_600_000

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.aws.dynamo.heads import item_of
+from stepless.adapters.aws.dynamo.headers import item_of
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.errors import NotFound
 from stepless.model.tally import Tally, decode_tally, encode_tally

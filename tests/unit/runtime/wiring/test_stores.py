@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from stepless import run
-from stepless.adapters.memory.place import MemoryPlace
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.memory.run_database import MemoryRunDatabase
+from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.runtime.wiring.local import attached
-from stepless.runtime.wiring.stores import place_of, scheme_of, shown
+from stepless.runtime.wiring.stores import database_of, scheme_of, shown
 
 SHELF = """
-from stepless.adapters.sqlite.place import SqlitePlace
+from stepless.adapters.sqlite.run_database import SqliteRunDatabase
 
-def place(url):
-    return SqlitePlace(url.removeprefix("shelf://"))
+def database(url):
+    return SqliteRunDatabase(url.removeprefix("shelf://"))
 
 def nothing(url):
     return object()
@@ -27,15 +27,15 @@ SMALL = {"id": "small", "nodes": {"a": {"type": "transform", "with": {"value": 1
 
 
 def test_a_path_is_a_file_and_nothing_is_memory(tmp_path: Path) -> None:
-    assert isinstance(place_of(None), MemoryPlace)
+    assert isinstance(database_of(None), MemoryRunDatabase)
     for path in (tmp_path / "runs.db", "runs.db", "./a:/b", "C:\\runs.db"):
-        assert isinstance(place_of(path), SqlitePlace)
-    place = MemoryPlace()
-    assert place_of(place) is place
+        assert isinstance(database_of(path), SqliteRunDatabase)
+    database = MemoryRunDatabase()
+    assert database_of(database) is database
 
 
 def test_a_url_is_kept_by_the_package_that_announces_its_scheme(tmp_path: Path, install: Callable[..., None]) -> None:
-    install("stepless-shelf", "stepless.stores", {"shelf": "shelf:place"}, shelf=SHELF)
+    install("stepless-shelf", "stepless.stores", {"shelf": "shelf:database"}, shelf=SHELF)
     url = f"shelf://{tmp_path}/runs.db"
     assert run(SMALL, db=url).outputs == {"a": 1}
     built = attached(url)
@@ -44,9 +44,9 @@ def test_a_url_is_kept_by_the_package_that_announces_its_scheme(tmp_path: Path, 
 
 
 def test_an_unknown_scheme_is_refused_with_those_that_are_installed(install: Callable[..., None]) -> None:
-    install("stepless-shelf", "stepless.stores", {"shelf": "shelf:place"}, shelf=SHELF)
+    install("stepless-shelf", "stepless.stores", {"shelf": "shelf:database"}, shelf=SHELF)
     with pytest.raises(InvalidRequest) as refused:
-        place_of("postgresql://me:pass@db/runs")
+        database_of("postgresql://me:pass@db/runs")
     assert (refused.value.code, refused.value.place) == ("unknown_store", "postgresql://")
     assert "installed: shelf://" in refused.value.mend
     assert "pass" not in str(refused.value)
@@ -58,18 +58,18 @@ def test_an_unknown_scheme_is_refused_with_those_that_are_installed(install: Cal
 ])
 def test_a_package_that_cannot_be_used_is_named(value: str, code: str, install: Callable[..., None]) -> None:
     install("stepless-shelf", "stepless.stores", {"shelf": value}, shelf=SHELF)
-    assert isinstance(place_of("runs.db"), SqlitePlace), "nothing is loaded for a file"
+    assert isinstance(database_of("runs.db"), SqliteRunDatabase), "nothing is loaded for a file"
     with pytest.raises(ConfigError) as refused:
-        place_of("shelf://x")
+        database_of("shelf://x")
     assert refused.value.code == code
     assert "stepless-shelf 1.2" in refused.value.place
 
 
 def test_two_packages_with_one_scheme_are_both_named(install: Callable[..., None]) -> None:
-    install("shelf-one", "stepless.stores", {"shelf": "shelf:place"}, shelf=SHELF)
-    install("shelf-two", "stepless.stores", {"shelf": "shelf:place"})
+    install("shelf-one", "stepless.stores", {"shelf": "shelf:database"}, shelf=SHELF)
+    install("shelf-two", "stepless.stores", {"shelf": "shelf:database"})
     with pytest.raises(ConfigError) as refused:
-        place_of("shelf://x")
+        database_of("shelf://x")
     assert refused.value.code == "plugin_taken"
     assert all(name in str(refused.value) for name in ("shelf-one", "shelf-two"))
 

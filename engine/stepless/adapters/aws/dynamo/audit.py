@@ -1,4 +1,4 @@
-"""The audit log in DynamoDB. An entry is one item, which the table's TTL deletes: `b` its body, `x` its expiry."""
+"""Stores the audit log in DynamoDB. An entry is one item, which the table's TTL deletes: `b` its body, `x` its expiry."""
 
 from __future__ import annotations
 

@@ -1,5 +1,23 @@
-"""Claims, counters and lines in DynamoDB. A claim or counter is one item, which the table's TTL deletes some time after it
-expires. A line is a partition with one item for each place."""
+"""Stores claims, counters and lines in DynamoDB. A claim or counter is one item; a line is a partition with one item for each
+position.
+
+A claim gives a key to the first of several callers that ask at once, until it expires. Two properties of DynamoDB shape the code:
+
+* *TTL deletes late.* An expired item may be there for days. So the expiry `e`, in milliseconds by the caller's clock, decides in
+  each condition and after each read, and the TTL attribute only cleans up, an hour later, since clocks differ. A condition that
+  tested existence alone would refuse a claim long after it has ended.
+* *A response may be lost after the write.* The client then tries again, and its own write refuses the second one. A failed
+  condition returns the item as it is: if it has the value that was to be written, the write has succeeded. Another caller with
+  the same value cannot be told apart, so values either name their writer or mean the same whoever wrote them.
+
+A counter needs two forms of update, since no expression can say "add, or begin anew if expired": add while it is valid, else
+begin. Between the two another caller may have begun it; then the second fails and the first is tried again. Each failure means
+that another caller's write has succeeded, so the callers together always make progress, and the bound on the tries is reached
+only by starvation.
+
+A line is read in the order of its sort keys, and each read is consistent: a run that has joined a line is seen by every read that
+begins afterwards, which the division of slots relies on.
+"""
 
 from __future__ import annotations
 
@@ -63,12 +81,12 @@ class Claims(TableAccess):
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
-    def join_line(self, line: str, place: str) -> None:
-        check_text(line, place)
-        self._wire.put({"pk": item_keys.line(line), "sk": place})
+    def join_line(self, line: str, position: str) -> None:
+        check_text(line, position)
+        self._wire.put({"pk": item_keys.line(line), "sk": position})
 
-    def leave_line(self, line: str, place: str) -> None:
-        self._wire.delete(item_keys.line(line), place)
+    def leave_line(self, line: str, position: str) -> None:
+        self._wire.delete(item_keys.line(line), position)
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
         pages = self._wire.query("pk = :pk", {"pk": item_keys.line(line)}, page=page_size(limit))

@@ -1,5 +1,6 @@
-"""Rooms in DynamoDB. A connection: `w` its workflow, `p` person, `r` roles, `k` key, `u` the end of the login, and once it is in
-the session `c` client, `n` epoch and `s` when it was heard. A member: the same. The table's TTL deletes what is left behind.
+"""Stores in DynamoDB who is connected to which draft session. A connection: `w` its workflow, `p` person, `r` roles, `k` key, `u`
+the end of the login, and once it is in the session `c` client, `n` epoch and `s` when it was heard. A member: the same. The
+table's TTL deletes what is left behind.
 
 Each verb takes one write unit per record: a visit takes five, and the ticket that it begins with takes one.
 """

@@ -1,4 +1,4 @@
-"""Drafts in DynamoDB. Appending an item is one conditional put; so is every write of an entity.
+"""Stores drafts in DynamoDB. Appending an item is one conditional put; so is every write of an entity.
 
 A head: `n` epoch, `o` origin, `b` base, `q` checked, `c` created, `w` by whom, `z` once it is discarded, `f` the epoch before
 whose entities have no expiry yet. An item: `b` its bytes. An entity: `q` the item that changed it, `b` its value, absent in a

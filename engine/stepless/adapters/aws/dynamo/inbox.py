@@ -1,4 +1,4 @@
-"""A run's inbox in DynamoDB. A conditional put stores each signal once; single use needs no other rule."""
+"""Stores the inboxes of runs in DynamoDB. A conditional put stores each signal once; single use needs no other rule."""
 
 from __future__ import annotations
 

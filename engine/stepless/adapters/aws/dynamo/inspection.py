@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.soundness import kind_of
+from stepless.adapters.aws.dynamo.item_checks import kind_of
 from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.wire import Item, Wire
 from stepless.model.damage import Damage

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import heads_of
+from stepless.adapters.aws.dynamo.headers import heads_of
 from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each

@@ -1,4 +1,4 @@
-"""Logs and snapshots in DynamoDB.
+"""Stores logs and snapshots in DynamoDB.
 
 An append is one conditional put, which fails if a batch with the same first event exists. The put decides races, but does not
 check that the log ends just before the batch. A store that has read or written the previous batch knows that it does, for ever,

@@ -1,4 +1,4 @@
-"""Removes runs from the table, and finds those whose time is over.
+"""Removes runs from the table, and finds expired runs.
 
 The update that ends a run stores when it expires (`p` of the header), in a write that is made anyway. No index holds that
 instant: a row for it would cost one more write per run. Instead `list_expired` reads GSI 1 from its oldest row on. An item of the
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import heads_of
+from stepless.adapters.aws.dynamo.headers import heads_of
 from stepless.adapters.aws.dynamo.table import BY_AGE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each

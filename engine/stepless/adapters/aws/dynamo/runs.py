@@ -1,4 +1,4 @@
-"""Headers and leases in DynamoDB: each change is one conditional update.
+"""Stores headers and leases in DynamoDB: each change is one conditional update.
 
 `d` is the instant at which the run is due; `d2` is the sort key of the index of due runs (GSI 2), and is never later than `d`.
 `d2` is written only when `d` becomes earlier or the run is parked: taking and renewing a lease moves `d` back and forth, and
@@ -12,7 +12,7 @@ from secrets import token_bytes
 from typing import Final
 
 from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.heads import heads_of, item_of, put_inputs
+from stepless.adapters.aws.dynamo.headers import heads_of, item_of, put_inputs
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text

@@ -1,4 +1,4 @@
-"""The number of partitions (shards) of each index: an item of the table that is only ever raised.
+"""Reads and raises the number of partitions (shards) of each index, an item of the table that is never lowered.
 
 | attribute | what |
 |---|---|

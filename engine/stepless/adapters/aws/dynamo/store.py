@@ -1,4 +1,4 @@
-"""The store in one DynamoDB table.
+"""Implements the store in one DynamoDB table.
 
 | item | pk | sk | GSI 1 | GSI 2 |
 |---|---|---|---|---|

@@ -1,4 +1,4 @@
-"""The base class of the store's parts: requests to the table, the number of shards, and parallel requests."""
+"""Defines the base class of the store's parts: requests to the table, the number of shards, and parallel requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Published versions in DynamoDB. Documents are separate items, keyed by content: a search for a hash reads small rows only."""
+"""Stores published versions in DynamoDB. Documents are separate items, keyed by content: a search for a hash reads small rows
+only."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from botocore.exceptions import ClientError
 
-from stepless.adapters.aws.dynamo.soundness import damage_of_item, sound
+from stepless.adapters.aws.dynamo.item_checks import damage_of_item, sound
 from stepless.adapters.aws.dynamo.table import PARTITION
 from stepless.adapters.aws.errors import LOST, code_of, translated
 from stepless.errors import StoreUnavailable

@@ -1,4 +1,4 @@
-"""Routes for drafts: open, read, edit, discard."""
+"""Serves the routes for drafts: open, read, edit, discard."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class SubmittedOut(TypedDict, total=False):
 
 
 class FixOut(TypedDict):
-    """The gesture that mends a finding; `label` is the text of a button. Send it as it is, under the epoch of the findings."""
+    """The operation that fixes a finding; `label` is the text of a button. Send it as it is, under the epoch of the findings."""
 
     label: str
     writes: list[list[Any]]
@@ -129,7 +129,7 @@ class FixOut(TypedDict):
 
 
 class DraftFindingOut(FindingOut):
-    """`key` is the block that the finding is about, null for the workflow itself. `fix` is there where the change that mends it
+    """`key` is the block that the finding is about, null for the workflow itself. `fix` is there where the fix
     is known exactly."""
 
     fix: NotRequired[FixOut]
@@ -148,7 +148,7 @@ class DocumentOfDraftOut(TypedDict):
 
 
 class DiscardedOut(TypedDict):
-    """The epoch that is over."""
+    """The epoch that has ended."""
 
     workflow: str
     epoch: int

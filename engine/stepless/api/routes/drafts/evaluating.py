@@ -1,4 +1,4 @@
-"""Routes for what a person writes into a node of a draft: its value over a former run, and what it may refer to."""
+"""Previews an expression of a node over a former run, and lists the names that it can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes for test runs: a draft as it was after one item, run before it is published."""
+"""Serves the routes for test runs: a draft as it was after one entry, run before it is published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the routes of the text, the history and the versions of a draft take and return."""
+"""Declares the requests and responses of the routes for the text, the history and the versions of a draft."""
 
 from __future__ import annotations
 

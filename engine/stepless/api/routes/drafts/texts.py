@@ -1,4 +1,4 @@
-"""Routes for the text of a draft, what differs, who did what, the way back, and publication."""
+"""Serves the routes for the text of a draft, its diff, its history, restoring, and publication."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
         openapi_extra=documented_body(RestoreBody), responses=documented(400, 401, 403, 404, 413, 415, 422, 503), tags=_TAGS,
     )  # fmt: skip
     async def restore_draft(workflow_id: str, request: Request) -> Response:
-        """Returns what makes of the draft what it was after an item, or what a version is: one gesture, which the client sends as
+        """Returns the writes that restore a draft to an entry or a version: one operation, which the client sends as
         any other."""
         body = await read_model(request, RestoreBody, MAX_INTENT_BYTES)
         if (body.version is None) == (body.seq is None):
@@ -124,8 +124,8 @@ def add_settling(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions)
         tags=_TAGS,
     )  # fmt: skip
     async def settle_draft_conflict(workflow_id: str, request: Request) -> Response:
-        """Closes a conflict. With `take` `file`, returns what makes of the draft what the file has, which the client sends as any
-        other gesture."""
+        """Closes a conflict. With `take` `file`, returns the writes that give the draft the content of the file, which the client
+        sends as any other gesture."""
         body = await read_model(request, ConflictBody, MAX_INTENT_BYTES)
         made = await run_in_threadpool(partial(settle, drafts, workflow_id, body.key, body.path, body.take))
         sessions.rebased(workflow_id)

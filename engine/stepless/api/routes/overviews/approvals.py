@@ -1,4 +1,4 @@
-"""`GET /approvals`: the open questions of all runs, and the decisions that people made."""
+"""Serves `GET /approvals`: the open questions of all runs, and the decisions that people made."""
 
 from __future__ import annotations
 

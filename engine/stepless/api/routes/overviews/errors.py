@@ -1,4 +1,4 @@
-"""`GET /errors`: failures of many runs, in groups."""
+"""Serves `GET /errors`: failures of many runs, in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`GET /workflows/{id}/stats` and `GET /stats`: the health of a workflow, and of all."""
+"""Serves `GET /workflows/{id}/stats` and `GET /stats`: the health of a workflow, and of all."""
 
 from __future__ import annotations
 

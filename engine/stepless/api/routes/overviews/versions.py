@@ -1,4 +1,4 @@
-"""`GET /workflows/{id}/versions` and `GET /workflows/{id}/diff`: what was published, and what differs between two versions."""
+"""Serves `GET /workflows/{id}/versions` and `GET /workflows/{id}/diff`: the versions of a workflow, and the diff of two."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VersionsOut(TypedDict):
 
 
 class VersionsDiffOut(TypedDict):
-    """What differs, by node and by line of the text, as for a draft. `against` is the former version."""
+    """The diff, by node and by line of the text, as for a draft. `against` is the former version."""
 
     against: dict[str, Any]
     nodes: list[NodeChangeOut]

@@ -1,4 +1,4 @@
-"""What a function can await: steps, other workflows, sleeps, approvals and callbacks. Each becomes a node."""
+"""Compiles what a function awaits: steps, other workflows, sleeps, approvals and callbacks. Each becomes a node."""
 
 from __future__ import annotations
 

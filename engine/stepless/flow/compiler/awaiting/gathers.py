@@ -1,4 +1,4 @@
-"""`gather`, and lists of awaits: nodes side by side, or a body that runs once per item."""
+"""Compiles `gather` and lists of awaits: concurrent nodes, or a body that runs once per item."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, check_items, listed, turns, unsure_target
+from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, check_items, iterations, listed, unsure_target
 from stepless.flow.compiler.frames import LoopFrame, TryFrame
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.unit import Unit
@@ -90,7 +90,7 @@ class Gather:
         return ast.copy_location(ast.List(found, ast.Load()), call)
 
     def _branches(self, unit: Unit, calls: list[ast.Call], hint: str | None) -> ast.expr:
-        """Branches of several nodes each: a container with one turn for each call."""
+        """Branches of several nodes each: a container with one iteration for each call."""
         id = unit.new_id(hint or "gather")
         frame = LoopFrame(unit.next(), id)
         with unit.inside(frame) as body:
@@ -98,7 +98,7 @@ class Gather:
             which = unit.emit(unit.new_id(f"which_{id}"), "condition", {"cases": cases})
             for place, one in enumerate(calls):
                 unit.frontier = [f"{which}.call_{place}"]
-                self._turn(unit, _awaited(one))
+                self._iteration(unit, _awaited(one))
         unit.emit(id, "parallel", {"branches": len(calls), "window": _WINDOW, "body": {"nodes": body}})
         unit.may_fail(id, mixed=frame.risky, inner=True)
         return unit.texts.reference(id)
@@ -118,13 +118,13 @@ class Gather:
             over = ast.copy_location(kept, node)
         over = listed(over) if kind == "parallel" and unit.is_builtin(getattr(over, "func", over), "range") else over
         id = unit.new_id(hint or (f"each_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "each"))
-        params, targets = turns(unit, id, over, target)
+        params, targets = iterations(unit, id, over, target)
         frame = LoopFrame(unit.next(), id)
         with unit.inside(frame) as body:
             check_items(unit, id, over, target)
             unit.values |= targets
             unit.bound |= targets.keys()
-            self._turn(unit, elt if isinstance(elt, ast.Await) else _awaited(elt))
+            self._iteration(unit, elt if isinstance(elt, ast.Await) else _awaited(elt))
         wide = {"window": _WINDOW} if kind == "parallel" else {}
         unit.emit(id, kind, {**params, **wide, "max_iterations": ITERATIONS, "body": {"nodes": body}})
         unit.may_fail(id, mixed=True, inner=True)
@@ -151,7 +151,7 @@ class Gather:
             unit.risks = before
         return risky
 
-    def _given(self, unit: Unit, call: ast.Call, turns: ast.comprehension) -> tuple[ast.expr, ast.expr, ast.expr]:
+    def _given(self, unit: Unit, call: ast.Call, iterations: ast.comprehension) -> tuple[ast.expr, ast.expr, ast.expr]:
         """What a comprehension of calls runs over, its target and its element, with the arguments evaluated first."""
         written = [*call.args, *(keyword.value for keyword in call.keywords)]
         names = [unit.made_name("given") for _ in written]
@@ -159,7 +159,7 @@ class Gather:
             unit.kinds[name] = unit.infer(value)
         several = len(names) > 1
         value = ast.Tuple(written, ast.Load()) if several else written[0]
-        over = ast.copy_location(ast.ListComp(value, [turns]), call)
+        over = ast.copy_location(ast.ListComp(value, [iterations]), call)
         targets = [ast.Name(name, ast.Store()) for name in names]
         target = ast.Tuple(list[ast.expr](targets), ast.Store()) if several else targets[0]
         read = iter([ast.copy_location(ast.Name(name, ast.Load()), call) for name in names])
@@ -167,15 +167,15 @@ class Gather:
         keywords = [ast.keyword(keyword.arg, next(read)) for keyword in call.keywords]
         return over, ast.copy_location(target, call), ast.copy_location(ast.Call(call.func, list(arguments), keywords), call)
 
-    def _turn(self, unit: Unit, node: ast.Await) -> None:
-        """One branch or turn, which ends with the value of an await."""
+    def _iteration(self, unit: Unit, node: ast.Await) -> None:
+        """One branch or iteration, which ends with the value of an await."""
         try:
             self._result(unit, self._await(unit, node, None))
         except Ended:
             unit.frontier = None
 
     def _result(self, unit: Unit, value: ast.expr) -> None:
-        """Makes a value the result of its turn: the output of the body's last node."""
+        """Makes a value the result of its iteration: the output of the body's last node."""
         path = unit.texts.path(value)
         if unit.frontier is None or (path is not None and {exit.partition(".")[0] for exit in unit.frontier} == {path}):
             return

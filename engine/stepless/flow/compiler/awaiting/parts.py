@@ -1,4 +1,4 @@
-"""Inlined parts: the statements of an `@part` function, written where it is called."""
+"""Inlines parts: compiles the statements of an `@part` function where it is called."""
 
 from __future__ import annotations
 

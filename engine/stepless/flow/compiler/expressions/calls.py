@@ -1,4 +1,4 @@
-"""Calls inside expressions: Python's functions and methods that the expression language has too."""
+"""Compiles calls inside expressions: Python's functions and methods that the expression language has too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions of the source as expressions of the document, which mean exactly the same or are lifted."""
+"""Compiles expressions of the source to expressions of the document, which mean exactly the same, or lifts them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 from typing_extensions import is_typeddict
 
 from stepless.flow.compiler.expressions.calls import call
-from stepless.flow.compiler.expressions.comparing import compared
+from stepless.flow.compiler.expressions.comparisons import compared
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,

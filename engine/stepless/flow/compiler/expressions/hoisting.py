@@ -1,4 +1,4 @@
-"""Awaits inside of expressions: they become nodes before the statement, in the order in which Python evaluates them."""
+"""Hoists awaits out of expressions: they become nodes before the statement, in the order in which Python evaluates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of expressions, as far as the annotations of the module lead."""
+"""Infers the types of expressions, as far as the annotations of the module lead."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _builtin(unit: Unit, name: str, node: ast.Call) -> Any:
     if name == "sum" and len(node.args) == 1 and item_of(kinds[0]) in (int, float):
         return item_of(kinds[0])
     if name in ("sorted", "list") and len(kinds) == 1:
-        item = _turn(unit, node.args[0])
+        item = _iteration(unit, node.args[0])
         return UNSEEN if item is UNSEEN else list_of(item)
     if name == "dict" and len(kinds) == 1 and is_dict(kinds[0]):
         return kinds[0]
@@ -280,17 +280,17 @@ def _comprehension(unit: Unit, node: Comprehension) -> Any:
 # -- bindings ---------------------------------------------------------------------------------------------------------
 
 
-def _turn(unit: Unit, over: ast.expr) -> Any:
-    """The type of what one turn over a collection receives."""
+def _iteration(unit: Unit, over: ast.expr) -> Any:
+    """The type of what one iteration over a collection receives."""
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and unit.is_builtin(over.func, over.func.id) and over.args:
         match over.func.id:
             case "range":
                 return int
             case "enumerate":
-                item = _turn(unit, over.args[0])
+                item = _iteration(unit, over.args[0])
                 return UNSEEN if item is UNSEEN else tuple_of(int, item)
             case "zip":
-                items = tuple(_turn(unit, one) for one in over.args)
+                items = tuple(_iteration(unit, one) for one in over.args)
                 return UNSEEN if UNSEEN in items else tuple_of(*items)
     kind = infer(unit, over)
     if is_dict(kind):
@@ -353,8 +353,8 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.Await: _await,
     ast.ListComp: _comprehension,
     ast.GeneratorExp: _comprehension,
-    ast.For: lambda unit, node: _turn(unit, node.iter),
-    ast.comprehension: lambda unit, node: _turn(unit, node.iter),
+    ast.For: lambda unit, node: _iteration(unit, node.iter),
+    ast.comprehension: lambda unit, node: _iteration(unit, node.iter),
     ast.AnnAssign: _declared,
     ast.ExceptHandler: _caught,
     Piece: _piece,

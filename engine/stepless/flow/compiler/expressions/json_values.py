@@ -1,14 +1,15 @@
-"""Values of a node's parameters: their structure stays visible, and their leaves are literals, references or expressions."""
+"""Compiles values of a node's parameters: their structure stays visible, and their leaves are literals, references or
+expressions."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
 
+from stepless.flow.compiler.expression_trees import is_inert
 from stepless.flow.compiler.expressions.reading import among_others
 from stepless.flow.compiler.facts.types import UNKNOWN, is_plain, solid
 from stepless.flow.compiler.refusals import Lift
-from stepless.flow.compiler.texts import is_inert
 from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
 

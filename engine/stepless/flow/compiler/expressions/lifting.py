@@ -1,5 +1,5 @@
-"""What the closed language cannot say: a whole expression becomes a node, which runs once and is recorded: `x` of `x = …`, else
-`eval_…`.
+"""Lifts expressions that the closed language cannot say: a whole expression becomes a node, which runs once and is recorded: `x`
+of `x = …`, else `eval_…`.
 
 Python evaluates it: in the sandbox, if it names nothing but its own values and Python's functions (`code`: the document holds
 its source), else in a function of the module's process (`function`), to which its arguments come with their annotated types.

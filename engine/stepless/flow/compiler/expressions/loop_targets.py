@@ -17,7 +17,7 @@ Targets: TypeAlias = dict[str, ast.expr]
 
 
 def check_items(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> None:
-    """Emits, at the beginning of a turn, the node that fails if an item has not as many values as the target has names."""
+    """Emits, at the beginning of an iteration, the node that fails if an item has not as many values as the target has names."""
     unsure = unsure_target(unit, over, target)
     if unsure is None:
         return
@@ -49,18 +49,18 @@ def unsure_target(unit: Unit, over: ast.expr, target: ast.expr) -> ast.Tuple | a
 ITERATIONS = min(100_000, MAX_ITERATIONS)
 
 
-def turns(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
-    """The parameters of the container `id` for `for target in over`, and the value of each name of the target in a turn."""
-    params, targets = _turns(unit, id, over, target)
-    turn = ast.comprehension(target, over, [], 0)
-    kinds = {name: unit.infer(value) for name, value in bindings(target, turn)}
+def iterations(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
+    """The parameters of the container `id` for `for target in over`, and the value of each name of the target in an iteration."""
+    params, targets = _iterations(unit, id, over, target)
+    iteration = ast.comprehension(target, over, [], 0)
+    kinds = {name: unit.infer(value) for name, value in bindings(target, iteration)}
     return params, {
         name: value if unit.kind_of(name) is float and not unit.names.is_variable(name) else as_float(unit, kinds[name], value)
         for name, value in targets.items()
     }
 
 
-def _turns(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
+def _iterations(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
     match over:
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]) if unit.is_builtin(over.func, function):
             if function == "range" and isinstance(target, ast.Name) and 1 <= len(arguments) <= 3:
@@ -94,7 +94,7 @@ def _counted(unit: Unit, over: ast.expr, target: ast.expr) -> tuple[ast.Name, in
 
 
 def listed(over: ast.expr) -> ast.expr:
-    """A range as the list of its numbers: turns side by side have items."""
+    """A range as the list of its numbers: iterations side by side have items."""
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
         return ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [over], []), over)
     return over

@@ -1,4 +1,4 @@
-"""Items, numbers and texts: readings that fail where Python's do, and texts as Python writes them."""
+"""Compiles subscripts, numbers and texts: they fail where Python fails, and texts are as Python writes them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Sharing(Visitor):
             kept.setdefault(name, set()).update(others - {name})
 
     def _same(self, value: ast.expr) -> set[str]:
-        """The names whose value an expression may put out itself."""
+        """The names whose value an expression may return itself."""
         if isinstance(value, _FRESH) or self._fresh(value):
             return set()
         match value:
@@ -97,7 +97,7 @@ class Sharing(Visitor):
         return isinstance(value, ast.Call | ast.Await)
 
     def _contained(self, value: ast.expr) -> set[str]:
-        """The names whose value may be inside of what an expression puts out, or be it."""
+        """The names whose value may be inside of what an expression returns, or be it."""
         if isinstance(value, _FRESH) or self._fresh(value):
             return set()
         if isinstance(value, ast.Subscript):

@@ -1,4 +1,4 @@
-"""Where each local name of a function is bound and read, and so what it becomes: a node, or a run variable."""
+"""Finds where each local name of a function is bound and read, and so whether it becomes a node or a run variable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Names(Visitor):
     def __init__(self) -> None:
         self.bound: dict[str, list[Place]] = {}
         self.read: dict[str, list[Place]] = {}
-        self.turns: dict[str, list[Place]] = {}  # the loop or handler that gives a name its value
+        self.iterations: dict[str, list[Place]] = {}  # the loop or handler that gives a name its value
         self.values: dict[str, list[ast.AST]] = {}  # what each name is assigned, for its type; loops stand for their items
         self._read_fully: dict[str, list[Place]] = {}  # as `read`, with the handlers around each place
         self._changed: list[tuple[str, Place, ast.AST]] = []  # values that are changed in place: new ones of their names
@@ -44,7 +44,7 @@ class Names(Visitor):
         self.visit(node.iter)
         self._within(node, [node.target, *node.body])
         for name in names_in(node.target):
-            self.turns.setdefault(name, []).append((*self._full, id(node)))
+            self.iterations.setdefault(name, []).append((*self._full, id(node)))
         self._assigned(node.target, node)
         for statement in node.orelse:
             self.visit(statement)
@@ -58,7 +58,7 @@ class Names(Visitor):
         if node.name:
             self.bound.setdefault(node.name, []).append(self._place)
             self.values.setdefault(node.name, []).append(node)
-            self.turns.setdefault(node.name, []).append((*self._full, id(node)))
+            self.iterations.setdefault(node.name, []).append((*self._full, id(node)))
         outer, self._full = self._full, (*self._full, id(node))
         self.generic_visit(node)
         self._full = outer
@@ -106,7 +106,7 @@ class Names(Visitor):
         self._within(node, parts)
         for generator in node.generators:
             for name in names_in(generator.target):
-                self.turns.setdefault(name, []).append((*self._full, id(node)))
+                self.iterations.setdefault(name, []).append((*self._full, id(node)))
             self._assigned(generator.target, generator)
 
     visit_GeneratorExp = visit_SetComp = visit_DictComp = visit_ListComp  # named by `ast`
@@ -122,7 +122,7 @@ class Names(Visitor):
         """Takes in the names of an inlined part, which no other statement has."""
         self.bound |= other.bound
         self.read |= other.read
-        self.turns |= other.turns
+        self.iterations |= other.iterations
         self.values |= other.values
         self._read_fully |= other._read_fully
         self._variables.clear()
@@ -159,9 +159,11 @@ class Names(Visitor):
 
     def _needs_variable(self, name: str) -> bool:
         bound, read = self.bound.get(name, []), self.read.get(name, [])
-        if name in self.turns:
-            turns, read = Counter(self.turns[name]), self._read_fully.get(name, [])
-            return len(bound) != turns.total() or any(sum(turns[outer] for outer in _around(place)) != 1 for place in read)
+        if name in self.iterations:
+            iterations, read = Counter(self.iterations[name]), self._read_fully.get(name, [])
+            if len(bound) != iterations.total():
+                return True
+            return any(sum(iterations[outer] for outer in _around(place)) != 1 for place in read)
         return len(bound) > 1 or any(place[: len(bound[0])] != bound[0] for place in read if bound)
 
 

@@ -1,6 +1,7 @@
-"""One name for one thing. In Python a comprehension or a lambda has names of its own, which may be spelled like others of the
-function; and any name may be spelled like one that the compiler makes, or as no id of a document is. Such names are spelled
-otherwise before anything else is read, so that every other rule may take a name for what it names."""
+"""Renames local names so that one name stands for one thing. In Python a comprehension or a lambda has names of its own, which
+may be spelled like others of the function; and any name may be spelled like one that the compiler makes, or as no id of a
+document is. Such names are spelled otherwise before anything else is read, so that every other rule may take a name for what it
+names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the types of values, as far as annotations lead; and what of it JSON keeps.
+"""Describes the types of values, as far as annotations lead, and what JSON keeps of them.
 
 A type is what an annotation says (`int`, `list[str]`, a model), or UNKNOWN. JSON keeps text, numbers, booleans, null, lists and
 objects. It does not keep tuples, models and other classes: an operation on these is not compiled but lifted.

@@ -1,4 +1,4 @@
-"""Assignments: a name that is bound once is the node that puts out its value; any other is a run variable."""
+"""Compiles assignments: a name that is bound once is the node with its value; any other is a run variable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.compiler.writes import NOT_CONSTANT, constant_of
+from stepless.flow.compiler.variable_writes import NOT_CONSTANT, constant_of
 from stepless.model.json import JSON
 
 _MUTATION = "only names can be assigned"

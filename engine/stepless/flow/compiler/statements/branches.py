@@ -1,4 +1,4 @@
-"""`if`, `elif` and `else`: one condition with a case for each test."""
+"""Compiles `if`, `elif` and `else`: one condition with a case for each test."""
 
 from __future__ import annotations
 

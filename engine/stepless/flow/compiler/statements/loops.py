@@ -1,4 +1,4 @@
-"""`for` and `while`: a container whose turns are in order, with the jumps out of it behind it."""
+"""Compiles `for` and `while`: a container whose iterations are in order, with the jumps out of it behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, turns
+from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
@@ -26,7 +26,7 @@ class Looping:
         target = statement.target
         id = unit.new_id(f"for_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "for_each")
         before = unit.risks
-        params, targets = turns(unit, id, self._hoist.expression(unit, statement.iter), target)
+        params, targets = iterations(unit, id, self._hoist.expression(unit, statement.iter), target)
         iterated = _iterated(statement.iter)
         unit.iterated += iterated
         self._loop(unit, statement, id, params, statement.body, targets, risky=unit.risks > before)
@@ -117,7 +117,7 @@ class Looping:
 
 
 def _last(body: list[ast.stmt]) -> set[ast.AST]:
-    """Each `try` behind which the turn of a loop ends."""
+    """Each `try` behind which the iteration of a loop ends."""
     match body[-1:]:
         case [ast.If() as branch]:
             return _last(branch.body) | _last(branch.orelse)

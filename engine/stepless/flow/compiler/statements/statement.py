@@ -1,4 +1,4 @@
-"""The statements of a function, each handed to the file that reads its family."""
+"""Dispatches each statement of a function to the module that compiles its family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`try`, `except`, `else`, `finally`, and `raise`: error edges that lead to one node, and a `finally` that stands once."""
+"""Compiles `try`, `except`, `else`, `finally` and `raise`: error edges that lead to one node, and a `finally` that is compiled
+once."""
 
 from __future__ import annotations
 
@@ -228,7 +229,7 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
         frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised, **merge))
         if "raise" not in frame.kinds:
             frame.kinds.append("raise")
-    # without an entry, but with a kind, the `finally` stands at the beginning of a turn
+    # without an entry, but with a kind, the `finally` stands at the beginning of an iteration
     unit.frontier, unit.bound = list(frame.entries) if frame.kinds else None, set(before)
     if unit.frontier is None:
         return
@@ -251,14 +252,14 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
 
 
 def _returned(statement: ast.Try) -> set[str]:
-    """The names of which a `return` in front of the `finally` puts out the value itself, not a copy."""
+    """The names of which a `return` in front of the `finally` returns the value itself, not a copy."""
     front: list[ast.AST] = [*statement.body, *statement.handlers, *statement.orelse]
     values = [part.value for body in front for part in ast.walk(body) if isinstance(part, ast.Return) and part.value is not None]
     return {name for value in values for name in _shown(value)}
 
 
 def _shown(value: ast.expr) -> set[str]:
-    """The names whose value an expression puts out, or may."""
+    """The names whose value an expression returns, or may."""
     match value:
         case ast.Name():
             return {value.id}
@@ -276,8 +277,8 @@ def _shown(value: ast.expr) -> set[str]:
 
 
 def _is_written_once(unit: Unit, statement: ast.Try, frame: FinallyFrame) -> bool:
-    """Whether nothing but a jump or a failure of this turn can have written why: then null says that there was none. Outside of
-    loops, and in a loop that ends with every one of them, and that no other loop runs again."""
+    """Whether nothing but a jump or a failure of this iteration can have written why: then null says that there was none. Outside
+    of loops, and in a loop that ends with every one of them, and that no other loop runs again."""
     loops = [one for one in unit.frames if isinstance(one, LoopFrame)]
     if not loops:
         return True

@@ -1,4 +1,4 @@
-"""Approvals: the open questions of all runs, and the decisions that people made."""
+"""Lists the open questions of all runs, and the decisions that people made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
 from stepless.runtime.verbs.answering import linked
-from stepless.runtime.verbs.heads import read_heads
+from stepless.runtime.verbs.header_reads import read_heads
 from stepless.runtime.verbs.inspecting import OpenPause, overview
 from stepless.runtime.world import World
 

@@ -1,4 +1,4 @@
-"""Failures of many runs, grouped by what failed. A run that timed out has failed, too.
+"""Groups the failures of many runs by what failed. A run that timed out has failed, too.
 
 The failure of a run that was run again is left out, as `runtime/verbs/repeated_runs.py` says: nothing is done twice by running a
 group again.
@@ -15,7 +15,7 @@ from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
-from stepless.runtime.verbs.heads import read_heads
+from stepless.runtime.verbs.header_reads import read_heads
 from stepless.runtime.verbs.repeated_runs import repeated_of
 from stepless.runtime.verbs.searching import failed_node_of
 from stepless.runtime.world import World

@@ -1,4 +1,4 @@
-"""The health of workflows: how many runs, how many of them failed, how long they took, what they cost."""
+"""Computes the health of workflows: how many runs, how many of them failed, how long they took, what they cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stepless.model.prices import bill, usd
 from stepless.model.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.verbs.heads import Heads, read_heads
+from stepless.runtime.verbs.header_reads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
 from stepless.runtime.verbs.searching import duration_of, status_of
 from stepless.runtime.versions import document_of

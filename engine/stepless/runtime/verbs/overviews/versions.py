@@ -1,4 +1,4 @@
-"""The versions of a workflow as a list: when each was published, by whom, with what message."""
+"""Lists the versions of a workflow: when each was published, by whom, with what message."""
 
 from __future__ import annotations
 
