@@ -235,8 +235,7 @@ class State:
         "waiting", "backing_off", "children", "reused", "kept", "outcomes", "late", "tokens", "calls", "limited", "paced",
         "timers", "sweeps", "ending", "ending_error", "halting", "response", "started_ms", "ended_ms", "paused_since_ms",
         "paused_ms", "continued", "idle_hops", "recoveries", "first_starts", "meta", "notes", "held", "holds", "usage",
-        "deaths", "lone_deaths", "exclusive", "doubted", "mailbox", "receivers",
-    )  # fmt: skip
+        "deaths", "lone_deaths", "exclusive", "doubted", "mailbox", "receivers")  # fmt: skip
 
     def __init__(self, graph: Graph, run_id: str) -> None:
         self.graph = graph
@@ -389,9 +388,8 @@ def is_effect(instance: Instance) -> bool:
 def stop_receiving(state: State, instance: Instance) -> None:
     """Removes an instance that waits for a message from those that wait for its name."""
     name = str(instance.wait.details["message"]) if instance.wait is not None else ""
-    waiting = state.receivers[name]
-    del waiting[instance.id]
-    if not waiting:
+    del state.receivers[name][instance.id]
+    if not state.receivers[name]:
         del state.receivers[name]
 
 

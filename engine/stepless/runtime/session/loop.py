@@ -51,7 +51,6 @@ from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
 from stepless.runtime.exporting.cursors import NOTHING
 from stepless.runtime.header_notes import meta_of
-from stepless.runtime.messages.keys import KEY
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
@@ -65,7 +64,7 @@ from stepless.runtime.session.invocation_end import InvocationEnd as InvocationE
 from stepless.runtime.session.leaving import Leaving
 from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.parts import limiter_of
-from stepless.runtime.session.receiving import Receiving
+from stepless.runtime.session.receiving import receiving_of
 from stepless.runtime.session.signals import Signals
 from stepless.runtime.world import World
 from stepless.thread_calls import count_thread_calls
@@ -107,8 +106,7 @@ class Session(Controls):
         self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
         self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
         self._calls_children = "workflow" in self._graph.kinds
-        keyed = self._graph.messages or self._graph.key is not None or KEY in self._meta
-        self._receiving = Receiving(world, head) if keyed else None
+        self._receiving = receiving_of(world, head, self._graph, self._meta)
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete
         self._permitted = self._returned = False  # whether permits, or the return of lingering code, have come since then

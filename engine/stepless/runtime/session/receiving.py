@@ -12,16 +12,17 @@ dies in between leaves the run due, and the session that the sweep begins does t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from stepless.core.events import NODE_ENDS, Event, EventType
 from stepless.core.state import MESSAGE, State
+from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.keys import AFTER, BEGINS, Slot, is_live, slot_of
+from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
 
@@ -104,6 +105,11 @@ class Receiving:
 
         for signal in kept.kept_for(self._world, slot):
             self._world.store.put_signal(self._head.run_id, for_run(self._world, self._head.run_id, signal))
+
+
+def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:
+    """The part of a session that messages and keys need; None for a run without either."""
+    return Receiving(world, head) if graph.messages or graph.key is not None or KEY in meta else None
 
 
 def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
