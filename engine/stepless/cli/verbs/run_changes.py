@@ -30,7 +30,7 @@ _FAILED: Final = "failed"  # as the beginning of a rerun
 
 
 def start(arguments: argparse.Namespace) -> int:
-    words = {"tags": arguments.run_keyword}  # the former name, which older servers accept too
+    words = {"tags": arguments.keyword}  # the former name, which older servers accept too
     body = {
         "inputs": read_inputs(arguments.inputs), "entry": arguments.entry, "delay": arguments.delay, "at": arguments.at,
         "key": arguments.run_key, **words,
