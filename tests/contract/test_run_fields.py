@@ -31,7 +31,8 @@ READERS: Final = {
     "runs show": Reader(
         "RunOut", ("engine/stepless/cli/verbs/runs.py", "engine/stepless/cli/verbs/following.py"),
         frozenset({
-            "hash", "waiting", "failures", "steps", "usage", "sequence", "pauses_left_out", "duration_ms", "expires_at", "links",
+            "hash", "waiting", "failures", "steps", "usage", "sequence", "pauses_left_out", "messages", "duration_ms",
+            "expires_at", "links",
         }),
     ),
     "runs list": Reader(
@@ -43,8 +44,8 @@ READERS: Final = {
     "the page of a run": Reader(
         "RunOut", ("console/src/runs/view", "console/src/runstate"),
         frozenset({
-            "id", "key", "hash", "waiting", "inputs", "outputs", "variables", "failures", "tags", "non_entries", "parent",
-            "rerun", "unread", "usage", "sequence", "limits", "pauses_left_out", "expires_at", "links",
+            "id", "hash", "waiting", "inputs", "outputs", "variables", "failures", "tags", "non_entries", "parent", "rerun",
+            "usage", "sequence", "limits", "pauses_left_out", "expires_at", "links",
         }),
     ),
     "the list of runs": Reader(

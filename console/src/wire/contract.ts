@@ -1389,8 +1389,8 @@ export interface RunOfKeyOut {
  * entries. `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose
  * version has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the
  * list of runs. A value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash",
- * "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, and `unread`
- * are the messages that no node has taken.
+ * "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, `messages`
+ * are the names that it may receive, and `unread` those that no node has taken.
  */
 export interface RunOut {
   readonly id: string;
@@ -1424,6 +1424,7 @@ export interface RunOut {
   readonly held: HeldOut | null;
   readonly limits: readonly LimitOut[];
   readonly pauses: readonly PauseOut[];
+  readonly messages: readonly string[];
   readonly unread: readonly UnreadOut[];
   readonly started_at: string | null;
   readonly ended_at: string | null;

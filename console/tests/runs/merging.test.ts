@@ -6,7 +6,7 @@ import { Dice } from "../dice.ts";
 
 function head(number: number, status = "completed"): Head {
   return {
-    id: `run_${String(number).padStart(5, "0")}`, workflow: "w", version: 1, number: null, status, waiting: [], summary: status, duration_ms: 0, failed_node: null, error: null,
+    id: `run_${String(number).padStart(5, "0")}`, workflow: "w", version: 1, number: null, key: null, status, waiting: [], summary: status, duration_ms: 0, failed_node: null, error: null,
     pauses: [], usd: null, keywords: [], created_at: new Date(1_000 * Math.floor(number / 3)).toISOString(), updated_at: "",
   };
 }

@@ -273,7 +273,8 @@ class RunOut(TypedDict):
     null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for
     reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
     `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit. `key`
-    is the key of the run in its workflow, and `unread` are the messages that no node has taken."""
+    is the key of the run in its workflow, `messages` are the names that it may receive, and `unread` those that no
+    node has taken."""
 
     id: str
     workflow: str
@@ -306,6 +307,7 @@ class RunOut(TypedDict):
     held: HeldOut | None
     limits: list[LimitOut]
     pauses: list[PauseOut]
+    messages: list[str]
     unread: list[UnreadOut]
     started_at: str | None
     ended_at: str | None

@@ -11,11 +11,12 @@ import { jsonOf, textOf, valueFrom, valueOf } from "../../wire/exact.ts";
 export const FAILED = "failed";
 const named = (node: string): string => node === FAILED ? `node:${node}` : node;
 
-export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string };
+export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string } | { readonly is: "send"; readonly names: readonly string[] };
 
 const SAID = {
   cancel: ["Cancel this run?", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again.", "Cancel the run"],
   hold: ["Hold this run?", "Nothing new starts until it is released. Attempts in progress finish.", "Hold the run"],
+  send: ["Send a message", "A node that waits for it takes it; otherwise it stays in the mailbox of the run.", "Send"],
   release: ["Release this run?", "It continues from where it stopped.", "Release the run"],
 } as const;
 
@@ -28,8 +29,9 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
   const [busy, setBusy] = useState(false);
   const isLarge = apart(inputs).large.length > 0; // some of it is not here
   const given = isLarge ? "" : textOf(valueFrom(inputs));
-  const [text, setText] = useState(given);
-  const [from, setFrom] = useState(question.is === "rerun" ? question.from : "");
+  const sends = question.is === "send";
+  const [text, setText] = useState(sends ? "{}" : given);
+  const [from, setFrom] = useState(question.is === "rerun" ? question.from : sends ? question.names[0] ?? "" : "");
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   const act = async (): Promise<void> => {
     if (question.is === "rerun") {
@@ -38,6 +40,9 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
       const started = await requestWritten("POST", `${runPath(id)}/rerun`, jsonOf(body));
       onDone(true);
       go(runPath(textAt(started, "run_id")));
+    } else if (sends) {
+      await requestWritten("POST", `${runPath(id)}/messages/${encodeURIComponent(from)}`, jsonOf(valueOf(text)));
+      onDone(true);
     } else {
       await requestPlain("POST", `${runPath(id)}/${question.is}`, { reason: reason.trim() });
       onDone(true);
@@ -49,7 +54,7 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
     setFault("");
     act().catch((error: unknown) => {
       const { why, mend } = explained(error);
-      setFault(error instanceof SyntaxError ? `The inputs are not JSON: ${error.message}` : `${why} ${mend}`);
+      setFault(error instanceof SyntaxError ? `The ${sends ? "data is" : "inputs are"} not JSON: ${error.message}` : `${why} ${mend}`);
     }).finally(() => { setBusy(false); });
   };
   const [title, effect, verb] = question.is === "rerun" ? ["Run again", "A new run of the same version. The old run does not change.", "Start the new run"] : SAID[question.is];
@@ -68,11 +73,16 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
               : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
           </>
         ) : null}
-        <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
+        {sends ? (
+          <>
+            <label><span className="label">Message</span><select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{question.names.map((name) => <option key={name}>{name}</option>)}</select></label>
+            <label><span className="label">Data</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
+          </>
+        ) : <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>}
         {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
         <div className="ask-buttons">
           <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>
-          <button className={question.is === "cancel" ? "button danger" : "button first"} type="submit" disabled={busy || reason.trim() === ""}>{verb}</button>
+          <button className={question.is === "cancel" ? "button danger" : "button first"} type="submit" disabled={busy || (!sends && reason.trim() === "")}>{verb}</button>
         </div>
       </form>
     </dialog>

@@ -66,9 +66,11 @@ function Facts({ look, head, ended }: { readonly look: RunLook; readonly head: O
     <>
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
-      <span>started <When at={head.started_at ?? head.created_at} /></span>
+      {head.key === null ? null : <span>key <code>{head.key}</code></span>}
+      <span>{head.started_at === null ? "created" : "started"} <When at={head.started_at ?? head.created_at} /></span>
       <span>{ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} head={head} /> so far</>}</span>
       <span>{counted(head.steps, "step")}</span>
+      {head.unread.length === 0 ? null : <span title={head.unread.map(({ name, id }) => `${name} ${id}`).join("\n")}>{counted(head.unread.length, "unread message")}</span>}
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
       {ended ? null : <span className={isLive ? "feed live" : "feed"}>{isLive ? "live" : "not live"}</span>}
     </>
@@ -78,9 +80,10 @@ function Facts({ look, head, ended }: { readonly look: RunLook; readonly head: O
 const MAX_PAUSES = 5;
 
 function Question({ pause }: { readonly pause: Pause }): ReactElement {
-  const message = pause.details["message"];
+  const { message, key } = pause.details;
+  const asked = typeof message === "string" ? message : pause.reason.replaceAll("_", " ");
   return (
-    <p className="run-question"><Status status="waiting">{pause.node}</Status> <span className="cut">{typeof message === "string" ? message : pause.reason.replaceAll("_", " ")}</span>
+    <p className="run-question"><Status status="waiting">{pause.node}</Status> <span className="cut">{pause.reason === "message" ? `waits for the message ${asked}${typeof key === "string" ? ` (key ${key})` : ""}` : asked}</span>
       {pause.resume === null ? null : <a className="button small" href={pause.resume} target="_blank" rel="noreferrer">Answer…</a>}</p>
   );
 }
@@ -106,6 +109,7 @@ function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readon
   };
   return (
     <div className="run-actions" role="group" aria-label="Actions">
+      {ended || head.messages.length === 0 ? null : <button className="button small" type="button" onClick={() => { onAsk({ is: "send", names: head.messages }); }}>Send a message…</button>}
       {ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
       {ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}

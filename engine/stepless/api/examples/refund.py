@@ -88,7 +88,7 @@ _INSPECTED: Final[RunOut] = {
     **_FACTS, **_ALL_SHOWN, "waiting": ["held", "answer"], "summary": "held, waiting for an answer", "duration_ms": 720_000,
     "inputs": _INPUTS, "outputs": {}, "variables": {}, "error": None, "exception": None, "failures": 0,
     "non_entries": [], "parent": None, "rerun": None, "steps": 2,
-    "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE], "unread": [],
+    "usage": {}, "sequence": 6, "held": _HELD, "limits": [], "pauses": [_PAUSE], "messages": [], "unread": [],
     "started_at": _BEGUN, "ended_at": None, "expires_at": None,
 }  # fmt: skip
 _NODE: Final[NodeOut] = {

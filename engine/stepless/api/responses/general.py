@@ -209,7 +209,8 @@ class RunOut(RunFacts, LeftOut):
     the cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number; `parent` is
     null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A value that is too
     large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses
-    that did not fit. `key` is the key of the run in its workflow, and `unread` are the messages that no node has taken."""
+    that did not fit. `key` is the key of the run in its workflow, `messages` are the names that it may
+    receive, and `unread` those that no node has taken."""
 
     inputs: JSON
     outputs: JSON
@@ -226,6 +227,7 @@ class RunOut(RunFacts, LeftOut):
     held: HeldOut | None
     limits: list[LimitOut]
     pauses: list[PauseOut]
+    messages: list[str]
     unread: list[UnreadOut]
     started_at: str | None
     ended_at: str | None

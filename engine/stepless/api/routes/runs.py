@@ -263,6 +263,7 @@ def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOu
         "held": _held(view.held),
         "limits": [_limit(limit) for limit in view.limits],
         "pauses": list(_pauses(view.pauses, links)),
+        "messages": list(view.messages),
         "unread": [_unread(mail) for mail in view.unread[:MAX_SHOWN_UNREAD]],
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),

@@ -76,6 +76,7 @@ class RunView:
     summary: str = ""  # the current activity, for display
     limits: tuple[LimitWait, ...] = ()  # that its attempts wait for
     unread: tuple[Mail, ...] = ()  # messages that no node has taken
+    messages: tuple[str, ...] = ()  # the names of those that it may receive
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +230,7 @@ def _of_state(
         summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
         limits=_limits(world, state),
         unread=_unread(world, head.run_id, state.graph, [*state.mailbox], ended=state.ended),
+        messages=tuple(state.graph.messages),
     )
 
 
@@ -277,6 +279,7 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
         exception=exception_behind(world, head.run_id, data.get("error")),
         summary=summary(head.status, (), busy=False),
         unread=_unread(world, head.run_id, graph_of(world, head), mail_in(end.data), ended=True),
+        messages=tuple(graph_of(world, head).messages),
     )
 
 
