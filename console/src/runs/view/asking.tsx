@@ -20,6 +20,46 @@ const SAID = {
   release: ["Release this run?", "It continues from where it stopped.", "Release the run"],
 } as const;
 
+/** Does what was asked. Gives the id of the run that it started, an empty text for none. A SyntaxError says where `text` is no JSON. */
+async function acted(id: string, question: Question, reason: string, from: string, text: string | null): Promise<string> {
+  if (question.is === "send") {
+    await requestWritten("POST", `${runPath(id)}/messages/${encodeURIComponent(from)}`, jsonOf(valueOf(text ?? "null")));
+  } else if (question.is === "rerun") {
+    const body = new Map<string, Value>([...(reason === "" ? [] : [["reason", reason] as const]), ...(from === "" ? [] : [["from", from] as const])]);
+    if (text !== null) body.set("inputs", valueOf(text));
+    return textAt(await requestWritten("POST", `${runPath(id)}/rerun`, jsonOf(body)), "run_id");
+  } else {
+    await requestPlain("POST", `${runPath(id)}/${question.is}`, { reason });
+  }
+  return "";
+}
+
+/** Where a rerun begins, and its inputs. */
+function RerunFields({ from, onFrom, nodes, unsuccessful, isLarge, text, onText }: {
+  readonly from: string; readonly onFrom: (from: string) => void; readonly nodes: readonly string[]; readonly unsuccessful: boolean; readonly isLarge: boolean; readonly text: string; readonly onText: (text: string) => void;
+}): ReactElement {
+  return (
+    <>
+      <label><span className="label">From</span>
+        <select className="field" value={from} onChange={(event) => { onFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>the failed nodes</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
+      {from === "" ? null : from === FAILED ? <p className="hint">Runs only the nodes that failed, were cancelled or never started, also in iterations and child runs.</p>
+        : <p className="hint">Entries take the inputs as they are now. Completed nodes that do not come after {from} are taken over.</p>}
+      {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
+        : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { onText(event.target.value); }} /></label>}
+    </>
+  );
+}
+
+/** Which message, and its data. */
+function MessageFields({ names, name, onName, text, onText }: { readonly names: readonly string[]; readonly name: string; readonly onName: (name: string) => void; readonly text: string; readonly onText: (text: string) => void }): ReactElement {
+  return (
+    <>
+      <label><span className="label">Message</span><select className="field" value={name} onChange={(event) => { onName(event.target.value); }}>{names.map((one) => <option key={one}>{one}</option>)}</select></label>
+      <label><span className="label">Data</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { onText(event.target.value); }} /></label>
+    </>
+  );
+}
+
 export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
   readonly id: string; readonly question: Question; readonly inputs: Json; readonly unsuccessful: boolean; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
 }): ReactElement {
@@ -28,25 +68,15 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const isLarge = apart(inputs).large.length > 0; // some of it is not here
-  const given = isLarge ? "" : textOf(valueFrom(inputs));
   const sends = question.is === "send";
+  const given = isLarge || sends ? "" : textOf(valueFrom(inputs));
   const [text, setText] = useState(sends ? "{}" : given);
   const [from, setFrom] = useState(question.is === "rerun" ? question.from : sends ? question.names[0] ?? "" : "");
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   const act = async (): Promise<void> => {
-    if (question.is === "rerun") {
-      const body = new Map<string, Value>([...(reason.trim() === "" ? [] : [["reason", reason.trim()] as const]), ...(from === "" ? [] : [["from", from] as const])]);
-      if (text !== given) body.set("inputs", valueOf(text)); // a SyntaxError says where
-      const started = await requestWritten("POST", `${runPath(id)}/rerun`, jsonOf(body));
-      onDone(true);
-      go(runPath(textAt(started, "run_id")));
-    } else if (sends) {
-      await requestWritten("POST", `${runPath(id)}/messages/${encodeURIComponent(from)}`, jsonOf(valueOf(text)));
-      onDone(true);
-    } else {
-      await requestPlain("POST", `${runPath(id)}/${question.is}`, { reason: reason.trim() });
-      onDone(true);
-    }
+    const started = await acted(id, question, reason.trim(), from, text === given ? null : text);
+    onDone(true);
+    if (started !== "") go(runPath(started));
   };
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -63,22 +93,9 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
       <form onSubmit={submit}>
         <h2 id="ask-title">{title}</h2>
         <p className="quiet">{effect}</p>
-        {question.is === "rerun" ? (
-          <>
-            <label><span className="label">From</span>
-              <select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{unsuccessful ? <option value={FAILED}>the failed nodes</option> : null}<option value="">the start</option>{nodes.map((node) => <option key={node} value={named(node)}>{node}</option>)}{from === "" || from === FAILED || nodes.some((node) => named(node) === from) ? null : <option>{from}</option>}</select></label>
-            {from === "" ? null : from === FAILED ? <p className="hint">Runs only the nodes that failed, were cancelled or never started, also in iterations and child runs.</p>
-              : <p className="hint">Entries take the inputs as they are now. Completed nodes that do not come after {from} are taken over.</p>}
-            {isLarge ? <p className="hint">The inputs are too large to edit here: the new run takes them as they are.</p>
-              : <label><span className="label">Inputs of the run</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>}
-          </>
-        ) : null}
-        {sends ? (
-          <>
-            <label><span className="label">Message</span><select className="field" value={from} onChange={(event) => { setFrom(event.target.value); }}>{question.names.map((name) => <option key={name}>{name}</option>)}</select></label>
-            <label><span className="label">Data</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { setText(event.target.value); }} /></label>
-          </>
-        ) : <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>}
+        {question.is === "rerun" ? <RerunFields from={from} onFrom={setFrom} nodes={nodes} unsuccessful={unsuccessful} isLarge={isLarge} text={text} onText={setText} /> : null}
+        {question.is === "send" ? <MessageFields names={question.names} name={from} onName={setFrom} text={text} onText={setText} />
+          : <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>}
         {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
         <div className="ask-buttons">
           <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>
