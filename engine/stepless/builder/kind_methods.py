@@ -141,6 +141,13 @@ class KindMethods(Nodes):
     ) -> Step:  # fmt: skip
         return self._add(id, "callback", given(message=message, fields=fields, notify=notify, timeout=timeout), options)
 
+    def receive(
+        self, id: str, *, message: Value, where: Value = UNSET, key: Value = UNSET, timeout: Value = UNSET,
+        **options: Unpack[NodeOptions],
+    ) -> Step:  # fmt: skip
+        """`message` is one of the `messages` of the workflow; `where` reads its data as `flow.message`."""
+        return self._add(id, "receive", given(message=message, where=where, key=key, timeout=timeout), options)
+
     # -- containers ---------------------------------------------------------------------------------------------------
 
     def loop(
