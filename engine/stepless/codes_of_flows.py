@@ -30,7 +30,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "spread_arguments": ("`*` or `**` in the arguments of a step", "Name them one by one."),
     "text_of_unknown": ("the text of a value whose type is not known (warning)", "Annotate it."),
     "unbound": ("a name may have no value where it is read", "Assign it before the branch, loop or try."),
-    "unknown_await": ("the awaited expression is not a call", "Await a step, gather, race, sleep, approval, receive or a workflow."),
+    "unknown_await": ("the awaited expression is not a call", "Await a step, a workflow, or a word such as gather or sleep."),
     "unknown_name": ("a name is defined nowhere", "Import or assign it."),
     "unknown_option": ("a step has no such option", "See the options in the message."),
     "unreachable": ("a statement can never be reached (warning)", "Remove it."),

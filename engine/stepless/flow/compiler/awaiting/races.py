@@ -64,8 +64,8 @@ class Race:
         return unit.emit(unit.new_id(f"{name}_won"), "transform", {"value": fields})
 
     def _absorbed(self, unit: Unit, value: ast.expr, known: int) -> JSON:
-        """The value of a branch. A node of the branch that does nothing but put it out is taken out again: of branches that
-        complete in one decision the first by place wins, if they have as many nodes."""
+        """The value of a branch. A node of the branch that does nothing but put it out is taken out again: the shorter the
+        branches, the surer that of those that complete in one decision all have ended when the winner is chosen."""
         path = unit.texts.path(value)
         node = unit.level.get(path or "", {})
         last = path is not None and unit.frontier == [path] and path in [*unit.level][known:]
