@@ -1,4 +1,4 @@
-"""`race`: nodes side by side, and a join that takes the first branch which completes and cancels the others.
+"""Compiles `race`: concurrent nodes, and a join that takes the first branch which completes and cancels the others.
 
     payment ─→ payment_won ─┐
     late ────→ late_won ────┼─→ winner         join: {mode: any, losers: cancel}; exits: won, failed
@@ -29,7 +29,7 @@ _MEND: Final = 'Write race(paid=receive("payment"), late=sleep("3d"))'
 
 
 class Race:
-    """Reads `race`. `await_` emits the nodes of one await."""
+    """Compiles `race`. `await_` emits the nodes of one await."""
 
     def __init__(self, await_: Await, hoist: Hoist) -> None:
         self._await = await_

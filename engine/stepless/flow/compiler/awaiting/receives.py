@@ -1,4 +1,4 @@
-"""`receive`: a node that waits for a message, with its `where` as an expression over the message."""
+"""Compiles `receive`: a node that waits for a message, with its `where` as an expression over the message."""
 
 from __future__ import annotations
 
