@@ -204,6 +204,14 @@ def test_a_receive_that_no_message_can_end_says_so() -> None:
         plain([], lambda: receive("loose"))
 
 
+@pytest.mark.parametrize("messages", [["paid"], {"paid": 3}, {"paid": int}])
+def test_what_declares_no_message_is_refused(messages: Any) -> None:
+    made = Flow("racing-wrong", ordered.function, options={"messages": messages})
+    with pytest.raises(ConfigError, match="message") as caught:
+        made.document()
+    assert "Payment" in (caught.value.mend or "")
+
+
 def test_a_late_answer_is_a_coroutine() -> None:
     async def slowly(message: str) -> Any:
         await sleep("2h")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
 
 from typing_extensions import TypedDict
@@ -16,7 +17,7 @@ from stepless.flow.compiler.entries import Trigger
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Remark
 from stepless.flow.lifted import evaluator
-from stepless.flow.messages import NOTHING, Declaration, declared, declaring
+from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.limits import MAX_SOURCE_CHARACTERS
@@ -77,9 +78,12 @@ class Flow(Generic[P, R]):
         self._triggers = tuple(triggers)
         self._lift: Lift = lift
         self._options = dict(options or {})
-        self._messages = NOTHING
-        if "messages" in self._options:
-            self._messages = declared(id, self._options["messages"], self._options.get("cancel_on", ()))
+
+    @cached_property
+    def _messages(self) -> Declared:
+        if "messages" not in self._options:
+            return NOTHING
+        return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
         call = self.function(*args, **kwargs)

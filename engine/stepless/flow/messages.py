@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, TypeAdapter
 
 from stepless.core.mailbox import Mail
-from stepless.core.messages import output_of
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.expressions import compile_contract
 from stepless.flow import clock
@@ -31,13 +30,20 @@ _MEND: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {â€
 class Declared:
     """The messages of one workflow: what its document says of them, the types of their data, and those that cancel a run."""
 
-    fields: Mapping[str, JSON]
+    fields: Mapping[str, Mapping[str, JSON]]
     kinds: Mapping[str, Any]
-    contracts: Mapping[str, Contract | None]
     cancel_on: frozenset[str]
+    _contracts: dict[str, Contract | None] = field(default_factory=dict, compare=False)
+
+    def contract(self, name: str) -> Contract | None:
+        """The schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
+        if name not in self._contracts:
+            schema = self.fields.get(name, {}).get(_DATA)
+            self._contracts[name] = compile_contract(schema) if isinstance(schema, Mapping) else None
+        return self._contracts[name]
 
 
-NOTHING: Final = Declared({}, {}, {}, frozenset())
+NOTHING: Final = Declared({}, {}, frozenset())
 _DECLARED: ContextVar[Declared] = ContextVar("stepless_flow_messages", default=NOTHING)
 
 
@@ -46,9 +52,8 @@ def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
     `ConfigError` for anything else."""
     if not isinstance(messages, Mapping):
         raise ConfigError("`messages` is no mapping", place=workflow, mend=_MEND)
-    fields: dict[str, JSON] = {}
+    fields: dict[str, Mapping[str, JSON]] = {}
     kinds: dict[str, Any] = {}
-    contracts: dict[str, Contract | None] = {}
     for name, given in messages.items():
         view = {_DATA: given} if is_model(given) else given
         if not isinstance(view, Mapping):
@@ -57,8 +62,7 @@ def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
         schema = schema_of(kind) if is_model(kind) else kind
         fields[name] = {**view, _DATA: schema} if _DATA in view else dict(view)
         kinds[name] = kind if is_model(kind) else UNKNOWN
-        contracts[name] = compile_contract(schema) if isinstance(schema, Mapping) else None
-    return Declared(fields, kinds, contracts, frozenset(cancel_on))
+    return Declared(fields, kinds, frozenset(cancel_on))
 
 
 async def declaring(declared: Declared, call: Awaitable[R]) -> R:
@@ -98,7 +102,7 @@ async def received(name: str, where: Callable[[Any], Any] | None, timeout_ms: in
     """Waits for a message, and takes it: whether there was one, and what the workflow gets. Raises `InvalidRequest`
     (message_invalid) for data that the message does not allow."""
     known = _DECLARED.get()
-    kind, contract = known.kinds.get(name, UNKNOWN), known.contracts.get(name)
+    kind, contract = known.kinds.get(name, UNKNOWN), known.contract(name)
 
     def wants(mail: Mail) -> bool:
         _check(mail, contract)
@@ -112,6 +116,8 @@ async def received(name: str, where: Callable[[Any], Any] | None, timeout_ms: in
         return True, await here.work(lambda: _made(kind, mail.data))  # in a run, a node of its own does this
     if kind is not UNKNOWN:
         return True, _typed(kind, mail.data)
+    from stepless.core.messages import output_of  # with the core, which a process that only runs steps does not need
+
     return True, record(output_of({"data": mail.data, "facts": mail.facts}))
 
 
