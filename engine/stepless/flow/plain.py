@@ -164,7 +164,7 @@ async def _answered(given: Any, timeout: str | None) -> tuple[bool, Any]:  # noq
 
 
 def _late() -> NodeError:
-    return NodeError("no answer came in time", code="wait_timeout")
+    return NodeError("no answer arrived in time", code="wait_timeout")
 
 
 async def receive(
