@@ -70,8 +70,8 @@ DRAFTS ?= 20000
 sweep-test-runs: $(READY) ## look for a test run that causes what a start of the published version cannot (DRAFTS=n, FROM=n)
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts/effects_sweep.py $(DRAFTS) --from $(FROM)
 
-compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1); a failing seed is printed, and replays
-	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide)
+compare-flows: $(READY) ## compare random flows with their documents (SEEDS=n, FROM=n, KILLED=1, SIMULATED=1, WIDE=1, RACING=1); a failing seed is printed, and replays
+	@PYTHONPATH=engine:tests/flow $(BIN)/python tests/flow $(SEEDS) --from $(FROM) $(if $(KILLED),--kills) $(if $(SIMULATED),--simulated) $(if $(WIDE),--wide) $(if $(RACING),--racing)
 
 LOGS ?= 1000
 golden-drafts: $(READY) $(CONSOLE) ## compare the rules of a draft in TypeScript with Python's over logs of the simulated world (LOGS=n, FROM=n)

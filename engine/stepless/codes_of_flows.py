@@ -22,6 +22,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "not_awaited": ("a step is called without await", "Write `await` before it."),
     "option_not_constant": ("an option of a step is computed", "Use a literal, or a constant of the module."),
     "parameters": ("a workflow takes any number of arguments", "Name the parameters."),
+    "race": ("`race` takes named calls of what a graph can cancel", "Write `race(paid=receive(…), late=sleep(…))`."),
     "raise": ("the raised exception is not a `NodeError`", "Derive its class from `NodeError`."),
     "recursion": ("a part calls itself, or parts nest too deep", "Write a loop, or make it a workflow."),
     "shared_mutation": ("a value that changes in place may have a second name", "Assign a new value."),
@@ -29,8 +30,9 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "spread_arguments": ("`*` or `**` in the arguments of a step", "Name them one by one."),
     "text_of_unknown": ("the text of a value whose type is not known (warning)", "Annotate it."),
     "unbound": ("a name may have no value where it is read", "Assign it before the branch, loop or try."),
-    "unknown_await": ("the awaited expression is not a call", "Await a step, gather, sleep, approval or a workflow."),
+    "unknown_await": ("the awaited expression is not a call", "Await a step, a workflow, or a word such as gather or sleep."),
     "unknown_name": ("a name is defined nowhere", "Import or assign it."),
     "unknown_option": ("a step has no such option", "See the options in the message."),
     "unreachable": ("a statement can never be reached (warning)", "Remove it."),
+    "where": ("a condition on messages is no expression of a document", "Write a lambda that compares fields of the message."),
 }

@@ -11,6 +11,7 @@ from collections import Counter
 from comparing import Program, compare, compare_wide, differ, plainly, program, wide_program
 from killing import survives
 from programs import inputs
+from racing import compare_racing, racing_program
 from simulating import simulated
 
 from stepless.flow import FlowRefused
@@ -38,6 +39,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=5)
     parser.add_argument("--kills", action="store_true", help="kill the process at every commit, with one input")
     parser.add_argument("--wide", action="store_true", help="programs that call workflows, ask, and repeat attempts")
+    parser.add_argument("--racing", action="store_true", help="programs that wait for messages and race, in the simulator")
     parser.add_argument("--simulated", action="store_true", help="forget the run after every decision, with one input")
     parser.add_argument("--shown", type=int, default=3)
     arguments = parser.parse_args()
@@ -45,8 +47,8 @@ def main() -> int:
     for seed in range(arguments.start, arguments.start + arguments.seeds):
         made = None
         try:
-            made = wide_program(seed) if arguments.wide else program(seed)
-            comparing = compare_wide if arguments.wide else compare
+            made = racing_program(seed) if arguments.racing else wide_program(seed) if arguments.wide else program(seed)
+            comparing = compare_racing if arguments.racing else compare_wide if arguments.wide else compare
             if arguments.simulated:
                 found, died = forgotten(made), 0
             else:

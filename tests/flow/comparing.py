@@ -56,13 +56,14 @@ def wide_program(seed: int) -> Program:
 
 def flow_of(
     source: str, id: str, lift: Any = "function", name: str = "program", names: Mapping[str, Any] = MappingProxyType({}),
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> Flow[..., Any]:
     """The flow of a source that has no file."""
     file = f"{id}.py"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = {**vars(program_steps), **names, "Any": Any, "__name__": id}
     exec(compile(source, file, "exec", dont_inherit=True), space)
-    return Flow(id.replace("_", "-"), space[name], lift=lift)
+    return Flow(id.replace("_", "-"), space[name], lift=lift, options=options)
 
 
 def plainly(flow: Flow[..., Any], given: Mapping[str, Any], log: list[Any] = LOG) -> tuple[Outcome, list[Any]]:
@@ -77,11 +78,15 @@ def plainly(flow: Flow[..., Any], given: Mapping[str, Any], log: list[Any] = LOG
 
 def _outcome(flow: Flow[..., Any], arguments: Mapping[str, Any]) -> Outcome:
     try:
-        return "ok", json.dumps(to_json(_listed(asyncio.run(flow.function(**arguments)))), sort_keys=True)
+        return "ok", json.dumps(to_json(_listed(asyncio.run(_called(flow, arguments)))), sort_keys=True)
     except NodeError as error:
         return "error", error.code
     except Exception:  # NotJson too
         return "error", UNNAMED
+
+
+async def _called(flow: Flow[..., Any], arguments: Mapping[str, Any]) -> Any:
+    return await flow(**arguments)
 
 
 def _listed(value: Any) -> Any:

@@ -144,7 +144,7 @@ def _unescaped(character: str) -> str:
 
 _JUMP, _MAY_FAIL, _SET, _EMIT = unit.Unit.jump, unit.Unit.may_fail, unit.Unit.set, unit.Unit.emit
 _WRITE, _REFERENCE, _CALLING = assignments.Assigning.write, expression_trees.Texts.reference, reading.calling
-_ERROR = tries._error
+_ERROR = tries.error_of
 _IN_ORDER, _RANGE, _ANSWERED = hoisting.Hoist._in_order, loop_targets._range, branches._answered
 
 MUTANTS: Final[Mapping[str, Change]] = {
@@ -155,7 +155,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "a handler inside of a loop is not wired": (unit.Unit, "may_fail", _catches_nothing_in_loops),
     "the first handler takes all": (tries, "_matches", _first_handler_only),
     "only the class itself is caught": (tries, "_family", lambda unit_, kind: [kind]),
-    "a cause stays inside of its container": (tries, "_error", lambda frame: "<input[0]>" if frame.forked else "<input>"),
+    "a cause stays inside of its container": (tries, "error_of", lambda frame: "<input[0]>" if frame.forked else "<input>"),
     "the else of a loop never runs": (unit.Unit, "set", _reset_of_else),
     "every set is merged with the one before": (assignments.Assigning, "write", _merges_all_sets),
     "no reference is strict": (expression_trees.Texts, "reference", _plain_reference),
@@ -182,7 +182,7 @@ MUTANTS: Final[Mapping[str, Change]] = {
     "every if leaves": (branches, "_jumps", lambda body: True),
     "every try ends its turn": (loops, "_last", _tries),
     "a write reads what the one before it wrote": (variable_writes, "_read", lambda value: set()),
-    "the last error of a gather is raised": (tries, "_error", _last_error),
+    "the last error of a gather is raised": (tries, "error_of", _last_error),
     "the rest after an escape is not skipped": (loops.Looping, "_behind", lambda self, unit_, id, frame, *, ends: None),
 }
 

@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from comparing import Outcome, outcome_of
@@ -18,7 +18,7 @@ from stepless.core.decide import decide
 from stepless.core.decision import Dispatch
 from stepless.core.ending import outputs
 from stepless.core.events import EventType
-from stepless.core.facts import Begin, Completed, Fact, Failed, Failure, Tick
+from stepless.core.facts import Begin, Completed, Fact, Failed, Failure, Received, Tick
 from stepless.core.fold import fold
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
@@ -33,18 +33,28 @@ from stepless.nodes.json_value import NotJson, to_json
 RUN = "run"
 
 
-def simulated(document: Mapping[str, Any], given: Any, reload: str) -> tuple[Outcome, list[Any]]:
+def simulated(
+    document: Mapping[str, Any], given: Any, reload: str, sent: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Outcome, list[Any]]:
+    """The outcome of a run, and its effects. At every instant messages come first, then the ends of steps, then timers."""
     LOG.clear()
     graph = compile_document(document, KINDS)
     state, events, now_ms = State(graph, RUN), list[Any](), 0
     agenda: deque[Fact] = deque([Begin(given)])
+    mail = deque(_received(sent))
     while not state.ended:
-        if not agenda:
-            due_ms = next_due_ms(state)
-            if due_ms is None:
-                break
+        due_ms = next_due_ms(state)
+        if state.sequence and mail and mail[0].at_ms <= (now_ms if agenda or due_ms is None else max(now_ms, due_ms)):
+            now_ms = max(now_ms, mail[0].at_ms)
+            agenda.appendleft(mail.popleft())
+        elif not agenda and due_ms is not None:
             now_ms = due_ms
             agenda.append(Tick())
+        elif not agenda and mail:
+            now_ms = mail[0].at_ms
+            agenda.append(mail.popleft())
+        elif not agenda:
+            break
         decision = decide(state, [agenda.popleft()], now_ms)
         events += decision.events
         agenda.extend(_attempt(dispatch) for dispatch in decision.dispatches)
@@ -53,6 +63,11 @@ def simulated(document: Mapping[str, Any], given: Any, reload: str) -> tuple[Out
     last = events[-1]
     error = last.data.get("error") if last.type is EventType.RUN_FAILED else None
     return outcome_of(state.status.value, outputs(state), error), list(LOG)
+
+
+def _received(sent: Sequence[Mapping[str, Any]]) -> list[Received]:
+    found = [Received(f"message-{number}", one["name"], one["data"], None, None, one["at"]) for number, one in enumerate(sent, 1)]
+    return sorted(found, key=lambda one: one.at_ms)
 
 
 def _loaded(state: State, events: list[Any], reload: str) -> State:

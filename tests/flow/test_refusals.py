@@ -16,7 +16,7 @@ from snippets import SNIPPETS
 from typing_extensions import TypedDict
 
 from stepless import codes
-from stepless.flow import Flow, FlowRefused, callback, now, part, sleep, step
+from stepless.flow import Flow, FlowRefused, callback, now, part, race, receive, sleep, step
 from stepless.flow.compiler.refusals import Remark
 
 
@@ -64,11 +64,22 @@ async def endless(n: int) -> int:
     return await endless(n - 1)
 
 
+class Paid(BaseModel):
+    amount: float
+    text: str
+
+
+class Noted(BaseModel):
+    amount: float
+    note: str = "none"
+
+
+MESSAGES = {"paid": Paid, "noted": Noted, "loose": {}}
 BASE: dict[str, Any] = {
     **{name: value for name, value in vars(fifteen).items() if not name.startswith("__")},
     "asyncio": asyncio, "datetime": datetime, "random": random, "LIST": [1, 2], "LIMIT": 5, "make": make, "raw": raw,
     "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless,
-    "weighed": weighed, "placed": placed, "typed": typed,
+    "receive": receive, "race": race, "weighed": weighed, "placed": placed, "typed": typed,
 }  # fmt: skip
 
 
@@ -78,7 +89,7 @@ def flow_of(body: str, head: str = "async def f(order: Order):", **options: Any)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space = {**BASE, "__name__": "snippet"}
     exec(compile(source, file, "exec", dont_inherit=True), space)
-    return Flow("snippet", space["f"], **options)
+    return Flow("snippet", space["f"], options={"messages": MESSAGES}, **options)
 
 
 def verdict(body: str, **options: Any) -> str:

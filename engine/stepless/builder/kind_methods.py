@@ -84,6 +84,13 @@ class KindMethods(Nodes):
     def workflow(self, id: str, *, workflow: Value, inputs: Value = UNSET, **options: Unpack[CallOptions]) -> Step:
         return self._add(id, "workflow", given(workflow=workflow, inputs=inputs), options)
 
+    def send(
+        self, id: str, *, message: Value, to: Value = UNSET, workflow: Value = UNSET, key: Value = UNSET, data: Value = UNSET,
+        start: Value = UNSET, inputs: Value = UNSET, keep: Value = UNSET, **options: Unpack[CallOptions],
+    ) -> Step:  # fmt: skip
+        params = given(to=to, workflow=workflow, key=key, message=message, data=data, start=start, inputs=inputs, keep=keep)
+        return self._add(id, "send", params, options)
+
     # -- values -------------------------------------------------------------------------------------------------------
 
     def transform(self, id: str, *, value: Value, **options: Unpack[NodeOptions]) -> Step:
@@ -140,6 +147,13 @@ class KindMethods(Nodes):
         **options: Unpack[NodeOptions],
     ) -> Step:  # fmt: skip
         return self._add(id, "callback", given(message=message, fields=fields, notify=notify, timeout=timeout), options)
+
+    def receive(
+        self, id: str, *, message: Value, where: Value = UNSET, key: Value = UNSET, timeout: Value = UNSET,
+        **options: Unpack[NodeOptions],
+    ) -> Step:  # fmt: skip
+        """`message` is one of the `messages` of the workflow; `where` reads its data as `flow.message`."""
+        return self._add(id, "receive", given(message=message, where=where, key=key, timeout=timeout), options)
 
     # -- containers ---------------------------------------------------------------------------------------------------
 

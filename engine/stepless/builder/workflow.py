@@ -49,12 +49,17 @@ class Workflow(Level):
         rate_limit: Mapping[str, Value] | Unset | None = UNSET,
         numbered: bool | Unset = UNSET,
         retention: str | Unset | None = UNSET,
+        key: str | Unset | None = UNSET,
+        on_conflict: Literal["join", "refuse", "replace"] | Unset = UNSET,
+        messages: Mapping[str, Mapping[str, Value]] | Unset = UNSET,
+        cancel_on: Sequence[str] | Unset = UNSET,
         made_by: Mapping[str, Value] | Unset | None = UNSET,
     ) -> None:
         top = given(
             name=name, description=description, variables=variables, env=env, on_failure=on_failure,
             on_failure_notify=on_failure_notify, max_steps=max_steps, timeout=timeout, concurrency=concurrency,
-            rate=rate, rate_limit=rate_limit, numbered=numbered, retention=retention, made_by=made_by,
+            rate=rate, rate_limit=rate_limit, numbered=numbered, retention=retention, key=key,
+            on_conflict=on_conflict, messages=messages, cancel_on=cancel_on, made_by=made_by,
         )  # fmt: skip
         super().__init__({"id": id, **{field: plain(value, field) for field, value in top.items()}, "nodes": {}})
 
@@ -82,6 +87,11 @@ class Workflow(Level):
         """`<inputs>`: the same by param, for a node whose edges feed several. (The inputs of the run are the output of its entry:
         `start.ref`.)"""
         return Ref("inputs")
+
+    @property
+    def message(self) -> Ref:
+        """`<message>`: the data of the message that the `where` of a `receive` examines."""
+        return Ref("message")
 
     @property
     def variables(self) -> Ref:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
 
 from typing_extensions import TypedDict
@@ -16,6 +17,7 @@ from stepless.flow.compiler.entries import Trigger
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Remark
 from stepless.flow.lifted import evaluator
+from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
 from stepless.flow.words import mark
 from stepless.limits import MAX_SOURCE_CHARACTERS
@@ -47,6 +49,10 @@ class FlowOptions(TypedDict, total=False):
     rate: Mapping[str, JSON]
     numbered: bool
     retention: str
+    key: str
+    on_conflict: Literal["join", "refuse", "replace"]
+    messages: Mapping[str, Declaration]
+    cancel_on: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +79,15 @@ class Flow(Generic[P, R]):
         self._lift: Lift = lift
         self._options = dict(options or {})
 
+    @cached_property
+    def _messages(self) -> Declared:
+        if "messages" not in self._options:
+            return NOTHING
+        return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        return self.function(*args, **kwargs)
+        call = self.function(*args, **kwargs)
+        return call if self._messages is NOTHING else declaring(self._messages, call)
 
     def document(self) -> dict[str, JSON]:
         """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
@@ -99,7 +112,8 @@ class Flow(Generic[P, R]):
         return Compiled(document, tuple(sorted(warnings)), graph)
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
-        written = compile_function(origin, self.id, self._triggers, self._options, lift=lift)
+        fields = self._options if self._messages is NOTHING else {**self._options, "messages": self._messages.fields}
+        written = compile_function(origin, self.id, self._triggers, fields, lift=lift, messages=self._messages.kinds)
         made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:
             del made_by["source"]

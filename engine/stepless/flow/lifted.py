@@ -13,24 +13,8 @@ from pydantic.errors import PydanticUserError
 from stepless.flow.compiler.attachments import LiftedExpression
 from stepless.flow.compiler.facts.types import UNKNOWN, is_failure, solid
 from stepless.flow.plain import failure_of, owned
-from stepless.flow.words import Answer, NodeError, code_of
+from stepless.flow.words import Answer, NodeError, code_of, record
 from stepless.model.work import NodeFailure
-
-
-class Record(dict[str, Any]):
-    """An object of which no type is known: its fields are keys, and attributes too."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-def record(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Record({name: record(item) for name, item in value.items()})
-    return [record(item) for item in value] if isinstance(value, list) else value
 
 
 def evaluator(expression: LiftedExpression) -> Callable[..., Any]:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,8 +18,14 @@ from typing import Any, Final, TypeVar, overload
 
 from pydantic import BaseModel
 
-from stepless.flow.words import Answer, NodeError, code_of, mark
+from stepless.errors import ConfigError
+from stepless.flow import clock
+from stepless.flow.messages import received, sent
+from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
+from stepless.limits import MAX_KEY_BYTES
+from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
+from stepless.model.keys import key_of
 from stepless.model.work import NodeFailure
 
 A = TypeVar("A")
@@ -33,20 +39,30 @@ _FIX: Final = "use `with acting(…)` in a test"
 
 @contextmanager
 def acting(
-    *, approval: Callable[[str], Answer | bool] | None = None, callback: Callable[[str], JSON] | None = None,
+    *, approval: Callable[[str], Answer | bool | Awaitable[Answer | bool]] | None = None,
+    callback: Callable[[str], JSON | Awaitable[JSON]] | None = None,
+    messages: Sequence[Mapping[str, Any]] | None = None,
     sleep: Callable[[float | str], None] | None = None, now: Callable[[], str] | None = None,
     steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
 ) -> Iterator[None]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
     approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place
-    of those of steps, by the names of the steps; `called` gets each call of a step, before it."""
+    of those of steps, by the names of the steps; `called` gets each call of a step, before it.
+
+    `messages` arrive while the workflow runs: each is `{"name", "data", "at"}`, where `at` is a duration from the beginning, such
+    as `3h`, or milliseconds. Sleeps and timeouts move a virtual clock on, which takes no time. An answer that comes later is a
+    coroutine: `async def approval(message): await sleep("2h"); return True`."""
     given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
     fakes = {name: fake for name, fake in given.items() if fake is not None}
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
     token = _FAKES.set({**(_FAKES.get() or {}), **fakes})
+    kept = messages is None and clock.is_inside()
+    world = clock.world() if kept else clock.World(sent(messages or ()))
+    around = clock.enter(world)
     try:
         yield
     finally:
+        clock.leave(around)
         _FAKES.reset(token)
 
 
@@ -80,18 +96,30 @@ async def gather(
 async def gather(*awaited: Awaitable[A]) -> list[A]: ...
 async def gather(*awaited: Awaitable[Any]) -> Any:
     """Runs them at once, waits for all, and returns the list of their results. Raises the first failure by place."""
-    results = await asyncio.gather(*awaited, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return list(results)
+    fork = await clock.schedule().fork(awaited, first=False)
+    for place in sorted(fork.errors):
+        raise fork.errors[place]
+    return [fork.values[place] for place in range(len(awaited))]
+
+
+async def race(**branches: Awaitable[Any]) -> Winner:
+    """Runs them at once, and returns the one that completes first, with its `name` and `value`; of several at one instant the
+    first by place. The others are cancelled. One that fails loses; if all fail, the first failure by place is raised."""
+    if not branches:
+        raise ValueError("race takes at least one branch")
+    fork = await clock.schedule().fork([*branches.values()], first=True)
+    if not fork.values:
+        raise fork.errors[0]
+    place = min(fork.values)
+    return Winner(name=[*branches][place], value=fork.values[place])
 
 
 async def sleep(duration: float | str) -> None:
     """Waits: a number of seconds, or a duration such as `15m`. A run that waits costs nothing."""
-    fake = _fake("sleep")
+    schedule, fake = clock.schedule(), _fake("sleep")
     if fake is not None:
         fake(duration)
+    await schedule.pause(parse_duration_ms(duration) if isinstance(duration, str) else round(duration * 1000))
 
 
 async def approval(
@@ -102,7 +130,9 @@ async def approval(
     """Asks a person. The answer has `decision`, `approved`, `by`, `at`, and the fields of the question. After the `timeout` its
     decision is `timeout`. The parameters are those of the kind `approval` (docs/write/reference.md#approval)."""
     fake = _fake("approval")
-    answer = True if fake is None else fake(message)
+    in_time, answer = await _answered(True if fake is None else fake(message), timeout)
+    if not in_time:
+        return Answer(decision="timeout", approved=False)
     if isinstance(answer, bool):
         return Answer(decision="approved" if answer else "rejected", approved=answer)
     return Answer.model_validate(answer)
@@ -114,7 +144,43 @@ async def callback(
 ) -> Any:
     """Waits until another system answers, and returns its answer. Fails with `wait_timeout` after the `timeout`."""
     fake = _fake("callback")
-    return {} if fake is None else fake(message)
+    in_time, answer = await _answered({} if fake is None else fake(message), timeout)
+    if not in_time:
+        raise _late()
+    return answer
+
+
+async def _answered(given: Any, timeout: str | None) -> tuple[bool, Any]:  # noqa: ASYNC109  # of the node
+    """Whether an answer came in time, and the answer."""
+    schedule = clock.schedule()
+    if not inspect.isawaitable(given):
+        return True, given
+    if timeout is None:
+        return True, await given
+    fork = await schedule.fork([given, schedule.pause(parse_duration_ms(timeout))], first=True)
+    if 0 in fork.errors:
+        raise fork.errors[0]
+    return 0 in fork.values, fork.values.get(0)
+
+
+def _late() -> NodeError:
+    return NodeError("no answer arrived in time", code="wait_timeout")
+
+
+async def receive(
+    name: str, *, where: Callable[[Any], Any] | None = None, key: str | float | None = None,
+    timeout: str | None = None,  # noqa: ASYNC109  # of the node
+) -> Any:
+    """Waits for a message, one of the workflow's `messages`, or takes one that has arrived. `where` is a lambda over its data: a
+    message for which it is false stays for others. `key` is a further key of the run while it waits. Returns the data, as the
+    model of the message; of a message without a model its fields, and `message` with `id`, `name`, `key`, `at` and `by`. Fails
+    with `wait_timeout` after the `timeout`."""
+    if key is not None and key_of(key) is None:
+        raise ConfigError(f"a key has 1 to {MAX_KEY_BYTES} bytes of UTF-8, and this one does not", code="key_invalid", place=name)
+    arrived, value = await received(name, where, None if timeout is None else parse_duration_ms(timeout))
+    if not arrived:
+        raise _late()
+    return value
 
 
 class Instant(str):
@@ -135,7 +201,7 @@ def now() -> Instant:
     return Instant(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"))  # noqa: TID251  # only in a test
 
 
-for _word in (gather, sleep, approval, callback, now):
+for _word in (gather, race, sleep, approval, callback, receive, now):
     mark(_word, _word.__name__)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
 from typing_extensions import TypedDict
 
 from stepless.errors import ConfigError
+from stepless.flow.clock import work
 from stepless.flow.compiler.origin import Origin, signature_of
 from stepless.flow.number_checks import Results
 from stepless.flow.plain import as_node_error, owned, seen, stand_in
@@ -68,7 +69,10 @@ class Step(Generic[P, R]):
         return Step(self.function, self.name, {**self.options, **options})
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        return _Call(lambda: self._run(*args, **kwargs))
+        return _Call(lambda: self._begun(*args, **kwargs))
+
+    async def _begun(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await work(lambda: self._run(*args, **kwargs))
 
     async def _run(self, *args: P.args, **kwargs: P.kwargs) -> R:
         function = stand_in(self.name) or self.function

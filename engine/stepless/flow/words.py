@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from stepless.model.work import NodeFailure
 
+MESSAGE: Final = "message"
+"""The name by which the `where` of a node reads a message, and the field with the facts of one in its output."""
 _MARK: Final = "__stepless_word__"
 
 
@@ -36,6 +38,35 @@ class Answer(BaseModel):
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...  # fields of the question, which a type checker cannot know
+
+
+class Record(dict[str, Any]):
+    """An object of which no type is known: its fields are keys, and attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def record(value: Any) -> Any:
+    """A value of JSON whose objects are records."""
+    if isinstance(value, dict):
+        return Record({name: record(item) for name, item in value.items()})
+    return [record(item) for item in value] if isinstance(value, list) else value
+
+
+class Winner(BaseModel):
+    """The branch of a `race` that completed first: its name, and what it returned."""
+
+    name: str
+    value: Any = None
+
+    @field_validator("value")
+    @classmethod
+    def _readable(cls, value: Any) -> Any:
+        return record(value) if type(value) in (dict, list) else value
 
 
 def snake(name: str) -> str:

@@ -105,7 +105,7 @@ def _plain(
         return dict(given) if isinstance(given, Mapping) else {}
 
     async def call() -> Any:
-        return await flow.function(**_arguments(flow, inputs))
+        return await flow(**_arguments(flow, inputs))
 
     with acting(approval=approved, callback=called_back, steps=fakes, called=effects):
         try:

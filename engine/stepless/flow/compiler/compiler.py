@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from stepless.flow.compiler.attachments import LiftedExpression, PartSource
 from stepless.flow.compiler.entries import Trigger, begin
@@ -32,6 +33,7 @@ from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
 from stepless.flow.compiler.unit import RETURN, Unit
+from stepless.flow.words import MESSAGE
 from stepless.limits import MAX_FLOW_STEPS, MAX_SOURCE_DEPTH, MAX_SOURCE_PARTS
 from stepless.model.json import JSON
 
@@ -47,12 +49,15 @@ class Written:
 
 def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
-    lift: str = "auto",
+    lift: str = "auto", messages: Mapping[str, Any] | None = None,
 ) -> Written:
-    """The document of a function. `fields` are further fields of the document. `lift` is `auto`, `function` or `never`. Raises
-    `FlowRefused`."""
+    """The document of a function. `fields` are further fields of the document, `messages` the types of the data of its messages,
+    by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
+    reading = Reading()
+    unit = Unit(workflow, origin, reading.rules, lift)
+    unit.messages = messages or {}
     try:
-        return _compiled(origin, workflow, triggers, fields or {}, lift)
+        return _compiled(unit, reading, triggers, fields or {})
     except RecursionError:
         message = "its statements are nested deeper than a compiler can read"
         raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
@@ -62,11 +67,8 @@ def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
     return Remark(origin.file, origin.line(node), "expression_too_large", message, "Split it over several statements")
 
 
-def _compiled(
-    origin: Origin, workflow: str, triggers: Sequence[Trigger], fields: Mapping[str, JSON], lift: str
-) -> Written:
-    reading = Reading()
-    unit = Unit(workflow, origin, reading.rules, lift)
+def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields: Mapping[str, JSON]) -> Written:
+    origin = unit.origin
     named = settled(origin.tree)
     if named.deep:
         message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
@@ -74,6 +76,8 @@ def _compiled(
     body = named.body
     unit.shown |= named.shown
     try:
+        if unit.messages:
+            unit.new_id(MESSAGE)  # no node has this id: where a message is examined, it names the message
         _check_parameters(unit)
         names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
         unit.names.update(names)

@@ -90,7 +90,7 @@ def _values(node: ast.AST) -> Iterator[ast.expr]:
     called may be a step, which is no value. What binds names has none: in `gather`, and as a key of `sorted`, it is read
     otherwise."""
     match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
             return
         case ast.Await():
             yield from _values(node.value)

@@ -60,4 +60,10 @@ class PartFrame:
     bound: list[set[str]] = field(default_factory=list)
 
 
+def error_of(frame: TryFrame | FinallyFrame) -> str:
+    """The error that arrived: the first by place, of a container the failure inside of it."""
+    error = "input[0]" if frame.forked else "input"
+    return f"{{{{ default(<{error}.causes[0]>, <{error}>) }}}}" if frame.inner else f"<{error}>"
+
+
 Frame: TypeAlias = LoopFrame | TryFrame | FinallyFrame | PartFrame

@@ -55,6 +55,7 @@ class Unit:
         self.origin = origin
         self.rules = rules
         self.lift = lift
+        self.messages: Mapping[str, Any] = {}  # the types of their data, by name
         self.texts = Texts()
         self.level: dict[str, dict[str, JSON]] = {}
         self.frontier: list[str] | None = []

@@ -66,7 +66,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
     """Emits the node of one await, and refers to its output. `gather` and parts are read elsewhere."""
     call = node.value
     if not isinstance(call, ast.Call):
-        unit.refuse(node, "unknown_await", "only a call can be awaited", "Await a step, gather, sleep, approval or a workflow")
+        mend = "Await a step, a workflow, or a word such as gather or sleep"
+        unit.refuse(node, "unknown_await", "only a call can be awaited", mend)
     target, options = callee(unit, call.func)
     if options and word_of(target) != "step":
         unit.refuse(call, "unknown_option", "only a step has options", "Leave `.with_(…)` out")
@@ -189,7 +190,7 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
         duration: JSON = f"{round(node.value * 1000)}ms"
     elif is_number(unit.infer(node)):
         duration = unit.texts.source(unit.value(node))
-        duration = f"{{{{ str(int({duration} * 1000)) }}}}ms"
+        duration = f"{{{{ str(round({duration} * 1000)) }}}}ms"
     else:
         duration = json_value(unit, node)
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})

@@ -33,7 +33,9 @@ class Gather:
         if not calls or any(not isinstance(one, ast.Call) for one in calls) or any(isinstance(a, ast.Await) for a in call.args):
             mend = "Write gather(a(), b()) or gather(*[a(x) for x in xs])"
             unit.refuse(call, "gather", "gather takes calls, or * and one comprehension", mend)
-        given = self._settled(unit, [one for one in calls if isinstance(one, ast.Call)])
+        if any(word_of(unit.static(one.func)) == "race" for one in calls if isinstance(one, ast.Call)):
+            unit.refuse(call, "gather", "a race is no branch of gather", "Put the race into a part, and gather the part")
+        given = settled_calls(unit, self._hoist, [one for one in calls if isinstance(one, ast.Call)])
         if any(self._is_part(unit, one) for one in given):
             return self._branches(unit, given, hint)
         return self._side_by_side(unit, call, given)
@@ -44,26 +46,6 @@ class Gather:
 
     def _is_part(self, unit: Unit, call: ast.Call) -> bool:
         return word_of(unit.static(call.func)) in ("part", "gather")
-
-    def _settled(self, unit: Unit, calls: list[ast.Call]) -> list[ast.Call]:
-        """The calls with their arguments evaluated: Python does so before it starts any of them."""
-        written = [one for call in calls for one in self._arguments(unit, call)]
-        taken = iter(self._hoist.settled(unit, written) if len(written) > 1 else self._hoist.expressions(unit, written))
-        return [self._filled(unit, call, taken) for call in calls]
-
-    def _arguments(self, unit: Unit, call: ast.Call) -> list[ast.expr]:
-        """What a call is given, and what the calls in a `gather` inside of this one are."""
-        if word_of(unit.static(call.func)) != "gather":
-            return [*call.args, *(keyword.value for keyword in call.keywords)]
-        return [part for one in call.args if isinstance(one, ast.Call) for part in self._arguments(unit, one)]
-
-    def _filled(self, unit: Unit, call: ast.Call, taken: Iterator[ast.expr]) -> ast.Call:
-        if word_of(unit.static(call.func)) == "gather":
-            inner = [self._filled(unit, one, taken) if isinstance(one, ast.Call) else one for one in call.args]
-            return ast.copy_location(ast.Call(call.func, inner, call.keywords), call)
-        arguments = [next(taken) for _ in call.args]
-        keywords = [ast.keyword(keyword.arg, next(taken)) for keyword in call.keywords]
-        return ast.copy_location(ast.Call(call.func, arguments, keywords), call)
 
     def _side_by_side(self, unit: Unit, call: ast.Call, calls: list[ast.Call]) -> ast.expr:
         """Nodes behind the same frontier. With a handler, it waits for all of their errors and takes the first by place, and a
@@ -77,7 +59,7 @@ class Gather:
             if caught:
                 probe = TryFrame(broad=True, exact=False)
                 unit.frames = [*frames, probe]
-            found.append(self._await(unit, _awaited(one), None))
+            found.append(self._await(unit, awaited(one), None))
             ends += unit.frontier or []
             if caught:
                 errors += probe.entries
@@ -98,7 +80,7 @@ class Gather:
             which = unit.emit(unit.new_id(f"which_{id}"), "condition", {"cases": cases})
             for place, one in enumerate(calls):
                 unit.frontier = [f"{which}.call_{place}"]
-                self._iteration(unit, _awaited(one))
+                self._iteration(unit, awaited(one))
         unit.emit(id, "parallel", {"branches": len(calls), "window": _WINDOW, "body": {"nodes": body}})
         unit.may_fail(id, mixed=frame.risky, inner=True)
         return unit.texts.reference(id)
@@ -124,7 +106,7 @@ class Gather:
             check_items(unit, id, over, target)
             unit.values |= targets
             unit.bound |= targets.keys()
-            self._iteration(unit, elt if isinstance(elt, ast.Await) else _awaited(elt))
+            self._iteration(unit, elt if isinstance(elt, ast.Await) else awaited(elt))
         wide = {"window": _WINDOW} if kind == "parallel" else {}
         unit.emit(id, kind, {**params, **wide, "max_iterations": ITERATIONS, "body": {"nodes": body}})
         unit.may_fail(id, mixed=True, inner=True)
@@ -182,8 +164,31 @@ class Gather:
         unit.emit(unit.new_id("result"), "transform", {"value": unit.texts.template(value)})
 
 
-def _awaited(call: ast.expr) -> ast.Await:
+def awaited(call: ast.expr) -> ast.Await:
     return ast.copy_location(ast.Await(call), call)
+
+
+def settled_calls(unit: Unit, hoist: Hoist, calls: list[ast.Call]) -> list[ast.Call]:
+    """The calls with their arguments evaluated: Python does so before it starts any of them."""
+    written = [one for call in calls for one in _arguments(unit, call)]
+    taken = iter(hoist.settled(unit, written) if len(written) > 1 else hoist.expressions(unit, written))
+    return [_filled(unit, call, taken) for call in calls]
+
+
+def _arguments(unit: Unit, call: ast.Call) -> list[ast.expr]:
+    """What a call is given, and what the calls in a `gather` inside of this one are."""
+    if word_of(unit.static(call.func)) != "gather":
+        return [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [part for one in call.args if isinstance(one, ast.Call) for part in _arguments(unit, one)]
+
+
+def _filled(unit: Unit, call: ast.Call, taken: Iterator[ast.expr]) -> ast.Call:
+    if word_of(unit.static(call.func)) == "gather":
+        inner = [_filled(unit, one, taken) if isinstance(one, ast.Call) else one for one in call.args]
+        return ast.copy_location(ast.Call(call.func, inner, call.keywords), call)
+    arguments = [next(taken) for _ in call.args]
+    keywords = [ast.keyword(keyword.arg, next(taken)) for keyword in call.keywords]
+    return ast.copy_location(ast.Call(call.func, arguments, keywords), call)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -13,7 +13,8 @@ from stepless.flow.compiler.unit import Unit
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
 Each: TypeAlias = Callable[[Unit, ast.ListComp, str | None], ast.expr]
 
-_SIMPLE: Final = (ast.Name, ast.Constant)
+_SIMPLE: Final = (ast.Name, ast.Constant, ast.Lambda)
+"""Expressions whose evaluation cannot fail; a lambda is read where it is used."""
 _NONE: Final = "without_awaits"
 
 

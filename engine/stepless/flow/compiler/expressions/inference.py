@@ -35,7 +35,7 @@ from stepless.flow.compiler.facts.types import (
 )
 from stepless.flow.compiler.origin import hints_of
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import Answer, NodeError, word_of
+from stepless.flow.words import Answer, NodeError, Winner, word_of
 
 UNSEEN: Final = type("Unseen", (), {})
 """The type of a name whose bindings have not been read yet."""
@@ -254,7 +254,18 @@ def _await(unit: Unit, node: ast.Await) -> Any:
             return str
         case "gather":
             return _gathered(unit, call)
+        case "race":
+            return Winner
+        case "receive":
+            return _received(unit, call)
     return UNKNOWN
+
+
+def _received(unit: Unit, call: ast.Call) -> Any:
+    """The type of the data of a message."""
+    name = call.args[0] if call.args else next((word.value for word in call.keywords if word.arg == "name"), None)
+    value = name.value if isinstance(name, ast.Constant) else None if name is None else unit.static(name)
+    return unit.messages.get(value, UNKNOWN) if isinstance(value, str) else UNKNOWN
 
 
 def _gathered(unit: Unit, call: ast.Call) -> Any:

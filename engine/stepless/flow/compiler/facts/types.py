@@ -262,6 +262,32 @@ def needs_validation(model: Any) -> bool:
     return _says_more(model, set(), filled=True)
 
 
+@_remembered
+def says_more(kind: Any) -> bool:
+    """As `needs_validation`, for a value whose defaults nothing fills in, such as the data of a message."""
+    return _says_more(kind, set(), filled=False)
+
+
+@_remembered
+def is_as_sent(model: Any) -> bool:
+    """Whether each field of a model has the value that JSON has, or is that value as a `float`."""
+    if not model.model_fields or says_more(model) or model.model_config.get("extra", "ignore") != "ignore":
+        return False
+    kinds = [field.annotation for field in model.model_fields.values()]
+    return all(solid(kind) is float or not parts(kind) & {"float", "foreign"} for kind in kinds)
+
+
+@_remembered
+def field_says_more(model: Any, name: str) -> bool:
+    """Whether a schema says less than a model about one of its fields, where nothing fills in a default."""
+    rules = model.__pydantic_decorators__
+    field = model.model_fields[name]
+    checked = rules.validators or rules.field_validators or rules.root_validators or rules.model_validators
+    named = field.alias is not None or field.validation_alias is not None or not field.is_required()
+    made = any(callable(getattr(rule, "func", None)) for rule in field.metadata)
+    return bool(checked) or named or made or says_more(field.annotation)
+
+
 def _says_more(kind: Any, seen: set[Any], *, filled: bool) -> bool:
     found = members(kind)
     filled = filled and len([one for one in found if one is not type(None)]) == 1

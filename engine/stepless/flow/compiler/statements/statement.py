@@ -8,6 +8,8 @@ from typing import Any, Final
 from stepless.flow.compiler.awaiting.awaits import callee, wait_for
 from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
+from stepless.flow.compiler.awaiting.races import Race
+from stepless.flow.compiler.awaiting.receives import receive
 from stepless.flow.compiler.expressions.expression import express
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.inference import is_scalar, known
@@ -46,6 +48,7 @@ class Reading:
     def __init__(self) -> None:
         self._gather = Gather(self._await)
         self._hoist = Hoist(self._await, self._gather.each)
+        self._race = Race(self._await, self._hoist)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
         self.rules = Rules(self._statement, chained, express, lift, known, further)
@@ -72,6 +75,10 @@ class Reading:
             match word_of(target):
                 case "gather":
                     return self._gather.gather(unit, call, hint)
+                case "race":
+                    return self._race.race(unit, call, hint)
+                case "receive":
+                    return receive(unit, call, hint, self._hoist.expressions)
                 case "part":
                     value = inline(
                         unit, call, target, target.origin(), hint, self._hoist.expressions, self.is_fresh,

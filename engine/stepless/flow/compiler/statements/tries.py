@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from stepless.flow.compiler.awaiting.awaits import callee
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame, TryFrame, error_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import NodeError, code_of, snake, word_of
 from stepless.limits import MAX_CODES_OF_A_CLASS
@@ -93,7 +93,7 @@ def _handlers(
         return
     merge = {"merge": "array"} if frame.forked else {}
     id = unit.emit(
-        unit.new_id(first.name or "caught"), "transform", {"value": _error(frame)}, after=frame.entries, **merge,
+        unit.new_id(first.name or "caught"), "transform", {"value": error_of(frame)}, after=frame.entries, **merge,
     )
     error, outer = unit.texts.reference(id), unit.error
     rest: list[str] | None = [id]
@@ -173,12 +173,6 @@ def _without_error(
     unit.frontier = None
 
 
-def _error(frame: TryFrame | FinallyFrame) -> JSON:
-    """The error that arrived: the first by place, of a container the failure inside of it."""
-    error = "input[0]" if frame.forked else "input"
-    return f"{{{{ default(<{error}.causes[0]>, <{error}>) }}}}" if frame.inner else f"<{error}>"
-
-
 def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
     """The test whether an error is of this class; None if every error here is."""
     if kind in _ALL:
@@ -224,7 +218,7 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
     if frame.raised:
         unit.variables.setdefault(why, None)
         unit.variables.setdefault(error, None)
-        values = {why: "raise", error: _error(frame)}
+        values = {why: "raise", error: error_of(frame)}
         merge = {"merge": "array"} if frame.forked else {}
         frame.entries.append(unit.emit(unit.new_id("failed"), "set", {"variables": values}, after=frame.raised, **merge))
         if "raise" not in frame.kinds:

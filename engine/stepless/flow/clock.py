@@ -1,0 +1,341 @@
+"""Keeps the time and the messages of a workflow that runs as a plain coroutine, as in a unit test.
+
+The clock is virtual: it moves on only when everything waits, to the next instant at which something happens. At every instant
+messages come first, then the ends of steps, then timers, as in a simulated run. Steps take no virtual time.
+
+Outside of `gather` and `race` nothing else can happen while a workflow waits, so each wait has a schedule of its own. The
+branches of a fork share one, which counts those that can go on: while there is one, time stands still.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Final, TypeVar
+
+from stepless.core.mailbox import Mail
+from stepless.errors import ConfigError
+
+R = TypeVar("R")
+_MESSAGE, _RESULT, _TIMER = range(3)
+_BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
+_WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
+_MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
+
+
+class World:
+    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+
+    def __init__(self, sent: Iterable[Mail] = ()) -> None:
+        self.now_ms = 0
+        self.unread: list[Mail] = []
+        self.receivers: list[_Receiver] = []
+        self.cancel_on: frozenset[str] | None = None  # of the workflow that was called first
+        self._known: set[str] = set()
+        self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
+
+    def next_ms(self) -> int | None:
+        """When the next message arrives."""
+        return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
+
+    def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
+        """The oldest unread message of this name that a receiver wants."""
+        found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
+        if found is not None:
+            self.unread.remove(found)
+        return found
+
+    def arrive(self) -> bool:
+        """Gives the next message to the receiver that has waited longest, of those that want it. False for one that cancels."""
+        mail = self._sent.pop()
+        if mail.id in self._known:
+            return True
+        self._known.add(mail.id)
+        if self.cancel_on is not None and mail.name in self.cancel_on:
+            return False
+        for receiver in self.receivers:
+            if receiver.name != mail.name or receiver.wait.woken:
+                continue
+            try:
+                wanted = receiver.wants(mail)
+            except Exception as error:
+                receiver.schedule.wake(receiver.wait, error=error)
+                continue
+            if wanted:
+                receiver.schedule.wake(receiver.wait, mail)
+                return True
+        self.unread.append(mail)
+        return True
+
+
+    def settle(self) -> None:
+        """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
+        cancels."""
+        while self._sent and self._sent[-1].at_ms <= self.now_ms:
+            if not self.arrive():
+                raise asyncio.CancelledError
+
+
+class _Wait:
+    """Something that a branch, or the workflow itself, waits for."""
+
+    __slots__ = ("future", "woken")
+
+    def __init__(self) -> None:
+        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.woken = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Receiver:
+    name: str
+    wants: Callable[[Mail], bool]
+    wait: _Wait
+    schedule: Schedule
+
+
+@dataclass(slots=True)
+class Fork:
+    """Branches side by side, by place: what they returned, and how they failed. `first`: one that returns is enough."""
+
+    size: int
+    first: bool
+    wait: _Wait
+    values: dict[int, Any] = field(default_factory=dict)
+    errors: dict[int, Exception] = field(default_factory=dict)
+
+    @property
+    def is_ready(self) -> bool:
+        return len(self.values) + len(self.errors) == self.size or (self.first and bool(self.values))
+
+
+@dataclass(slots=True)
+class Branch:
+    """One branch of a fork. One that is `lost` does nothing more, not even in its `finally`, as in a run."""
+
+    schedule: Schedule
+    outer: Branch | None
+    lost: bool = False
+
+    def check(self) -> None:
+        """Raises `CancelledError` in a branch that is lost, and in what it has begun."""
+        branch: Branch | None = self
+        while branch is not None:
+            if branch.lost:
+                raise asyncio.CancelledError
+            branch = branch.outer
+
+    async def work(self, call: Callable[[], Awaitable[R]]) -> R:
+        """Does the work of a step. Its end is an event of its own, so that steps of other branches take turns with it."""
+        self.check()
+        return await self.schedule.work(call)
+
+
+def branch() -> Branch | None:
+    """The branch that is running; None outside of `gather` and `race`."""
+    return _BRANCH.get()
+
+
+async def work(call: Callable[[], Awaitable[R]]) -> R:
+    """Does the work of a step, wherever it is awaited."""
+    here = _BRANCH.get()
+    if here is not None:
+        return await here.work(call)
+    try:
+        return await call()
+    finally:
+        if (around := _WORLD.get()) is not None:
+            around.settle()
+
+
+def enter(world: World) -> Token[World | None]:
+    """Lets this happen around what is called from here on; `leave` ends it."""
+    return _WORLD.set(world)
+
+
+def leave(token: Token[World | None]) -> None:
+    _WORLD.reset(token)
+
+
+def is_inside() -> bool:
+    """Whether something happens around the caller already."""
+    return _WORLD.get() is not None
+
+
+def world() -> World:
+    """What happens around the workflow that is running."""
+    found = _WORLD.get()
+    if found is None:
+        found = World()
+        _WORLD.set(found)
+    return found
+
+
+def schedule() -> Schedule:
+    """What decides who goes on next. Raises `CancelledError` in a branch that is lost."""
+    here = _BRANCH.get()
+    if here is None:
+        return Schedule(world())
+    here.check()
+    return here.schedule
+
+
+class Schedule:
+    """Decides who goes on next. `running` counts those that can go on, `working` the steps in progress, for which time waits."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._running, self._working = 1, 0
+        self._heap: list[tuple[int, int, int, _Wait]] = []
+        self._forks: list[Fork] = []
+        self._first: _Wait | None = None  # of the workflow itself
+        self._order = count()
+
+    # -- waiting --------------------------------------------------------------------------------------------------------
+
+    async def pause(self, duration_ms: int) -> None:
+        """Waits for a duration."""
+        await self._blocked(self._at(_Wait(), self.world.now_ms + duration_ms, _TIMER))
+
+    async def mail(self, name: str, wants: Callable[[Mail], bool], timeout_ms: int | None) -> Mail | None:
+        """Waits for a message, and takes it. None after the timeout. Raises `ConfigError` where none can arrive any more."""
+        found = self.world.take(name, wants)
+        if found is not None:
+            return found
+        wait = _Wait()
+        if timeout_ms is not None:
+            self._at(wait, self.world.now_ms + timeout_ms, _TIMER)
+        receiver = _Receiver(name, wants, wait, self)
+        self.world.receivers.append(receiver)
+        try:
+            mail: Mail | None = await self._blocked(wait)
+            return mail
+        finally:
+            self.world.receivers.remove(receiver)
+
+    async def work(self, call: Callable[[], Awaitable[R]]) -> R:
+        self._running -= 1
+        self._working += 1
+        asyncio.get_running_loop().call_soon(self._turn)  # if the step waits for something real, others go on
+        failed: Exception | None = None
+        try:
+            done = await call()
+        except Exception as error:
+            failed = error
+        finally:
+            self._running += 1
+            self._working -= 1
+        await self._blocked(self._at(_Wait(), self.world.now_ms, _RESULT))
+        if failed is not None:
+            raise failed
+        return done
+
+    def _at(self, wait: _Wait, due_ms: int, rank: int) -> _Wait:
+        heappush(self._heap, (due_ms, rank, next(self._order), wait))
+        return wait
+
+    async def _blocked(self, wait: _Wait) -> Any:
+        self._first = self._first or wait
+        self._running -= 1
+        self._turn()
+        try:
+            return await wait.future
+        except asyncio.CancelledError:
+            if not wait.woken:
+                wait.woken = True
+                self._running += 1
+            raise
+
+    def wake(self, wait: _Wait, value: Any = None, *, error: BaseException | None = None) -> None:
+        if wait.woken or wait.future.done():
+            return
+        wait.woken = True
+        self._running += 1
+        if error is None:
+            wait.future.set_result(value)
+        else:
+            wait.future.set_exception(error)
+
+    # -- branches -------------------------------------------------------------------------------------------------------
+
+    async def fork(self, awaited: Sequence[Awaitable[Any]], *, first: bool) -> Fork:
+        """Runs branches side by side, until all have ended, or with `first` until one has returned: then the others are
+        cancelled."""
+        fork = Fork(len(awaited), first, _Wait())
+        branches = [Branch(self, _BRANCH.get()) for _ in awaited]
+        self._forks.append(fork)
+        self._running += len(awaited)
+        tasks = [
+            asyncio.create_task(self._branch(fork, place, one, branches[place])) for place, one in enumerate(awaited)
+        ]
+        try:
+            await self._blocked(fork.wait)
+        finally:
+            self._forks = [one for one in self._forks if one is not fork]
+            for place, task in enumerate(tasks):
+                if place not in fork.values and place not in fork.errors:
+                    branches[place].lost = True
+                    task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return fork
+
+    async def _branch(self, fork: Fork, place: int, awaited: Awaitable[Any], branch: Branch) -> None:
+        _BRANCH.set(branch)
+        try:
+            fork.values[place] = await awaited
+        except Exception as error:
+            fork.errors[place] = error
+        finally:
+            self._running -= 1
+            self._turn()
+
+    # -- what happens next ----------------------------------------------------------------------------------------------
+
+    def _turn(self) -> None:
+        """Lets something happen, until somebody can go on."""
+        while self._running == 0 and (self._resolve() or self._happen()):
+            continue
+
+    def _resolve(self) -> bool:
+        """Ends a fork that has what it waits for."""
+        fork = next((fork for fork in self._forks if fork.is_ready), None)
+        if fork is None:
+            return False
+        self._forks.remove(fork)
+        self.wake(fork.wait)
+        return True
+
+    def _happen(self) -> bool:
+        """Moves on to the next event. False if there is none before the end of a step in progress."""
+        while self._heap and self._heap[0][3].woken:
+            heappop(self._heap)
+        next_ms = self.world.next_ms()
+        events = [(next_ms, _MESSAGE)] if next_ms is not None else []
+        events += [self._heap[0][:2]] if self._heap else []
+        if not events:
+            return not self._working and self._give_up()
+        at_ms, rank = min(events)
+        if at_ms > self.world.now_ms and self._working:
+            return False
+        self.world.now_ms = max(self.world.now_ms, at_ms)
+        if rank == _MESSAGE:
+            if not self.world.arrive() and self._first is not None:
+                self.wake(self._first, error=asyncio.CancelledError())
+            return True
+        self.wake(heappop(self._heap)[3])
+        while rank == _TIMER and self._heap and self._heap[0][:2] == (at_ms, rank):
+            self.wake(heappop(self._heap)[3])  # one decision takes all timers of an instant
+        return True
+
+    def _give_up(self) -> bool:
+        """Fails the receiver that has waited longest, where nothing can happen any more."""
+        for receiver in self.world.receivers:
+            if receiver.schedule is self and not receiver.wait.woken:
+                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_MEND)
+                self.wake(receiver.wait, error=error)
+                return True
+        return False

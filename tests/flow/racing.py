@@ -1,0 +1,142 @@
+"""Random programs that wait for messages and race: as plain Python on the virtual clock, and as documents on the pure core."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from comparing import Program, differ, flow_of, plainly
+from programs import Gen, inputs
+from pydantic import BaseModel
+from simulating import simulated
+
+from stepless.flow import acting, race, receive
+
+LOADED = ("log", "snapshot")
+LONGEST_MS = 1_000_000  # of a sleep or a timeout: so long that no two end at one instant
+
+
+class Paid(BaseModel):
+    n: int
+    text: str
+    share: float
+
+
+class Checked(BaseModel):
+    """A model that says more than its schema."""
+
+    n: int
+    text: str = "none"
+    message: str = ""
+
+
+MESSAGES: Mapping[str, Any] = {"paid": Paid, "checked": Checked, "loose": {}, "gone": {"data": {"type": "object"}}}
+NAMES: Mapping[str, Any] = {"race": race, "receive": receive}
+
+
+class Racing(Gen):
+    """Writes such programs. Parts wait and race too."""
+
+    def simple(self, vs: list[str], loop: bool) -> list[str]:
+        k = self.r.random()
+        if k < 0.12:
+            return self.received(vs)
+        if k < 0.26:
+            return self.raced(vs)
+        if k < 0.30:
+            return [f"await sleep({self.pause(vs)})"]
+        return super().simple(vs, loop)
+
+    def ms(self) -> str:
+        return f"'{self.r.randint(1, LONGEST_MS)}ms'"
+
+    def pause(self, vs: list[str]) -> str:
+        computed = f"({self.num(vs, 0)}) % 30 * 7.91 + 1 / 3"
+        return self.r.choice([self.ms(), self.ms(), str(self.r.randint(1, LONGEST_MS) / 1000), computed])
+
+    def message(self, vs: list[str], *, timeout: bool) -> tuple[str, str]:
+        """A call of `receive`, and the name of its message."""
+        r, name = self.r, self.r.choice([*MESSAGES])
+        given = [f"'{name}'"]
+        if r.random() < 0.5:
+            known = ["==", "!="] if name == "paid" else []
+            tests = [f"m.n {r.choice(['>', '<=', *known])} {self.num(vs, 0)}", f"m.n > 3 and {self.test(vs, 0)}", "m.n % 2"]
+            tests += ["len(m.text) > 1", "m.text.startswith('a') or m.n == 4", "m.share > 2.5"] if name == "paid" else []
+            tests += ["m.n > 2 and m.message"] if name == "loose" else []
+            given.append(f"where=lambda m: {r.choice(tests)}")
+        if r.random() < 0.15:
+            given.append(f"key={r.choice([repr('k'), 'order.id', 'v0'])}")
+        if timeout or r.random() < 0.5:
+            given.append(f"timeout={self.ms()}")
+        return f"receive({', '.join(given)})", name
+
+    def received(self, vs: list[str]) -> list[str]:
+        call, name = self.message(vs, timeout=True)
+        got, r = self.fresh("q"), self.r
+        return [f"{got} = await {call}", f"words.append(f\"{{{got}.n}}\")", *self.read(got, name),
+                *([f"await say(str({got}.n))"] if r.random() < 0.3 else [])]
+
+    def read(self, got: str, name: str) -> list[str]:
+        texts = {"paid": [f"{got}.share", f"{got}.text"], "checked": [f"{got}.text", f"{got}.message"],
+                 "loose": [f"{got}.message.name"], "gone": [f"{got}.message.at", f"{got}.message.key"]}[name]
+        return [f"words.append(f\"{{{self.r.choice(texts)}}}\")"] if self.r.random() < 0.6 else []
+
+    def raced(self, vs: list[str]) -> list[str]:
+        r, got = self.r, self.fresh("r")
+        branches = [self.raced_branch(vs) for _ in range(r.randint(1, 3))]
+        if r.random() < 0.5:  # a part may complete at once: then the one with fewer nodes is first
+            branches.append(f"inc({self.num(vs, 1)})")
+        elif self.parts and not self.inner and r.random() < 0.5:
+            branches = [one for one in branches if one.startswith("sleep")]
+            branches.append(f"{r.choice(self.parts)}({self.num(vs, 1)}, {self.text(vs, 0)})")
+        if any("receive(" in one and "timeout" not in one for one in branches):  # else it may wait for ever
+            branches.append(f"sleep({self.ms()})")
+        r.shuffle(branches)
+        named = ", ".join(f"b{place}={one}" for place, one in enumerate(branches))
+        out = [f"{got} = await race({named})", f"words.append({got}.name)"]
+        target = r.choice([v for v in vs if v[0] == "v"])
+        return [*out, f"if {got}.name == 'b0':", f"    {target} += 1",
+                *([f"obj['won'] = {got}.value if {got}.name == 'b1' else None"] if r.random() < 0.3 else [])]
+
+    def raced_branch(self, vs: list[str]) -> str:
+        return self.message(vs, timeout=False)[0] if self.r.random() < 0.6 else f"sleep({self.pause(vs)})"
+
+
+def sent(seed: object, number: int) -> Sequence[Mapping[str, Any]]:
+    """The messages of one run of a program."""
+    r = random.Random(f"{seed}/{number}/sent")
+    found = []
+    for _ in range(r.randint(0, 9)):
+        name = r.choice([*MESSAGES])
+        data: dict[str, Any] = {"n": r.randint(-2, 9)}
+        if name == "paid":
+            data |= {"text": r.choice(["", "a", "abc"]), "share": r.choice([1, 2.5, 3])}
+        elif name != "gone" and r.random() < 0.5:
+            data |= {"text": "given"} if r.random() < 0.5 else {"message": r.choice(["own", ""])}
+        found.append({"name": name, "data": data, "at": r.randint(1, r.choice([9, 4 * LONGEST_MS]))})
+    return found
+
+
+def racing_program(seed: object) -> Program:
+    gen = Racing(seed)
+    source = gen.program()
+    flow = flow_of(source, f"racing_{seed}", "function", names=NAMES, options={"messages": MESSAGES})
+    return Program(seed, source, flow, gen.forks or "race(" in source)
+
+
+def compare_racing(program: Program, times: int = 3) -> str:
+    """Runs a program with several inputs and messages. The first difference, with all that it takes to see it again."""
+    document = program.flow.compile().document
+    for number in range(times):
+        given, messages = inputs(program.seed, number), sent(program.seed, number)
+        with acting(messages=messages):
+            plain, effects = plainly(program.flow, given)
+        for reload in LOADED:
+            outcome, others = simulated(document, given, reload, messages)
+            found = differ(plain, outcome, effects, others, forks=program.forks)
+            if found:
+                told = f"input {number} {given}\nmessages {messages}\nreload {reload}\n{found}"
+                return f"{told}\neffects {effects}\n     vs {others}"
+    return ""
+
