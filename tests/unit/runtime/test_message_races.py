@@ -82,3 +82,16 @@ def test_a_message_that_asks_for_a_start_and_comes_after_the_end_starts_the_next
 
 
 # -- starts ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_replaced_before_it_begins_waits_for_the_former_all_the_same(machine: Any) -> None:
+    """Its own successor begins when it has ended, and must not begin while the former is at work."""
+    publish(machine, "replace")
+    first = order(machine).run_id
+    settle(machine)
+    second, third = order(machine).run_id, order(machine).run_id
+    for run_id in (second, third):
+        assert waits_to_begin(machine.world, machine.store.get_run(run_id), machine.clock.now_ms())
+    machine.drain()
+    logs = [machine.log(run_id) for run_id in (first, second, third)]
+    assert [log[-1].type.value for log in logs] == ["run.cancelled", "run.cancelled", "run.completed"]

@@ -114,13 +114,14 @@ def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, J
 
 def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
     """Whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not ended. A
-    run that is to be cancelled begins at once, and ends."""
+    run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it, and takes
+    that for the end of all before it."""
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
-    early = isinstance(begins_ms, int) and now_ms < begins_ms
     if isinstance(former, str):
         before = world.store.get_run(former)
         if before is not None and is_live(before):
             cancel_former(world, former, head.run_id)
-            early = True
+            return True
+    early = isinstance(begins_ms, int) and now_ms < begins_ms
     return early and world.store.get_signal(head.run_id, inbox.CANCEL, "run") is None
