@@ -81,6 +81,52 @@ def test_a_message_that_asks_for_a_start_and_comes_after_the_end_starts_the_next
     assert machine.view(SLOT.run_id(2)).outputs == {"done": 1}
 
 
+def test_a_run_that_begins_late_gets_what_was_kept_when_it_was_created(machine: Any) -> None:
+    publish(machine)
+    machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
+    run = order(machine, begins_ms=machine.clock.now_ms() + 7_200_000).run_id
+    machine.clock.set(machine.clock.now_ms() + 3_600_000)
+    assert list(kept_for(machine.world, SLOT)) == []  # another reader finds that it has expired, and removes it
+    machine.drain()
+    assert machine.view(run).outputs == {"done": 5}
+
+
+def test_a_run_whose_hint_was_lost_gets_what_was_kept_when_it_was_created(machine: Any) -> None:
+    publish(machine)
+    machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
+    run = order(machine).run_id
+    machine.clock.set(machine.clock.now_ms() + 30_000)
+    machine.drain()
+    assert machine.view(run).outputs == {"done": 5}
+
+
+def test_a_message_that_is_sent_again_is_kept_as_long_as_it_says(machine: Any) -> None:
+    publish(machine)
+    kept_until = []
+    for _ in range(2):
+        kept_until.append(machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000).kept_until_ms)
+        machine.clock.set(machine.clock.now_ms() + 30_000)
+    assert kept_until == [kept_until[0]] * 2
+
+
+def test_a_message_that_is_sent_again_when_it_expires_is_kept(machine: Any, monkeypatch: Any) -> None:
+    """A reader finds that it has expired, the sender keeps it again, and the reader removes it from the list."""
+    publish(machine)
+    send = machine.service.send
+    send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
+    machine.clock.set(machine.clock.now_ms() + 10_000)
+    leave_line = machine.store.leave_line
+
+    def slow(line: str, place: str) -> None:
+        monkeypatch.undo()
+        send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
+        leave_line(line, place)
+
+    monkeypatch.setattr(machine.store, "leave_line", slow)
+    assert list(kept_for(machine.world, SLOT)) == []
+    assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
+
+
 # -- starts ---------------------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from stepless.model.json import JSON
 from stepless.ports import ERASED, RunHead, Version
 from stepless.runtime import inbox
 from stepless.runtime.headers import create_run_once
+from stepless.runtime.messages.kept import take_kept
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, KEY_NUMBER, Slot, is_live
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
@@ -77,6 +78,8 @@ def create(world: World, slot: Slot, number: int, new: NewRun, former: str | Non
     head, created = create_run_once(
         world, slot.run_id(number), new.version, new.inputs, facts, numbered=new.graph.numbered, begins_ms=begins_ms
     )
+    if created and (begins_ms is not None or former is not None):  # it may begin when what is kept now has expired
+        take_kept(world, slot, head.run_id)
     return Placed(head, created)
 
 

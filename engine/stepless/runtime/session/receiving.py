@@ -42,9 +42,10 @@ class Receiving:
         return self._slot is not None
 
     def begin(self) -> None:
-        """Takes the messages that are kept for the key of a run that begins."""
+        """Takes the messages that are kept for the key of a run that begins, or were when the run was created: it answers to its
+        key since then, and may begin much later."""
         if self._slot is not None:
-            self._take_kept(self._slot[0])
+            kept.take_kept(self._world, self._slot[0], self._head.run_id, self._head.created_ms)
 
     def open(self, state: State, *, repeats: bool) -> None:
         """Recalls under which keys the run waits. `repeats`: puts their routes again, because the process that began to wait may
@@ -98,13 +99,7 @@ class Receiving:
     def _route(self, key: str) -> None:
         slot = self._slot_of(key)
         kept.put_route(self._world, slot, self._head.run_id)
-        self._take_kept(slot)
-
-    def _take_kept(self, slot: Slot) -> None:
-        from stepless.runtime.verbs.sending import for_run  # imported late: few runs receive messages
-
-        for signal in kept.kept_for(self._world, slot):
-            self._world.store.put_signal(self._head.run_id, for_run(self._world, self._head.run_id, signal))
+        kept.take_kept(self._world, slot, self._head.run_id)
 
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:

@@ -93,7 +93,8 @@ def send(
     if until_ms is not None:
         if kept.count_kept(world, slot) >= MAX_KEPT_MESSAGES:
             raise Refused(f"{MAX_KEPT_MESSAGES} messages are kept for this key", code="mailbox_full", mend="try again later")
-        check_same(kept.keep(world, slot, signal, until_ms), signal)
+        stored, until_ms = kept.keep(world, slot, signal, until_ms)
+        check_same(stored, signal)
     delivered = tuple(run_id for run_id in receivers(world, slot) if put(world, run_id, signal))
     if not delivered and until_ms is None:
         mend = "start the run first, send with `keep`, or with `start: true`"
