@@ -141,3 +141,90 @@ def test_a_run_that_is_replaced_before_it_begins_waits_for_the_former_all_the_sa
     machine.drain()
     logs = [machine.log(run_id) for run_id in (first, second, third)]
     assert [log[-1].type.value for log in logs] == ["run.cancelled", "run.cancelled", "run.completed"]
+
+
+@pytest.mark.parametrize("rule", ["join", "refuse", "replace"])
+def test_a_number_without_a_run_hides_no_live_run(machine: Any, rule: str) -> None:
+    """A process raised the slot and died."""
+    publish(machine, rule)
+    first = order(machine).run_id
+    settle(machine)
+    assert SLOT.raise_to(machine.world, 1, 2)
+    assert machine.service.runs_of_key("order", "A-1").live == first
+    if rule == "join":
+        assert order(machine).run_id == first
+    elif rule == "refuse":
+        with pytest.raises(Conflict, match=first):
+            order(machine)
+    else:
+        assert order(machine).run_id == SLOT.run_id(2)
+        assert f'"{AFTER}":"{first}"'.encode() in machine.store.get_run(SLOT.run_id(2)).meta
+        return
+    for options in ({}, {"start": True}):
+        assert machine.service.send("order", "payment", None, key="A-1", **options).delivered == (first,)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("rule", ["join", "refuse", "replace"])
+def test_a_start_that_died_does_not_get_the_run_of_another(make_machine: Any, rule: str, after: bool) -> None:
+    """The other start takes its number over. The repetition of the first one gets a run of its own, joins, or is refused."""
+    for at in range(1, 25):
+        machine = make_machine()
+        publish(machine, rule)
+        zero = order(machine, 0).run_id if rule == "replace" else None
+        settle(machine)
+        try:
+            order(machine, 1, machine.dying_service(at, after), key="first")
+        except Exception as error:
+            if type(error).__name__ != "Died":
+                raise
+        told: dict[int, Any] = {}
+        for amount, key in ((2, "other"), (1, "first")):
+            try:
+                told[amount] = order(machine, amount, key=key)
+            except Conflict as error:
+                assert (rule, error.code) == ("refuse", "key_taken")
+        machine.drain()
+        own = {amount: run.run_id for amount, run in told.items() if not run.joined}
+        for amount, run_id in own.items():
+            assert f'"amount":{amount}'.encode() in machine.store.get_run(run_id).inputs.replace(b" ", b""), (at, told)
+        assert rule != "replace" or (len(told) == len(own) == 2 and zero is not None), (at, told)
+        check_one_at_a_time(machine, at)
+
+
+def check_one_at_a_time(machine: Any, at: int) -> None:
+    """Each run of the key ended before the next began."""
+    for number in range(1, SLOT.number(machine.world)):
+        before, following = machine.store.get_run(SLOT.run_id(number)), machine.store.get_run(SLOT.run_id(number + 1))
+        if before is not None and following is not None:
+            assert slot_of(following) == (SLOT, number + 1)
+            assert machine.log(before.run_id)[-1].at_ms <= machine.log(following.run_id)[0].at_ms, at
+            assert before.updated_ms <= following.updated_ms, at
+
+
+def test_a_repeated_start_that_joined_a_run_names_it_after_its_end(machine: Any) -> None:
+    publish(machine)
+    run = order(machine).run_id
+    settle(machine)
+    for _ in range(2):
+        joined = order(machine, key="second")
+        assert (joined.run_id, joined.joined, joined.replay) == (run, True, False)
+        machine.service.send("order", "payment", None, key="A-1", id="only", keep_ms=1)
+        settle(machine)
+        assert machine.view(run).status == "completed"
+
+
+def test_a_repeated_start_finds_the_run_that_appears_while_it_looks(machine: Any, monkeypatch: Any) -> None:
+    """It read the header too early, and the slot when the next run had been started."""
+    publish(machine, "replace")
+    first = order(machine, key="k").run_id
+    order(machine)
+    get_run = machine.store.get_run
+
+    def early(run_id: str) -> Any:
+        monkeypatch.undo()
+        return None
+
+    monkeypatch.setattr(machine.store, "get_run", early)
+    assert order(machine, key="k").run_id == first
+    assert get_run(first) is not None

@@ -43,7 +43,7 @@ from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.keys import Slot, checked_key, is_live, live_run, number_in
+from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due
@@ -206,8 +206,7 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
     new = NewRun(version, graph, encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
     now_ms = world.clock.now_ms()
     claim = f"message:{slot.digest}:{signal.identity}"
-    first = str(max(1, slot.number(world))).encode()
-    number = number_in(claim, world.store.claim(claim, first, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    number = number_in(claim, world.store.claim(claim, _first(world, slot), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     while True:
         run_id = slot.run_id(number)
         head = world.store.get_run(run_id)
@@ -225,6 +224,13 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
         head = world.store.get_run(run_id)
         if head is not None and is_live(head):
             return Delivered(signal.identity, (run_id,), started=run_id if created else None)
+
+
+def _first(world: World, slot: Slot) -> bytes:
+    """The number at which a message is first tried: that of the live run, or else that of the slot, whose run may be missing."""
+    number = slot.number(world)
+    ran, head = last_run(world, slot, number)
+    return str(ran if head is not None and is_live(head) else max(1, number)).encode()
 
 
 def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON) -> bool:
