@@ -81,6 +81,14 @@ def test_a_message_that_asks_for_a_start_and_comes_after_the_end_starts_the_next
     assert machine.view(SLOT.run_id(2)).outputs == {"done": 1}
 
 
+def test_what_an_ended_run_hands_on_is_not_refused_by_the_limit_of_starts(machine: Any) -> None:
+    publish(machine, rate_limit={"max": 1, "per": "1h"})
+    run = ended(machine)
+    arrives_late(machine, run, "late", start={})
+    machine.drain()
+    assert machine.view(SLOT.run_id(2)).outputs == {"done": 1}
+
+
 def test_a_run_that_begins_late_gets_what_was_kept_when_it_was_created(machine: Any) -> None:
     publish(machine)
     machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)

@@ -91,7 +91,7 @@ class Receiving:
 
         message = whole(self._world, signal)
         if "start" in inbox.body_of(message):
-            give_to_one(self._world, slot, message)
+            give_to_one(self._world, slot, message, accepted=True)
 
     def _slot_of(self, key: str) -> Slot:
         return Slot(self._head.workflow_id, key)

@@ -197,8 +197,9 @@ def _encoded(value: JSON) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
-    """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party."""
+def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
+    """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its sender
+    was told that a run has it, so that no limit on starts refuses the run any more."""
     body = inbox.body_of(signal)
     inputs = body["start"].get("inputs", body["data"])
     version = latest(world, slot.workflow_id)
@@ -215,7 +216,7 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
                 return Delivered(signal.identity, (run_id,))
             number += 1
             continue
-        created = head is None and _create(world, slot, number, new, inputs)
+        created = head is None and _create(world, slot, number, new, inputs, accepted=accepted)
         existing = world.store.get_signal(run_id, inbox.MESSAGE, signal.identity)
         if existing is not None:
             check_same(existing, for_run(world, run_id, signal))
@@ -233,11 +234,12 @@ def _first(world: World, slot: Slot) -> bytes:
     return str(ran if head is not None and is_live(head) else max(1, number)).encode()
 
 
-def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON) -> bool:
+def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON, *, accepted: bool) -> bool:
     """Creates the run of a number. Whether this process did."""
     last = slot.number(world)
     if last < number:
-        admit(world, new.graph, inputs)
+        if not accepted:
+            admit(world, new.graph, inputs)
         slot.raise_to(world, last, number)  # refused: another party has raised it
     placed = create(world, slot, number, new)
     if placed.created:
