@@ -3,13 +3,15 @@ with the fewest steps that show it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Conflict
 from stepless.limits import START_GRACE_MS
-from stepless.ports import Message
+from stepless.ports import Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
 from stepless.runtime.messages.keys import AFTER, Slot, slot_of
@@ -27,6 +29,23 @@ ORDER: dict[str, Any] = {
     },
 }  # fmt: skip
 SLOT = Slot("order", "A-1")
+
+
+class Interrupted(MemoryStore):
+    """A store in which something happens before one removal from a line, or one read of a header comes before its creation."""
+
+    happens: Callable[[], object] | None = None
+    is_early = False
+
+    def leave_line(self, line: str, place: str) -> None:
+        happens, self.happens = self.happens, None
+        if happens is not None:
+            happens()
+        super().leave_line(line, place)
+
+    def get_run(self, run_id: str) -> RunHead | None:
+        was_early, self.is_early = self.is_early, False
+        return None if was_early else super().get_run(run_id)
 
 
 def order(machine: Any, amount: int = 5, by: Any = None, **options: Any) -> Any:
@@ -117,20 +136,13 @@ def test_a_message_that_is_sent_again_is_kept_as_long_as_it_says(machine: Any) -
     assert kept_until == [kept_until[0]] * 2
 
 
-def test_a_message_that_is_sent_again_when_it_expires_is_kept(machine: Any, monkeypatch: Any) -> None:
+def test_a_message_that_is_sent_again_when_it_expires_is_kept(make_machine: Any) -> None:
     """A reader finds that it has expired, the sender keeps it again, and the reader removes it from the list."""
+    machine = make_machine(store=Interrupted())
     publish(machine)
-    send = machine.service.send
-    send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
+    machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
     machine.clock.set(machine.clock.now_ms() + 10_000)
-    leave_line = machine.store.leave_line
-
-    def slow(line: str, place: str) -> None:
-        monkeypatch.undo()
-        send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
-        leave_line(line, place)
-
-    monkeypatch.setattr(machine.store, "leave_line", slow)
+    machine.store.happens = lambda: machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
     assert list(kept_for(machine.world, SLOT)) == []
     assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
 
@@ -222,17 +234,12 @@ def test_a_repeated_start_that_joined_a_run_names_it_after_its_end(machine: Any)
         assert machine.view(run).status == "completed"
 
 
-def test_a_repeated_start_finds_the_run_that_appears_while_it_looks(machine: Any, monkeypatch: Any) -> None:
+def test_a_repeated_start_finds_the_run_that_appears_while_it_looks(make_machine: Any) -> None:
     """It read the header too early, and the slot when the next run had been started."""
+    machine = make_machine(store=Interrupted())
     publish(machine, "replace")
     first = order(machine, key="k").run_id
     order(machine)
-    get_run = machine.store.get_run
-
-    def early(run_id: str) -> Any:
-        monkeypatch.undo()
-        return None
-
-    monkeypatch.setattr(machine.store, "get_run", early)
+    machine.store.is_early = True
     assert order(machine, key="k").run_id == first
-    assert get_run(first) is not None
+    assert not machine.store.is_early
