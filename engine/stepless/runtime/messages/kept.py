@@ -15,13 +15,13 @@ the next reader removes it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Final
 
 from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
+from stepless.runtime.messages.bodies import encoded, for_run
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.world import World
 
@@ -48,8 +48,8 @@ def routes_of(world: World, slot: Slot) -> list[str]:
 def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
     """Keeps a message until an instant. Returns it, or the one that was kept under its id before, and until when that is kept."""
     now_ms = world.clock.now_ms()
-    mine = json.dumps({**body_of(signal), _UNTIL: until_ms}, ensure_ascii=False, separators=(",", ":"))
-    body = world.store.claim(_claim(slot, signal.identity), mine.encode("utf-8", "surrogatepass"), now_ms, until_ms)
+    mine = encoded({**body_of(signal), _UNTIL: until_ms})
+    body = world.store.claim(_claim(slot, signal.identity), mine, now_ms, until_ms)
     world.store.join_line(f"{_KEPT}{slot.digest}", signal.identity)
     kept = signal._replace(body=body)
     return kept, int(body_of(kept)[_UNTIL])
@@ -73,8 +73,6 @@ def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[
 
 def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
     """Puts what is kept for a key into the inbox of a run that answers to the key. `since_ms` as in `kept_for`."""
-    from stepless.runtime.verbs.sending import for_run  # imported late: few runs receive messages
-
     for signal in kept_for(world, slot, since_ms):
         world.store.put_signal(run_id, for_run(world, run_id, signal))
 

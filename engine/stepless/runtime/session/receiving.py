@@ -22,6 +22,7 @@ from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
+from stepless.runtime.messages.bodies import whole
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
@@ -87,7 +88,7 @@ class Receiving:
             self._world.queue.send(Message(slot.run_id(number + 1), "start"))
 
     def _hand_on(self, slot: Slot, signal: Signal) -> None:
-        from stepless.runtime.verbs.sending import give_to_one, whole  # imported late: few runs leave a message
+        from stepless.runtime.verbs.sending import give_to_one  # imported late: few runs leave a message
 
         message = whole(self._world, signal)
         if "start" in inbox.body_of(message):

@@ -16,7 +16,6 @@ header after it put the message, so one of the two finds it and goes on.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import count
 from secrets import token_hex
@@ -24,10 +23,9 @@ from secrets import token_hex
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
 from stepless.core.mailbox import UNREAD
-from stepless.errors import Conflict, Damaged, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
+from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
-    INLINE_MESSAGE_BYTES,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_KEPT_MESSAGES,
     MAX_MAILBOX,
@@ -43,6 +41,7 @@ from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
+from stepless.runtime.messages.bodies import encoded, for_run
 from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
@@ -169,34 +168,6 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
     return True
 
 
-def for_run(world: World, run_id: str, signal: Signal) -> Signal:
-    """The message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
-    if len(signal.body) <= INLINE_MESSAGE_BYTES:
-        return signal
-    body = inbox.body_of(signal)
-    large = {part: body[part] for part in ("data", "start") if part in body}
-    kept = {part: value for part, value in body.items() if part not in large}
-    kept[inbox.BLOB] = world.blobs.put(_encoded(large), run_id)
-    return signal._replace(body=_encoded(kept))
-
-
-def whole(world: World, signal: Signal) -> Signal:
-    """The message as it was sent, from the form of `for_run`."""
-    body = inbox.body_of(signal)
-    if inbox.BLOB not in body:
-        return signal
-    data = world.blobs.get(str(body[inbox.BLOB]))
-    if data is None:
-        place, mend = f"inbox.body of message/{signal.identity}", "restore the blobs from a backup"
-        raise Damaged("its value is missing", place=place, mend=mend)
-    said = {part: value for part, value in body.items() if part != inbox.BLOB}
-    return signal._replace(body=_encoded({**said, **json.loads(data)}))
-
-
-def _encoded(value: JSON) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-
-
 def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
     """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its sender
     was told that a run has it, so that no limit on starts refuses the run any more."""
@@ -270,7 +241,7 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
     for finding in json_findings(data):
         message = f"the data is not JSON: {finding.message}"
         raise InvalidRequest(message, code="invalid_json", status=422, place=finding.path, mend=finding.mend)
-    size = len(_encoded(data))
+    size = len(encoded(data))
     if size > MAX_MESSAGE_BYTES:
         message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
         raise LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
