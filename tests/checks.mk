@@ -53,8 +53,8 @@ TEST_TOOLS := $(subst $(EMPTY) $(EMPTY),:,$(patsubst %/,%,$(wildcard tests/tools
 SEEDS ?= 1000
 FROM ?= 0
 GROUND ?=
-simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1); a failing seed prints how to replay it
-	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases)
+simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1, MESSAGES=1); a failing seed prints how to replay it
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases) $(if $(MESSAGES),--messages)
 
 simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2

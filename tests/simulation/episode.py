@@ -8,7 +8,7 @@ down to the core. The world's ground (`grounds`) is its adapters, and the places
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random, getstate, seed, setstate
@@ -279,14 +279,18 @@ class Episode:
             self.ground.close()
         return self
 
-    def _play(self) -> None:
+    def _people(self) -> Iterable[tuple[str, float, Callable[[Actor], None]]]:
+        """Everybody except the runners: who they are, when they begin, and what they do."""
         from people import people
 
+        return people(self)
+
+    def _play(self) -> None:
         for document in (self.scenario.document, *self.scenario.children):
             stored = encode_document(document, features(document))
             version = self.truth.put_version(document["id"], json.dumps(document), stored, 0)
             self.plain_versions.graph(document["id"], version.hash)
-        for name, at_ms, body in people(self):
+        for name, at_ms, body in self._people():
             self.schedule.spawn(name, body, at_ms)
         self.schedule.run(self.over)
         if not self._all_ended():

@@ -84,6 +84,7 @@ class Journal:
         self.answers: list[Answered] = []
         self.holds: list[Held] = []
         self.erased: set[str] = set()  # runs whose header says so, or is removed
+        self.on_events: Callable[[str, Sequence[Event]], None] = lambda run_id, events: None  # called at each batch
 
     def refuse(self, reason: str) -> None:
         """Ends the episode, even when the engine catches the exception."""
@@ -107,7 +108,9 @@ class Journal:
         if batch.first != len(story.events) + 1:
             self.refuse(f"no gap and no fork: batch {batch.first} after event {len(story.events)} of {run_id}")
         story.written[batch.first] = batch
-        for event in decode_batch(batch.data, batch.first):
+        events = decode_batch(batch.data, batch.first)
+        self.on_events(run_id, events)
+        for event in events:
             story.events.append(event)
             story.committed_ms[event.sequence] = self.schedule.now_ms
             for name, (key, _) in event.data.get("blobs", {}).items():

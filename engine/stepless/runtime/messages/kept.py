@@ -20,12 +20,14 @@ from typing import Final
 
 from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
 from stepless.ports import Signal
-from stepless.runtime.inbox import MESSAGE
+from stepless.runtime.inbox import MESSAGE, body_of
+from stepless.runtime.messages.bodies import encoded, for_run
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.world import World
 
 _ROUTES: Final = "routes:"
 _KEPT: Final = "kept:"
+_UNTIL: Final = "until"  # in the body of a kept message: until when it is kept, in milliseconds since 1970 UTC
 
 
 def put_route(world: World, slot: Slot, run_id: str) -> None:
@@ -43,23 +45,36 @@ def routes_of(world: World, slot: Slot) -> list[str]:
     return [*world.store.read_line(f"{_ROUTES}{slot.digest}", limit=MAX_RECEIVERS + 1)]
 
 
-def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> Signal:
-    """Keeps a message until an instant. Returns it, or the one that was kept under its id before."""
-    claim, now_ms = _claim(slot, signal.identity), world.clock.now_ms()
-    kept = world.store.claim(claim, signal.body, now_ms, until_ms)
+def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
+    """Keeps a message until an instant. Returns it, or the one that was kept under its id before, and until when that is kept."""
+    now_ms = world.clock.now_ms()
+    mine = encoded({**body_of(signal), _UNTIL: until_ms})
+    body = world.store.claim(_claim(slot, signal.identity), mine, now_ms, until_ms)
     world.store.join_line(f"{_KEPT}{slot.digest}", signal.identity)
-    return signal._replace(body=kept)
+    kept = signal._replace(body=body)
+    return kept, int(body_of(kept)[_UNTIL])
 
 
-def kept_for(world: World, slot: Slot) -> Iterator[Signal]:
-    """The messages that are kept for a key, at most MAX_KEPT_MESSAGES, in the order of their ids."""
+def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[Signal]:
+    """The messages that are kept for a key, at most MAX_KEPT_MESSAGES, in the order of their ids. `since_ms` is when the reader
+    began to answer to the key, if that is a while ago: what was kept then is for it."""
     line, now_ms = f"{_KEPT}{slot.digest}", world.clock.now_ms()
+    as_of_ms = now_ms if since_ms is None else min(since_ms, now_ms)
     for identity in world.store.read_line(line, limit=MAX_KEPT_MESSAGES):
-        body = world.store.get_claim(_claim(slot, identity), now_ms)
-        if body is None:
-            world.store.leave_line(line, identity)
-        else:
+        claim = _claim(slot, identity)
+        body = world.store.get_claim(claim, as_of_ms)
+        if body is not None:
             yield Signal(MESSAGE, identity, body, now_ms)
+            continue
+        world.store.leave_line(line, identity)
+        if world.store.get_claim(claim, now_ms) is not None:  # it was sent again in between
+            world.store.join_line(line, identity)
+
+
+def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
+    """Puts what is kept for a key into the inbox of a run that answers to the key. `since_ms` as in `kept_for`."""
+    for signal in kept_for(world, slot, since_ms):
+        world.store.put_signal(run_id, for_run(world, run_id, signal))
 
 
 def count_kept(world: World, slot: Slot) -> int:

@@ -75,10 +75,19 @@ def is_live(head: RunHead) -> bool:
     return head.status not in ENDED and head.status != ERASED
 
 
+def last_run(world: World, slot: Slot, number: int) -> tuple[int, RunHead | None]:
+    """The last run of a key whose slot holds `number`: its number and its header, None if there is none. The number of the slot
+    may have no run, because its process died, or had its run already. Then the run before counts, which may be live."""
+    head = world.store.get_run(slot.run_id(number)) if number else None
+    if head is None and number > 1:
+        number -= 1
+        head = world.store.get_run(slot.run_id(number))
+    return number, head
+
+
 def live_run(world: World, slot: Slot) -> RunHead | None:
     """The header of the live run of a key, None if there is none."""
-    number = slot.number(world)
-    head = world.store.get_run(slot.run_id(number)) if number else None
+    _, head = last_run(world, slot, slot.number(world))
     return head if head is not None and is_live(head) else None
 
 

@@ -190,7 +190,7 @@ class Session(Controls):
         for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
             self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
-            await self._signals.mark_taken(self._with_retries, self._renew_if_due)
+            await self._signals.mark_taken(self._state, self._with_retries, self._renew_if_due)
         now = len(decision.dispatches) <= MAX_STARTED_NOW
         for dispatch in decision.dispatches:
             if dispatch.id not in decision.aborts:

@@ -22,6 +22,7 @@ from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
+from stepless.runtime.messages.bodies import whole
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
@@ -42,9 +43,10 @@ class Receiving:
         return self._slot is not None
 
     def begin(self) -> None:
-        """Takes the messages that are kept for the key of a run that begins."""
+        """Takes the messages that are kept for the key of a run that begins, or were when the run was created: it answers to its
+        key since then, and may begin much later."""
         if self._slot is not None:
-            self._take_kept(self._slot[0])
+            kept.take_kept(self._world, self._slot[0], self._head.run_id, self._head.created_ms)
 
     def open(self, state: State, *, repeats: bool) -> None:
         """Recalls under which keys the run waits. `repeats`: puts their routes again, because the process that began to wait may
@@ -86,11 +88,11 @@ class Receiving:
             self._world.queue.send(Message(slot.run_id(number + 1), "start"))
 
     def _hand_on(self, slot: Slot, signal: Signal) -> None:
-        from stepless.runtime.verbs.sending import give_to_one, whole  # imported late: few runs leave a message
+        from stepless.runtime.verbs.sending import give_to_one  # imported late: few runs leave a message
 
         message = whole(self._world, signal)
         if "start" in inbox.body_of(message):
-            give_to_one(self._world, slot, message)
+            give_to_one(self._world, slot, message, accepted=True)
 
     def _slot_of(self, key: str) -> Slot:
         return Slot(self._head.workflow_id, key)
@@ -98,13 +100,7 @@ class Receiving:
     def _route(self, key: str) -> None:
         slot = self._slot_of(key)
         kept.put_route(self._world, slot, self._head.run_id)
-        self._take_kept(slot)
-
-    def _take_kept(self, slot: Slot) -> None:
-        from stepless.runtime.verbs.sending import for_run  # imported late: few runs receive messages
-
-        for signal in kept.kept_for(self._world, slot):
-            self._world.store.put_signal(self._head.run_id, for_run(self._world, self._head.run_id, signal))
+        kept.take_kept(self._world, slot, self._head.run_id)
 
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:
@@ -114,13 +110,14 @@ def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, J
 
 def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
     """Whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not ended. A
-    run that is to be cancelled begins at once, and ends."""
+    run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it, and takes
+    that for the end of all before it."""
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
-    early = isinstance(begins_ms, int) and now_ms < begins_ms
     if isinstance(former, str):
         before = world.store.get_run(former)
         if before is not None and is_live(before):
             cancel_former(world, former, head.run_id)
-            early = True
+            return True
+    early = isinstance(begins_ms, int) and now_ms < begins_ms
     return early and world.store.get_signal(head.run_id, inbox.CANCEL, "run") is None

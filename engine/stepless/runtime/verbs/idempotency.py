@@ -63,20 +63,25 @@ def kept_claim(world: World, claim: str) -> bytes | None:
     return world.store.get_claim(claim, now_ms) or world.store.get_claim(hashed_claim(claim), now_ms)
 
 
-def claim_key(world: World, claim: str, same: JSON, run_id: str, known: bytes | None = None) -> str:
-    """The run id that holds the key: `run_id` if the key was free. `known` is what `kept_claim` has found. Raises
-    `Conflict` if it was used with other inputs."""
+def claim_key(
+    world: World, claim: str, same: JSON, run_id: str, known: bytes | None = None, instead_of: str | None = None
+) -> str:
+    """The run id that holds the key: `run_id` if the key was free, or held by `instead_of`. `known` is what `kept_claim` has
+    found. Raises `Conflict` if it was used with other inputs."""
     now_ms = world.clock.now_ms()
     former = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     digest = sha256(canonical(same)).hexdigest()
     mine = json.dumps({"run": run_id, "inputs": former, "canonical": digest}).encode()
-    stored = known or world.store.claim(claim, mine, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
+    until_ms = now_ms + IDEMPOTENCY_KEY_LIFE_MS
+    stored = (known if instead_of is None else None) or world.store.claim(claim, mine, now_ms, until_ms)
     existing = json_object(stored, f"claim.value of {claim}", _FIX)
     if not isinstance(existing.get("run"), str) or not isinstance(existing.get("inputs"), str):
         raise Damaged("it names no run", place=f"claim.value of {claim}", mend=_FIX)
     if existing.get("canonical", digest) != digest or ("canonical" not in existing and existing["inputs"] != former):
         message = "this idempotency key was used with other inputs"
         raise Conflict(message, code="idempotency_key_reused", mend="use another key", run_id=existing["run"])
+    if existing["run"] == instead_of and world.store.replace_claim(claim, stored, mine, now_ms, until_ms):
+        return run_id
     return str(existing["run"])
 
 

@@ -16,7 +16,6 @@ header after it put the message, so one of the two finds it and goes on.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import count
 from secrets import token_hex
@@ -24,10 +23,9 @@ from secrets import token_hex
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
 from stepless.core.mailbox import UNREAD
-from stepless.errors import Conflict, Damaged, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
+from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
-    INLINE_MESSAGE_BYTES,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_KEPT_MESSAGES,
     MAX_MAILBOX,
@@ -43,7 +41,8 @@ from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.keys import Slot, checked_key, is_live, live_run, number_in
+from stepless.runtime.messages.bodies import encoded, for_run
+from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due
@@ -93,7 +92,8 @@ def send(
     if until_ms is not None:
         if kept.count_kept(world, slot) >= MAX_KEPT_MESSAGES:
             raise Refused(f"{MAX_KEPT_MESSAGES} messages are kept for this key", code="mailbox_full", mend="try again later")
-        check_same(kept.keep(world, slot, signal, until_ms), signal)
+        stored, until_ms = kept.keep(world, slot, signal, until_ms)
+        check_same(stored, signal)
     delivered = tuple(run_id for run_id in receivers(world, slot) if put(world, run_id, signal))
     if not delivered and until_ms is None:
         mend = "start the run first, send with `keep`, or with `start: true`"
@@ -168,36 +168,9 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
     return True
 
 
-def for_run(world: World, run_id: str, signal: Signal) -> Signal:
-    """The message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
-    if len(signal.body) <= INLINE_MESSAGE_BYTES:
-        return signal
-    body = inbox.body_of(signal)
-    large = {part: body[part] for part in ("data", "start") if part in body}
-    kept = {part: value for part, value in body.items() if part not in large}
-    kept[inbox.BLOB] = world.blobs.put(_encoded(large), run_id)
-    return signal._replace(body=_encoded(kept))
-
-
-def whole(world: World, signal: Signal) -> Signal:
-    """The message as it was sent, from the form of `for_run`."""
-    body = inbox.body_of(signal)
-    if inbox.BLOB not in body:
-        return signal
-    data = world.blobs.get(str(body[inbox.BLOB]))
-    if data is None:
-        place, mend = f"inbox.body of message/{signal.identity}", "restore the blobs from a backup"
-        raise Damaged("its value is missing", place=place, mend=mend)
-    said = {part: value for part, value in body.items() if part != inbox.BLOB}
-    return signal._replace(body=_encoded({**said, **json.loads(data)}))
-
-
-def _encoded(value: JSON) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-
-
-def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
-    """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party."""
+def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
+    """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its sender
+    was told that a run has it, so that no limit on starts refuses the run any more."""
     body = inbox.body_of(signal)
     inputs = body["start"].get("inputs", body["data"])
     version = latest(world, slot.workflow_id)
@@ -205,8 +178,7 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
     new = NewRun(version, graph, encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
     now_ms = world.clock.now_ms()
     claim = f"message:{slot.digest}:{signal.identity}"
-    first = str(max(1, slot.number(world))).encode()
-    number = number_in(claim, world.store.claim(claim, first, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    number = number_in(claim, world.store.claim(claim, _first(world, slot), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     while True:
         run_id = slot.run_id(number)
         head = world.store.get_run(run_id)
@@ -215,7 +187,7 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
                 return Delivered(signal.identity, (run_id,))
             number += 1
             continue
-        created = head is None and _create(world, slot, number, new, inputs)
+        created = head is None and _create(world, slot, number, new, inputs, accepted=accepted)
         existing = world.store.get_signal(run_id, inbox.MESSAGE, signal.identity)
         if existing is not None:
             check_same(existing, for_run(world, run_id, signal))
@@ -226,11 +198,19 @@ def give_to_one(world: World, slot: Slot, signal: Signal) -> Delivered:
             return Delivered(signal.identity, (run_id,), started=run_id if created else None)
 
 
-def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON) -> bool:
+def _first(world: World, slot: Slot) -> bytes:
+    """The number at which a message is first tried: that of the live run, or else that of the slot, whose run may be missing."""
+    number = slot.number(world)
+    ran, head = last_run(world, slot, number)
+    return str(ran if head is not None and is_live(head) else max(1, number)).encode()
+
+
+def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON, *, accepted: bool) -> bool:
     """Creates the run of a number. Whether this process did."""
     last = slot.number(world)
     if last < number:
-        admit(world, new.graph, inputs)
+        if not accepted:
+            admit(world, new.graph, inputs)
         slot.raise_to(world, last, number)  # refused: another party has raised it
     placed = create(world, slot, number, new)
     if placed.created:
@@ -261,7 +241,7 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
     for finding in json_findings(data):
         message = f"the data is not JSON: {finding.message}"
         raise InvalidRequest(message, code="invalid_json", status=422, place=finding.path, mend=finding.mend)
-    size = len(_encoded(data))
+    size = len(encoded(data))
     if size > MAX_MESSAGE_BYTES:
         message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
         raise LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")

@@ -20,7 +20,7 @@ from stepless.runtime.header_notes import meta_of, notes_in
 from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_of
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
-from stepless.runtime.messages.starts import NewRun, place, repeated
+from stepless.runtime.messages.starts import NewRun, former_start, is_own, place
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.idempotency import (
     Signature,
@@ -142,10 +142,11 @@ def _accepted(
     if claim is not None and not by_inputs:
         facts |= {CLAIM: claim}  # an erasure finds the claim by it
 
-    def reserve(run_id: str) -> str:
-        existing = run_id
+    def reserve(run_id: str, instead_of: str | None = None) -> str:
+        nonlocal known
+        existing, known = run_id, known if instead_of is None else None
         if claim is not None:
-            existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known)
+            existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known, instead_of)
         return existing if signature is None else claim_signature(world, signature, existing)
 
     new = NewRun(version, graph, data, facts, begins_ms)
@@ -164,16 +165,19 @@ def _accepted(
 
 
 def _under_key(
-    world: World, slot: Slot, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[[str], str]
+    world: World, slot: Slot, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[..., str]
 ) -> _Accepted:
     """The run of a start under a key."""
+    rule, placed = new.graph.on_conflict, None
     if known is not None:
-        placed = repeated(world, slot, new, reserve(slot.run_id(max(1, slot.number(world)))))
-        return _Accepted(not_erased(placed.head), new.version, placed.created, replay=True)
-    if new.graph.on_conflict is not OnConflict.JOIN or live_run(world, slot) is None:
-        admit(world, new.graph, inputs)
-    placed = place(world, slot, new, reserve)
-    return _Accepted(not_erased(placed.head), new.version, placed.created, joined=not placed.created)
+        placed = former_start(world, slot, new, reserve(slot.run_id(max(1, slot.number(world)))), rule)
+    if placed is None:
+        if rule is not OnConflict.JOIN or live_run(world, slot) is None:
+            admit(world, new.graph, inputs)
+        placed = place(world, slot, new, reserve)
+    is_own_run = is_own(new, placed.head) if CLAIM in new.facts else known is not None
+    head, is_repeated = not_erased(placed.head), not placed.created and is_own_run
+    return _Accepted(head, new.version, placed.created, replay=is_repeated, joined=not placed.created and not is_repeated)
 
 
 def new_run_id() -> str:
