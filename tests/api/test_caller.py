@@ -18,4 +18,4 @@ async def test_a_key_reads_its_name_and_the_roles_that_its_own_imply(door: Any) 
 async def test_a_configured_key_has_all_roles(door: Any) -> None:
     answer = (await door.ask.get("/me")).json()
     assert answer["caller"].startswith("configured key ") and door.KEY not in answer["caller"]
-    assert answer["roles"] == ["admin", "approve", "edit", "read", "run"]
+    assert answer["roles"] == ["admin", "approve", "edit", "read", "run", "send"]

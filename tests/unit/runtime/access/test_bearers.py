@@ -43,7 +43,7 @@ def roles(claims: dict[str, Any], claim: str = "groups", mapped: str = MAPPED, n
     return BearerRoles(ISSUER, AUDIENCE, claim, mapped)(authorizer, [f"Bearer {token(sent)}"], now_ms)
 
 
-SUPPORT = frozenset({Role.READ, Role.RUN, Role.APPROVE})
+SUPPORT = frozenset({Role.READ, Role.RUN, Role.SEND, Role.APPROVE})
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_groups_are_found_where_providers_put_them(claim: str, claims: dict[str,
 @pytest.mark.parametrize("name", ["Ops Team", "/admins", "read:runs", "a;b", "Zoë's", "6f9619ff-8b86-d011-b42d-00cf4fc964ff"])
 def test_names_of_groups_are_any_text_without_commas_and_equals_signs(name: str) -> None:
     for value in ([name, "other"], name):
-        assert roles({"groups": value}, mapped=f"{name}=run") == {Role.READ, Role.RUN}
-    assert roles({"in": {"groups": [name]}}, "in.groups", mapped=f"{name}=run") == {Role.READ, Role.RUN}
+        assert roles({"groups": value}, mapped=f"{name}=run") == {Role.READ, Role.RUN, Role.SEND}
+    assert roles({"in": {"groups": [name]}}, "in.groups", mapped=f"{name}=run") == {Role.READ, Role.RUN, Role.SEND}
 
 
 @pytest.mark.parametrize(

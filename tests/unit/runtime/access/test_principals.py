@@ -40,7 +40,7 @@ def roles(setting: str, arn: Any) -> frozenset[Role]:
     ],
 )
 def test_a_pattern_gives_its_role_to_the_principals_that_fit(pattern: str, arn: str) -> None:
-    assert roles(f"{pattern}=run", arn) == {Role.RUN, Role.READ}
+    assert roles(f"{pattern}=run", arn) == {Role.RUN, Role.SEND, Role.READ}
     assert roles(f" {pattern} = admin ", arn) == ALL_ROLES
 
 
@@ -87,8 +87,8 @@ def test_without_patterns_no_principal_has_a_role() -> None:
 
 def test_several_patterns_add_up() -> None:
     setting = f"{IAM}:role/*=read, {IAM}:role/ops=run,{STS}:assumed-role/ops/ada=approve"
-    assert roles(setting, f"{STS}:assumed-role/ops/ada") == {Role.READ, Role.RUN, Role.APPROVE}
-    assert roles(setting, f"{STS}:assumed-role/ops/eve") == {Role.READ, Role.RUN}
+    assert roles(setting, f"{STS}:assumed-role/ops/ada") == {Role.READ, Role.RUN, Role.SEND, Role.APPROVE}
+    assert roles(setting, f"{STS}:assumed-role/ops/eve") == {Role.READ, Role.RUN, Role.SEND}
     assert roles(setting, f"{STS}:assumed-role/dev/eve") == {Role.READ}
 
 
