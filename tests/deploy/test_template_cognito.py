@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 POOL = {"Auth": "jwt", "Console": "yes", "WithCognito": "yes"}
 OTHER = {"Auth": "jwt", "Console": "yes", "JwtIssuer": "https://i", "JwtAudience": "a", "ConsoleClientId": "c"}
-KINDS = {"UserPool": 1, "UserPoolDomain": 1, "UserPoolClient": 1, "UserPoolGroup": 5}
+KINDS = {"UserPool": 1, "UserPoolDomain": 1, "UserPoolClient": 1, "UserPoolGroup": 6}
 
 
 class Given:
