@@ -51,7 +51,27 @@ NAP = {
         "end": {"type": "transform", "after": "nap", "with": {"value": "rested"}},
     },
 }
-DOCUMENTS = (ECHO, ASK, STRICT, NAP)
+LATE = {
+    "id": "late",
+    "nodes": {
+        "begin": {"type": "manual"},
+        "nap": {"type": "wait", "after": "begin", "with": {"for": "300ms"}},
+        "boss": {"type": "approval", "after": "nap", "with": {"message": "Pay?"}},
+        "pay": {"type": "transform", "after": "boss.approved", "with": {"value": 1}},
+        "deny": {"type": "transform", "after": "boss.rejected", "with": {"value": 0}},
+    },
+}
+ORDER = {
+    "id": "order",
+    "key": "<input.id>",
+    "messages": {"payment": {}},
+    "nodes": {
+        "begin": {"type": "manual"},
+        "paid": {"type": "receive", "after": "begin", "with": {"message": "payment"}},
+        "out": {"type": "transform", "after": "paid", "with": {"value": "<paid.amount>"}},
+    },
+}
+DOCUMENTS = (ECHO, ASK, STRICT, NAP, LATE, ORDER)
 
 
 class Looped:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stepless.api.examples import drafts, overviews
+from stepless.api.examples import drafts, messages, overviews
 from stepless.api.links import Links
 from stepless.api.replies import damaged
 from stepless.api.responses.admin import AuditOut, EraseOut
@@ -176,6 +176,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
     },
     **drafts.REQUESTS,
+    **messages.REQUESTS,
     **{f"trigger_{method}": {_JSON: _INPUTS} for method in ("post", "put", "patch", "delete")},
 }
 """Request examples by the name of the route and the media type of the body."""
@@ -247,6 +248,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
     **drafts.ANSWERS,
+    **messages.ANSWERS,
     **{f"trigger_{method}": {_JSON: _STARTED} for method in ("get", "post", "put", "patch", "delete")},
 }
 """Response examples by the name of the route and the media type of a successful response."""
@@ -263,6 +265,7 @@ PARAMETERS: Final[Mapping[str, Any]] = {
 _OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {
     ("list_timeline", "status"): "failed",  # of a node, not of a run
     ("read_draft_scope", "node"): "block/a81Xc0Lq2M",
+    **messages.PARAMETERS,
 }
 
 _PROBLEMS: Final[Mapping[str, tuple[str, str]]] = {
@@ -295,8 +298,8 @@ def add_examples(document: dict[str, Any]) -> None:
     for operation in _operations(document):
         name = operation["operationId"]
         for parameter in operation.get("parameters", ()):
-            if parameter["name"] in PARAMETERS:
-                own = _OWN_PARAMETERS.get((name, parameter["name"]), PARAMETERS[parameter["name"]])
+            own = _OWN_PARAMETERS.get((name, parameter["name"]), PARAMETERS.get(parameter["name"]))
+            if own is not None:
                 parameter.setdefault("example", own)
         _fill(operation.get("requestBody", {}), REQUESTS.get(name, {}))
         for status, response in operation["responses"].items():

@@ -21,7 +21,7 @@ PARTS: list[tuple[type[validation.DocumentPart], dict[str, Any]]] = [
     (validation.BodyDocument, {"nodes": {}}),
     (validation.Document, {"id": "w", "nodes": {}}),
 ]
-AS_WRITTEN = {"after", "nodes", "edges", "condition", "vars"}  # a reader finds these as they were written
+AS_WRITTEN = {"after", "nodes", "edges", "condition", "vars", "messages"}  # a reader finds these as they were written
 AS_LISTS = {"on_failure_notify"}  # a reader finds one value as a list of one
 
 
