@@ -123,11 +123,15 @@ def test_what_is_written_again_is_read_as_the_same_by_the_same_rules(golden: Gol
         assert decode_batch(pack(encode_batch(events)), batch.first) == events
 
 
+# The types of events that came after a set was recorded.
+LATER: dict[str, set[EventType]] = {"1": {EventType.MESSAGE_RECEIVED}, "2": {EventType.MESSAGE_RECEIVED}}
+
+
 @pytest.mark.parametrize("folder", SETS, ids=lambda path: path.name)
 def test_a_set_has_every_type_of_event_and_every_field(folder: Path) -> None:
     runs = [Golden(path) for path in folder.glob("*.json")]
     events = [event for run in runs for batch in run.batches for event in decode_batch(batch.data, batch.first)]
-    assert {event.type for event in events} == set(EventType)
+    assert {event.type for event in events} == set(EventType) - LATER.get(folder.name, set())
     assert {name for event in events for name in event.data} >= set(FIELDS)
     assert any(batch.data[:1] == b"[" for run in runs for batch in run.batches)
     assert any(batch.data[:1] == b" " for run in runs for batch in run.batches)

@@ -298,8 +298,8 @@ outputs. Needs the roles edit and run.
   stepless runs rerun --workflow refund --status failed --from pay
 
 A run that failed, timed out or was cancelled is rerun from what failed: all other outcomes are
-taken over, also in iterations and child runs. Any other run, and one with other inputs, is rerun from
-the start.
+taken over, also in iterations and child runs. Any other run, and one with other inputs, is
+rerun from the start.
 With a filter, runs that were rerun already are refused, unless that rerun was cancelled. --again
 includes them.
 """, _runs_rerun, exits=_MANY),
