@@ -24,6 +24,7 @@ from stepless.core.facts import (
     HoldChanged,
     Logged,
     Noticed,
+    Received,
     Recovered,
     Streamed,
     Suspended,
@@ -321,4 +322,27 @@ OPEN = GoldenRun(
     snapshot_after=1,
 )  # fmt: skip
 
-RUNS: tuple[GoldenRun, ...] = (CONTAINERS, PEOPLE, FAILURES, CANCELLED, TIMED_OUT, RERUN, RACES, LARGE, TOO_LONG, LONG, OPEN)
+TALK = GoldenRun(
+    "talk",
+    document(
+        "talk",
+        {
+            "a": {"type": "manual"},
+            "b": {"type": "receive", "after": "a", "with": {"message": "paid", "where": "<message.amount> > 1", "timeout": "1h"}},
+            "c": {"type": "receive", "after": "b", "with": {"message": "note", "key": "further"}},
+            "d": {"type": "receive", "after": "c", "with": {"message": "note", "timeout": "1m"}},
+            "e": {"type": "transform", "after": "d.timeout", "with": {"value": "<c.data>"}},
+        },
+        key="<input.id>", messages={"paid": {}, "note": {}},
+    ),
+    [
+        (0, [Begin({"id": "A-1"}), Received("early", "note", "first", None, None, START_MS)]),
+        (10, [Received("small", "paid", {"amount": 1}, "A-1", "shop", START_MS + 10)]),
+        (20, [Received("large", "paid", {"amount": 2}, "A-1", "shop", START_MS + 20)]),
+        (61_000, [Tick()]),
+    ],
+    snapshot_after=3,
+)  # fmt: skip
+RUNS: tuple[GoldenRun, ...] = (
+    CONTAINERS, PEOPLE, FAILURES, CANCELLED, TIMED_OUT, RERUN, RACES, LARGE, TOO_LONG, LONG, OPEN, TALK,
+)  # fmt: skip
