@@ -84,7 +84,7 @@ def test_a_wait_goes_on_through_a_timer(client: Client) -> None:
 
 
 def test_a_wait_notices_a_question_that_comes_while_it_waits(client: Client) -> None:
-    run = client.wait(client.start("late")["run_id"])
+    run = client.wait(client.start("late")["run_id"], timeout_s=20)
     assert (run["status"], [pause["pause"] for pause in run["pauses"]]) == ("paused", ["boss"])
 
 
@@ -93,7 +93,7 @@ def test_a_message_reaches_the_run_of_its_key(client: Client) -> None:
     assert client.start("order", {"id": "A-1"})["joined"]
     sent = client.send("order", "payment", {"amount": 7}, key="A-1", id="evt-1")
     assert (sent["id"], sent["delivered"]) == ("evt-1", [run_id])
-    assert client.wait(run_id)["outputs"] == {"out": 7}
+    assert client.wait(run_id, timeout_s=20)["outputs"] == {"out": 7}
     with pytest.raises(NotFound) as caught:
         client.send("order", "payment", {"amount": 7}, key="A-1")
     assert caught.value.code == "no_receiver"
@@ -101,10 +101,10 @@ def test_a_message_reaches_the_run_of_its_key(client: Client) -> None:
 
 def test_a_message_may_start_a_run_or_name_one(client: Client) -> None:
     sent = client.send("order", "payment", {"amount": 1}, key=17, start=True, inputs={"id": 17})
-    assert client.wait(str(sent["started"]))["outputs"] == {"out": 1}
+    assert client.wait(str(sent["started"]), timeout_s=20)["outputs"] == {"out": 1}
     run_id = client.start("order", {"id": "B"}, key="C")["run_id"]
     assert client.send_to_run(run_id, "payment", {"amount": 2})["delivered"] == [run_id]
-    assert client.wait(run_id)["key"] == "C"
+    assert client.wait(run_id, timeout_s=20)["key"] == "C"
 
 
 def test_a_run_is_cancelled(client: Client) -> None:

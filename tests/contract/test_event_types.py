@@ -89,7 +89,7 @@ def test_the_ends_follow_from_the_statuses() -> None:
 def test_the_client_names_types_that_there_are() -> None:
     """It knows nothing of the engine, so it writes them itself."""
     assert {type.value for type in RUN_ENDS} == calls.RUN_ENDS
-    assert EventType(calls._STATUS_CHANGED) is T.RUN_STATUS_CHANGED
+    assert set(map(EventType, calls._CHANGES)) == {T.RUN_STATUS_CHANGED, T.NODE_WAITING}
 
 
 def test_each_type_is_documented() -> None:

@@ -36,7 +36,7 @@ from stepless.limits import (
 )
 
 RUN_ENDS: Final = frozenset({"run.completed", "run.failed", "run.cancelled", "run.timed_out"})  # nothing follows them in a log
-_STATUS_CHANGED: Final = "run.status.changed"
+_CHANGES: Final = frozenset({"run.status.changed", "node.waiting"})  # a run that waits for a time may go on to an answer
 
 
 class Calls:
@@ -112,7 +112,7 @@ class Calls:
             if began >= end:
                 raise StillRunning(run, timeout_s or 0)
             page = yield from self._page(run_id, after, end)
-            if page["ended"] or any(event["type"] == _STATUS_CHANGED for event in page["events"]):
+            if page["ended"] or any(event["type"] in _CHANGES for event in page["events"]):
                 run = yield from self._run(run_id, end)
             after = max(page["cursor"], run["sequence"])
             if self._terms.now() - began >= POLL_LAST_MS / 1000:
