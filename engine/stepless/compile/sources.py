@@ -27,7 +27,7 @@ from stepless.model.kind import Kinds
 from stepless.model.scope import Expression
 
 ROOTS: Final[Mapping[str, tuple[str, ...]]] = {"webhook": ("body", "headers", "query"), "event": ("event",)}
-"""What the expressions of a source may read, by its kind."""
+"""The names that the expressions of a source may read, by its kind."""
 Link: TypeAlias = Callable[[Parsed], tuple[Node, ...]]
 Check: TypeAlias = Callable[[Mapping[str, JSON], Kinds], Iterable[Finding]]
 _OF_SOURCES: Final = ("where", "key", "map")

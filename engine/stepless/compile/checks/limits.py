@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepless.compile.input_expressions import of_inputs
+from stepless.compile.input_expressions import unreadable
 from stepless.compile.parsed import Parsed, ParsedBody
-from stepless.errors import ExpressionError
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.findings import Finding, remove
 from stepless.model.kind_settings import obeys
@@ -43,11 +42,11 @@ def workflow_limits(parsed: Parsed) -> Iterator[Finding]:
     document = parsed.document
     limit, rate = document.concurrency, document.rate
     if isinstance(limit, ConcurrencyView):
-        yield from _expression("concurrency.by", limit.by)
-        yield from _expression("concurrency.weight", limit.weight)
+        yield from unreadable("concurrency.by", limit.by)
+        yield from unreadable("concurrency.weight", limit.weight)
         yield from _heavy(limit, "concurrency", None)
     if rate is not None:
-        yield from _expression("rate.by", rate.by)
+        yield from unreadable("rate.by", rate.by)
         if document.rate_limit is not None:
             yield Finding("contradiction", "rate_limit", "`rate` and `rate_limit` are the same limit", "Remove `rate_limit`.",
                           fix=remove("rate_limit"))
@@ -57,13 +56,3 @@ def _heavy(limit: ConcurrencyView, path: str, node: str | None) -> Iterator[Find
     if isinstance(limit.weight, int) and limit.weight > limit.max:
         message = f"`weight` is {limit.weight}, more than the {limit.max} slots that there are"
         yield Finding("out_of_range", f"{path}.weight", message, "Raise `max`, or lower `weight`.", node)
-
-
-def _expression(place: str, text: object) -> Iterator[Finding]:
-    if not isinstance(text, str):
-        return
-    try:
-        of_inputs(text)
-    except ExpressionError as error:
-        mend = f"{error.mend[:1].upper()}{error.mend[1:]}" if error.mend else "It is an expression over `<input>`."
-        yield Finding(error.code, place, f"{error.message} (character {error.offset + 1})", mend)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from stepless.compile.input_expressions import of_inputs
+from stepless.compile.input_expressions import unreadable
 from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.compile.suggest import did_you_mean, nearest
-from stepless.errors import AuthorError, ExpressionError
+from stepless.errors import AuthorError
 from stepless.expressions import compile_contract
 from stepless.model.findings import Finding, Severity, remove, use
 
@@ -20,21 +20,14 @@ def unknown_messages(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
             continue
         name = node.document.with_.get("message")
         if isinstance(name, str) and name not in declared:
-            mend = did_you_mean(name, declared, what="messages") or f"Declare it: `messages: {{{name}: {{}}}}`."
-            message = f"the workflow declares no message `{name}`"
-            fix = use(nearest(name, declared))
-            yield Finding("unknown_message", f"{node.path}.with.message", message, mend, node.id, fix=fix)
+            yield _unknown(name, declared, f"{node.path}.with.message", node.id)
 
 
 def message_declarations(parsed: Parsed) -> Iterator[Finding]:
     """The key, the schemas, and the messages that cancel a run."""
     document = parsed.document
     if document.key is not None:
-        try:
-            of_inputs(document.key, "a workflow's key")
-        except ExpressionError as error:
-            mend = f"{error.mend[:1].upper()}{error.mend[1:]}" if error.mend else "It is an expression over `<input>`."
-            yield Finding(error.code, "key", f"{error.message} (character {error.offset + 1})", mend)
+        yield from unreadable("key", document.key, "a workflow's key")
     elif "on_conflict" in document.given:
         yield Finding("idle_setting", "on_conflict", "`on_conflict` has no effect: the workflow has no `key`",
                       "Set `key`, or leave it out.", fix=remove("on_conflict"))
@@ -42,9 +35,13 @@ def message_declarations(parsed: Parsed) -> Iterator[Finding]:
         yield from _schema(name, view.data)
     for place, name in enumerate(document.cancel_on):
         if name not in document.messages:
-            mend = did_you_mean(name, document.messages, what="messages") or f"Declare it: `messages: {{{name}: {{}}}}`."
-            message = f"the workflow declares no message `{name}`"
-            yield Finding("unknown_message", f"cancel_on.{place}", message, mend, fix=use(nearest(name, document.messages)))
+            yield _unknown(name, document.messages, f"cancel_on.{place}")
+
+
+def _unknown(name: str, declared: Mapping[str, object], place: str, node: str | None = None) -> Finding:
+    mend = did_you_mean(name, declared, what="messages") or f"Declare it: `messages: {{{name}: {{}}}}`."
+    message = f"the workflow declares no message `{name}`"
+    return Finding("unknown_message", place, message, mend, node, fix=use(nearest(name, declared)))
 
 
 def _schema(name: str, schema: object) -> Iterator[Finding]:

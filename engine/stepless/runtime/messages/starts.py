@@ -134,7 +134,7 @@ def repeated(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
 def cancel_former(world: World, former: str, successor: str) -> None:
     """Requests the end of a run that another one replaces. May be repeated."""
     head = world.store.get_run(former)
-    if head is None or head.status == ERASED or not is_live(head):
+    if head is None or not is_live(head):
         return
     now_ms = world.clock.now_ms()
     signal = inbox.cancel_signal(None, f"replaced by {successor}", now_ms)

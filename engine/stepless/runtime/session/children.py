@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
+from typing import TypeVar
 
 from stepless.core.ending import outputs
 from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
@@ -43,6 +44,8 @@ from stepless.runtime.session.execute import REPEATS
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
+T = TypeVar("T")
+
 
 def child_id(token: str) -> str:
     """The run id of the child that an instance calls. `token` is the instance's idempotency token."""
@@ -58,19 +61,24 @@ def caller(world: World) -> KindCode:
             message = f"workflows call each other more than {MAX_CALL_DEPTH} levels deep"
             raise NodeFailure("config", "call_depth_exceeded", message, retryable=False, mend="check for a cycle of calls")
         target = str(call.params["workflow"])
-        failed = 0
-        while True:
-            try:
-                run_id = await _start(world, call, target, depth)
-                break
-            except SteplessError as error:
-                failed += 1
-                if not isinstance(error, TransientError) or failed >= tries_for(error):
-                    raise NodeFailure("provider_error", error.code, str(error)) from error
-            await asyncio.sleep(backoff_s(failed))
+        run_id = await reach_run(partial(_start, world, call, target, depth))
         return Pause("subrun", exits=(), details={"workflow": target, "run": run_id})
 
     return run
+
+
+async def reach_run(request: Callable[[], Awaitable[T]]) -> T:
+    """What an idempotent request of a node to another run returns. Repeats it while the store is unavailable for a moment. Raises
+    `NodeFailure` (provider_error) for what else it raises."""
+    failed = 0
+    while True:
+        try:
+            return await request()
+        except SteplessError as error:
+            failed += 1
+            if not isinstance(error, TransientError) or failed >= tries_for(error):
+                raise NodeFailure("provider_error", error.code, str(error)) from error
+        await asyncio.sleep(backoff_s(failed))
 
 
 async def _start(world: World, call: Call, target: str, depth: int) -> str:

@@ -3,19 +3,16 @@ message."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from stepless.errors import SteplessError, TransientError
 from stepless.model.durations import parse_duration_ms
-from stepless.model.work import NodeFailure, Result
+from stepless.model.work import Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import Call
-from stepless.runtime.commits import backoff_s, tries_for
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.children import caller, reach_run
 from stepless.runtime.world import World
 
 
@@ -42,16 +39,7 @@ def sender(world: World) -> KindCode:
                 send, world, str(params.workflow), params.message, params.data, key=params.key, id=identity, by=by,
                 keep_ms=keep_ms, start=params.start, inputs=params.inputs,
             )  # fmt: skip
-        failed = 0
-        while True:
-            try:
-                delivered = await world.commits.make(deliver)
-                break
-            except SteplessError as error:
-                failed += 1
-                if not isinstance(error, TransientError) or failed >= tries_for(error):
-                    raise NodeFailure("provider_error", error.code, str(error)) from error
-            await asyncio.sleep(backoff_s(failed))
+        delivered = await reach_run(partial(world.commits.make, deliver))
         kept = {"kept_until": delivered.kept_until_ms} if delivered.kept_until_ms is not None else {}
         started = {"started": delivered.started} if delivered.started is not None else {}
         return Result({"id": delivered.id, "delivered": list(delivered.delivered), **started, **kept})
