@@ -83,7 +83,7 @@ def _codes(codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 def _shapes(names: Iterable[str], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield f"export type ShapeName = {_union(names)};"
-    yield "/** What a field holds: a value of the named shape, or one of these words. */"
+    yield "/** The value of a field: of the named shape, or one of these words. */"
     yield "export type Shape = ShapeName | readonly string[];"
     yield "/** Fields that are set whole, by prefix. Others are written at any depth. */"
     yield from _table("FIELDS", "Readonly<Record<string, Shape>>", {prefix: row["fields"] for prefix, row in rows.items()})

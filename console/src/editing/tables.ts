@@ -26,7 +26,7 @@ export type DropCode = "gone" | "superseded" | "other_body" | "already_there";
 export type RefusalCode = "changed_since" | "not_allowed" | "name_taken" | "parent_cycle" | "too_deep" | "too_many_blocks" | "pin_too_large" | "pins_too_large" | "gesture_too_large";
 
 export type ShapeName = "text" | "tail" | "tail or null" | "order" | "number" | "object";
-/** What a field holds: a value of the named shape, or one of these words. */
+/** The value of a field: of the named shape, or one of these words. */
 export type Shape = ShapeName | readonly string[];
 /** Fields that are set whole, by prefix. Others are written at any depth. */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {

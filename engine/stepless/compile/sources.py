@@ -20,7 +20,7 @@ from stepless.limits import MAX_DECLARED_MESSAGES
 from stepless.model.declaration.document import DocumentView
 from stepless.model.declaration.messages import MessageView
 from stepless.model.declaration.policies import OnConflict
-from stepless.model.findings import Finding, Severity, remove
+from stepless.model.findings import Finding, remove
 from stepless.model.graph import Incoming, MessageSource, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
@@ -168,7 +168,6 @@ def _doubled_paths(parsed: Parsed) -> Iterator[Finding]:
         path = message.webhook.get("path") if isinstance(message.webhook, Mapping) else None
         if isinstance(path, str) and path in taken:
             place = f"messages.{name}.webhook.path"
-            yield Finding("doubled_path", place, f"another webhook of the workflow has the path {path}", "Choose another path.",
-                          severity=Severity.ERROR)
+            yield Finding("doubled_path", place, f"another webhook of the workflow has the path {path}", "Choose another path.")
         elif isinstance(path, str):
             taken.add(path)

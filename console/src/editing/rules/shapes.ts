@@ -26,7 +26,7 @@ const CHECKS: Readonly<Record<ShapeName, (value: Json | undefined) => boolean>> 
   object: isObject,
 };
 
-/** Maps, since the names of fields are what somebody wrote: `constructor`, too. */
+/** Maps, not objects: an author may call a field `constructor`. */
 const WHOLE: ReadonlyMap<string, Fields> = new Map(Object.entries(FIELDS).map(([prefix, row]) => [prefix, new Map(Object.entries(row))]));
 
 /** The shape of a field that is set whole. */

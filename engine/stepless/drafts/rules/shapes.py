@@ -22,7 +22,7 @@ from stepless.model.json import JSON
 
 ShapeName: TypeAlias = Literal["text", "tail", "tail or null", "order", "number", "object"]
 Shape: TypeAlias = ShapeName | tuple[str, ...]
-"""What a field holds: a value of the named shape, or one of these words."""
+"""The value of a field: of the named shape, or one of these words."""
 
 
 class EntityShape(NamedTuple):
