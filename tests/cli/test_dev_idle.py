@@ -88,10 +88,10 @@ async def idle(loop: IdleLoop, built: Local, folder: Path, every_ms: int | None)
         await asyncio.sleep(0)
     assert {built.service.overview(run_id).status for run_id in runs} == {"paused"}
     asked: Any = built.world.store
-    poller = asyncio.create_task(polling(asked, every_ms)) if every_ms else None
+    poller = asyncio.create_task(polling(loop, asked, every_ms)) if every_ms else None
     asked.count.clear()
     began, woken = loop.now_ms(), loop.idle.wakes
-    await asyncio.sleep(IDLE_MS / 1000)
+    await loop.passed(IDLE_MS)
     assert loop.now_ms() - began == IDLE_MS
     counted = loop.idle.wakes - woken, asked.count.copy()
     if poller is not None:
@@ -101,10 +101,10 @@ async def idle(loop: IdleLoop, built: Local, folder: Path, every_ms: int | None)
     return counted
 
 
-async def polling(store: Store, every_ms: int) -> None:
+async def polling(loop: IdleLoop, store: Store, every_ms: int) -> None:
     while True:
         store.list_due(0, limit=1)
-        await asyncio.sleep(every_ms / 1000)
+        await loop.passed(every_ms)
 
 
 @pytest.fixture

@@ -47,6 +47,12 @@ class IdleLoop(asyncio.SelectorEventLoop):
     def now_ms(self) -> int:
         return START_MS + round(self.idle.passed_s * 1000)
 
+    async def passed(self, ms: int) -> None:
+        """Lets this time pass."""
+        over = self.create_future()
+        self.call_later(ms / 1000, over.set_result, None)
+        await over
+
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         done: asyncio.Future[T] = self.create_future()
         done.set_result(func(*args))
