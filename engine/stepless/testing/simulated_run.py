@@ -21,7 +21,7 @@ from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.errors import EngineBug
 from stepless.limits import MAX_MAILBOX
 from stepless.model.graph import Graph
-from stepless.model.json import JSON
+from stepless.model.json import JSON, equal
 from stepless.testing.script import Script
 
 RUN_ID = "simulation"
@@ -97,8 +97,8 @@ class SimulatedRun:
     def receive(self, mail: Received, at_ms: int) -> bool:
         """A message reaches the run. False if its sender is refused: the run has ended, its mailbox is full, or it has another
         message with this id."""
-        same = self._received.setdefault(mail.id, (mail.name, mail.data)) == (mail.name, mail.data)
-        if self.state.ended or not same or len(self.state.mailbox) >= MAX_MAILBOX:
+        name, data = self._received.setdefault(mail.id, (mail.name, mail.data))
+        if self.state.ended or name != mail.name or not equal(data, mail.data) or len(self.state.mailbox) >= MAX_MAILBOX:
             return False
         if self.has_begun:
             self._schedule(at_ms, _SIGNAL, mail)
