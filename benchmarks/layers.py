@@ -65,7 +65,7 @@ _SESSION: Final[Mapping[str, str]] = {
 # None: the layer is that of the caller.
 _RULES: Final[tuple[tuple[str, str | Mapping[str, str | None] | None], ...]] = (
     ("stepless/core/stored/", "events as bytes"),
-    ("stepless/model/packing", "events as bytes"),
+    ("stepless/model/stored/packing", "events as bytes"),
     ("stepless/core/fold", "core: fold"),
     ("stepless/core/consequences", "core: fold"),
     ("stepless/core/clocks", "core: fold"),

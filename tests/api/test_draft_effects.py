@@ -244,7 +244,7 @@ async def test_a_tool_of_a_model_counts_as_a_node_and_cannot_be_pinned(door: Any
     from stepless.compile.called_nodes import DraftedRun, calling_nodes
     from stepless.compile.pinning import graph_of_draft_run
     from stepless.compile.published_effects import PublishedVersion, refused_effects
-    from stepless.model.draft_run import DraftRun, Pin
+    from stepless.model.stored.draft_run import DraftRun, Pin
     from stepless.nodes import KINDS
 
     look = {"type": "http", "with": {"url": "https://x.example.com/<input.name>"}}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stepless.cli.verbs.cost import lines
-from stepless.model.prices import Work
-from stepless.model.tally import Tally
+from stepless.model.runs.prices import Work
+from stepless.model.runs.tally import Tally
 from stepless.ports import RunHead
 from stepless.runtime.verbs.costing import COUNTED, ESTIMATED, report
 

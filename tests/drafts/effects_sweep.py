@@ -26,10 +26,10 @@ from stepless.compile.called_nodes import DraftedRun, calling_nodes
 from stepless.compile.published_effects import PublishedVersion, RefusedEffect, refused_effects
 from stepless.drafts.operations.run_permissions import after
 from stepless.errors import SteplessError
-from stepless.model.draft_run import DRAFT, DraftRun, Pin
 from stepless.model.findings import Severity
 from stepless.model.graph import Graph
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
+from stepless.model.stored.draft_run import DRAFT, DraftRun, Pin
 from stepless.nodes import KINDS
 
 DRAFTS_OF_ONE: Final = 40

@@ -91,6 +91,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.runtime.verbs.starting -> stepless.runtime.session.runner"], "runtime"),
     (["stepless.runtime.session.runner -> stepless.runtime.wiring.local"], "runtime"),
     (["stepless.runtime.drawer -> stepless.limits"], "runtime"),
+    (["stepless.model.kind -> stepless.model.work"], "model"),
     (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
     (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
     (["stepless.drafts.drawer -> stepless.limits"], "drafts"),

@@ -19,8 +19,8 @@ from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
-from stepless.model.span import Span
-from stepless.model.traceparent import node_span_id, run_span_id, trace_id
+from stepless.model.runs.span import Span
+from stepless.model.runs.traceparent import node_span_id, run_span_id, trace_id
 from stepless.nodes import KINDS
 
 relaxed = settings(max_examples=100, suppress_health_check=list(HealthCheck))

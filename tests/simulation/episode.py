@@ -35,7 +35,7 @@ from stepless.errors import SteplessError
 from stepless.limits import LEASE_MARGIN_MS, MAX_LONE_DEATHS
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from stepless.model.draft_run import Pin
 from stepless.model.graph import Graph, Node
 from stepless.model.kind import Nature
+from stepless.model.stored.draft_run import Pin
 
 _QUIET: Final = frozenset({"approval", "callback", "receive", "wait"})  # they reach no one unless they have `notify`
 _NO_PINS: Final[Mapping[str, Pin]] = MappingProxyType({})

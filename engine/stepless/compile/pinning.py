@@ -12,9 +12,9 @@ from typing import Final
 
 from stepless.expressions.templates import compile_template
 from stepless.limits import DRAFT_RUN_KEPT_MS
-from stepless.model.draft_run import DraftRun, Pin
 from stepless.model.graph import Body, Config, Graph, Node
 from stepless.model.kind import SOURCE, Kind, Nature, Outcome, Work
+from stepless.model.stored.draft_run import DraftRun, Pin
 
 _NO_PARAMETERS: Final = Config(compile_template({}, lambda _name: False))
 

@@ -13,11 +13,11 @@ from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
 from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessError
-from stepless.model.damage import Damage, told_by
-from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
-from stepless.model.stored_document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
+from stepless.model.stored.damage import Damage, told_by
+from stepless.model.stored.document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
+from stepless.model.stored.draft_run import DRAFT
 
 _ONE_EXIT: Final = (SOURCE,)
 

@@ -15,9 +15,9 @@ from stepless.expressions import compile_contract
 from stepless.flow import clock
 from stepless.flow.compiler.facts.types import UNKNOWN, is_as_sent, is_model, schema_of
 from stepless.flow.words import record
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
 from stepless.model.scope import Contract
+from stepless.model.texts.durations import parse_duration_ms
 
 R = TypeVar("R")
 Declaration: TypeAlias = "type[BaseModel] | Mapping[str, Any]"

@@ -23,9 +23,9 @@ from stepless.flow import clock
 from stepless.flow.messages import received, sent
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
+from stepless.model.runs.keys import key_of
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import NodeFailure
 
 A = TypeVar("A")

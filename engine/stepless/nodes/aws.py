@@ -11,7 +11,7 @@ from pydantic import Field
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.span import CLIENT
+from stepless.model.runs.span import CLIENT
 from stepless.model.work import Result
 from stepless.nodes.params import Params, params_of
 from stepless.ports import Aws, Call

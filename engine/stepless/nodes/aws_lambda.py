@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from stepless.limits import LINK_LIFE_MS, MAX_ERROR_CHARACTERS, MAX_FUNCTION_NAME_CHARACTERS
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause
-from stepless.model.span import CLIENT
+from stepless.model.runs.span import CLIENT
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes.json_value import as_text
 from stepless.nodes.params import Duration, Params, params_of

@@ -7,10 +7,10 @@ from typing import Any
 from pydantic import Field
 
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_MESSAGE_CHARACTERS
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause, Work
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.nodes.params import Duration, Name, Params, notify_target, rendered
 
 

@@ -9,10 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from stepless.limits import CODE_MARGIN_MS, DEFAULT_CODE_MEMORY_MB, MAX_CODE_CHARACTERS, MAX_CODE_MEMORY_MB, MIN_CODE_MEMORY_MB
+from stepless.model.effects.program import Program
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.program import Program
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes.json_value import NotJson, to_json
 from stepless.nodes.params import Name, Params, params_of

@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from stepless.model.event_pattern import faults
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
+from stepless.model.triggers.event_pattern import faults
 from stepless.nodes.params import Params
 
 
 class EventParams(Params):
-    """The events that start a run. `model.event_pattern` says which parts of EventBridge's pattern language are supported."""
+    """The events that start a run. `model.triggers.event_pattern` says which parts of EventBridge's patterns are supported."""
 
     pattern: dict[str, Any] = Field(min_length=1)
     """An EventBridge event pattern."""

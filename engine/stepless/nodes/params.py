@@ -13,10 +13,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.misfits import misfits, read_duration_ms
-from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
+from stepless.model.texts.durations import DURATION_SCHEMA
 from stepless.model.work import misconfigured
 from stepless.ports import Call
 

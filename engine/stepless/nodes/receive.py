@@ -8,10 +8,10 @@ from pydantic import Field, StringConstraints
 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_EXPRESSION_CHARACTERS, MAX_KEY_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
 from stepless.model.kind import SOURCE, Kind, Nature, Part, Pause, Work
+from stepless.model.runs.keys import key_of
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.nodes.params import Duration, Name, Params, rendered
 
 

@@ -13,7 +13,7 @@ from stepless.model.conversation import Question, Turn
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Group, Kind, Nature, Part
-from stepless.model.span import CLIENT
+from stepless.model.runs.span import CLIENT
 from stepless.model.work import NodeFailure, Result, passed_through
 from stepless.nodes.json_value import as_text
 from stepless.nodes.params import Name, Params, params_of, reserved_exits

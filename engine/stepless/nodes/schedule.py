@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, Field
 
-from stepless.model.clock_changes import ever_fires
-from stepless.model.cron import parse_cron
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
+from stepless.model.texts.durations import parse_duration_ms
+from stepless.model.triggers.clock_changes import ever_fires
+from stepless.model.triggers.cron import parse_cron
 from stepless.nodes.params import Duration, Params, exactly_one
 
 _MINUTE_MS = 60_000

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_DURATION_MS
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Pause, Work
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import passed_through
 from stepless.nodes.params import Duration, Params, exactly_one, rendered
 

@@ -18,7 +18,7 @@ from stepless.limits import (
 )
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Part, Work
-from stepless.model.webhook_schemes import (
+from stepless.model.triggers.webhook_schemes import (
     PLACEHOLDER,
     PLACEHOLDERS,
     SCHEMES,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature
-from stepless.model.span import PRODUCER
+from stepless.model.runs.span import PRODUCER
 from stepless.nodes.params import Params, stored_secrets
 
 ID: Final = r"^[a-z0-9][a-z0-9-]{0,63}$"

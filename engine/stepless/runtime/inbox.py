@@ -14,9 +14,9 @@ from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired
 from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
-from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from stepless.errors import SteplessError
 from stepless.limits import ERASE_RETRY_MS, ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.mentions import forget_mentions, redact_audit

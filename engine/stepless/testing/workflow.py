@@ -11,8 +11,8 @@ from stepless.compile import parse
 from stepless.compile.suggest import did_you_mean
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.testing.script import Entry
 from stepless.testing.simulation import Simulation, simulate
 

@@ -24,7 +24,7 @@ from stepless.api.routes.listing import selection
 from stepless.api.routes.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role

@@ -24,8 +24,8 @@ from stepless.api.urls import called_urls
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.nodes.webhook import METHODS
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge

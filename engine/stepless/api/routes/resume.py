@@ -24,8 +24,8 @@ from stepless.api.responses.general import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.deciders import named
 from stepless.runtime.service import Service

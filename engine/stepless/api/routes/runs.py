@@ -49,7 +49,7 @@ from stepless.core.mailbox import Mail
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DETAILS_BYTES, MAX_DURATION_MS, MAX_PAUSES_BYTES, MAX_SHOWN_UNREAD
 from stepless.model.json import JSON
-from stepless.model.traceparent import stored_parent
+from stepless.model.runs.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.deciders import decider_of
 from stepless.runtime.access.roles import Role

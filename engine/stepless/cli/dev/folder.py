@@ -21,7 +21,7 @@ from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.version_metadata import Attached
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.attempt_fit import too_long

@@ -38,7 +38,7 @@ from stepless.core.stored.formats import FORMATS, WITH_MESSAGES
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
 from stepless.model.json import equal
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 _OLDEST = 1
 _STATUSES = list(Status)

@@ -13,7 +13,7 @@ from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.findings import Finding, Severity
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.version_metadata import Attached
 from stepless.ports import StoredVersion
 from stepless.runtime.verbs import publishing
 from stepless.runtime.versions import document_of

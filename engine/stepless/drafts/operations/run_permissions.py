@@ -13,9 +13,9 @@ from stepless.compile.order import reachable
 from stepless.compile.published_effects import PublishedVersion, RefusedEffect, refused_effects
 from stepless.errors import Forbidden
 from stepless.limits import MAX_SHOWN_IDS
-from stepless.model.draft_run import DraftRun
 from stepless.model.graph import Graph
-from stepless.model.stored_document import STRICT_REFERENCES, read_stored
+from stepless.model.stored.document import STRICT_REFERENCES, read_stored
+from stepless.model.stored.draft_run import DraftRun
 from stepless.runtime.verbs.admission import admit
 from stepless.runtime.verbs.reruns import reused_outputs
 from stepless.runtime.world import World

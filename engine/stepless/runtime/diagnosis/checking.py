@@ -14,11 +14,11 @@ from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
 from stepless.limits import MAX_DIAGNOSES
-from stepless.model.damage import FAULTS, Damage, damage_in, told_by, why_of
-from stepless.model.ids import is_slug
-from stepless.model.packing import unpack
-from stepless.model.tally import is_tally
-from stepless.model.version_metadata import attached_damage
+from stepless.model.runs.tally import is_tally
+from stepless.model.stored.damage import FAULTS, Damage, damage_in, told_by, why_of
+from stepless.model.stored.packing import unpack
+from stepless.model.stored.version_metadata import attached_damage
+from stepless.model.texts.ids import is_slug
 from stepless.ports import ERASED, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
 from stepless.runtime.access.audit import read_entry
 from stepless.runtime.diagnosis.claims import claim_fault, newest_keys

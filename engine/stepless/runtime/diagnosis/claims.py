@@ -8,7 +8,7 @@ from typing import Final
 
 from stepless.core.limits.slots import decode_holders
 from stepless.errors import Damaged
-from stepless.model.damage import FAULTS, Damage, json_object, told_by, why_of
+from stepless.model.stored.damage import FAULTS, Damage, json_object, told_by, why_of
 from stepless.runtime.access.api_keys import read_keys
 from stepless.runtime.access.sessions import read_sessions
 from stepless.runtime.access.signing_keys import readable_keys

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from stepless.core.facts import Begin, Fact, HoldChanged
 from stepless.model.json import JSON
-from stepless.model.traceparent import TRACE
+from stepless.model.runs.traceparent import TRACE
 from stepless.ports import RunHead
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import inputs_of

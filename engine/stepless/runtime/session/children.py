@@ -23,12 +23,12 @@ from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError, StoreUnavailable, TransientError
 from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES
-from stepless.model.call import token_of
+from stepless.model.effects.call import token_of
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
-from stepless.model.statuses import ENDED
-from stepless.model.traceparent import TRACE, attempt_span_id
+from stepless.model.runs.statuses import ENDED
+from stepless.model.runs.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
 from stepless.ports import ERASED, Call, Message, RunHead

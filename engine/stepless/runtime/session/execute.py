@@ -14,10 +14,10 @@ from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged,
 from stepless.core.masking import Mask
 from stepless.core.reference_values import with_nulls
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
-from stepless.model.call import token_of
+from stepless.model.effects.call import token_of
+from stepless.model.effects.media import Media, checked
 from stepless.model.json import JSON
 from stepless.model.kind import Outcome, Pause
-from stepless.model.media import Media, checked
 from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
@@ -26,7 +26,7 @@ from stepless.runtime.session.result_size import SMALL, check_size
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.model.call import Tooled
+    from stepless.model.effects.call import Tooled
     from stepless.runtime.session.moderation import Gate
 
 REPEATS: Final = "repeats"  # of what kinds may know: the child run that a call repeats, as `State.calls` names it

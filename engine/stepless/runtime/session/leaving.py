@@ -13,7 +13,7 @@ from stepless.errors import SteplessError
 from stepless.limits import LAPSE_MS, LEASE_MS, MAX_DURATION_MS
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.billing import spending

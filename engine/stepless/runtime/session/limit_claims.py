@@ -13,7 +13,7 @@ from stepless.core.limits import pacing
 from stepless.core.limits.permits import Cell
 from stepless.core.limits.slots import GRANTED, Holder, Holders, decode_holders, doubtful
 from stepless.limits import CLOCK_TOLERANCE_MS, LIMIT_LIFE_MS, LIMIT_TRIES, LIMIT_TRY_MS, MAX_DOUBTED_HOLDERS, NEVER_MS
-from stepless.model.damage import decoding
+from stepless.model.stored.damage import decoding
 from stepless.ports import Store
 
 T = TypeVar("T")

@@ -51,7 +51,7 @@ from stepless.limits import (
     PARKED_SLOT_MS,
     SLOT_TURN_MS,
 )
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.limit_claims import Retried as Retried

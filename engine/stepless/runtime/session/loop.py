@@ -45,7 +45,7 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.traceparent import TRACE, trace_of
+from stepless.model.runs.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending

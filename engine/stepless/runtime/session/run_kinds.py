@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping

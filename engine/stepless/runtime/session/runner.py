@@ -10,7 +10,7 @@ from stepless.core.lease_ends import is_over
 from stepless.core.state import State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.headers import head_of

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from stepless.errors import SteplessError
-from stepless.model.event_pattern import matches
 from stepless.model.graph import Node
 from stepless.model.json import JSON
+from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
 from stepless.runtime.triggers.message_sources import deliver_event
 from stepless.runtime.triggers.payloads import events_of, firing_of

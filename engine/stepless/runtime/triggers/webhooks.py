@@ -16,11 +16,11 @@ from stepless.core.state import Instance, State
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_INPUT_BYTES, MAX_KNOWN_WEBHOOKS, MAX_PATH_CHARACTERS, MAX_REQUEST_BYTES
-from stepless.model.encoding import encode
 from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON
-from stepless.model.traceparent import stored_parent
-from stepless.model.webhook_schemes import SCHEMES, Scheme
+from stepless.model.runs.traceparent import stored_parent
+from stepless.model.stored.encoding import encode
+from stepless.model.triggers.webhook_schemes import SCHEMES, Scheme
 from stepless.nodes.params import rendered
 from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge

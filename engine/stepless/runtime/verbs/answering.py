@@ -14,7 +14,7 @@ from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS
 from stepless.model.graph import Node
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.access.deciders import Decider, approvers_of, check_may_decide, may_decide, named

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stepless.errors import SteplessError, StoreUnavailable, StoreUnusable, TransientError
 from stepless.limits import SCHEDULING_TRIES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.graph import Graph, Node
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.ports import Rhythm, StoredVersion
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zoneinfo import ZoneInfoNotFoundError
 
-from stepless.model.clock_changes import clock_changes, fires_after, sentence
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
+from stepless.model.triggers.clock_changes import clock_changes, fires_after, sentence
 from stepless.ports import Rhythm
 from stepless.runtime.verbs.calendar_registration import rhythms_of
 

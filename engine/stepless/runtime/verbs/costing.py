@@ -12,13 +12,13 @@ from typing import Final
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import locate
 from stepless.limits import INLINE_VALUE_BYTES, READ_BYTES
-from stepless.model import prices
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.packing import dump
-from stepless.model.prices import Line, Work
-from stepless.model.tally import Tally, decode_tally
+from stepless.model.runs import prices
+from stepless.model.runs.prices import Line, Work
+from stepless.model.runs.tally import Tally, decode_tally
+from stepless.model.stored.packing import dump
 from stepless.ports import RunHead, Signal, Store
 from stepless.runtime import inbox
 from stepless.runtime.announcing.details import type_of

@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import damage_of, notes_in
 from stepless.runtime.mentions import forget_mentions

@@ -7,7 +7,7 @@ them. So the order of changes depends on no clock, and repeated requests have no
 from __future__ import annotations
 
 from stepless.errors import Conflict
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog

@@ -15,8 +15,8 @@ import rfc8785
 
 from stepless.errors import Conflict, Damaged, InvalidRequest
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_IDEMPOTENCY_KEY_CHARACTERS
-from stepless.model.damage import json_object, told_by
 from stepless.model.json import JSON
+from stepless.model.stored.damage import json_object, told_by
 from stepless.runtime.mentions import hashed_claim
 from stepless.runtime.world import World
 

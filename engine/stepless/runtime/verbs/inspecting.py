@@ -19,7 +19,7 @@ from stepless.errors import EngineBug, Gone, LogUnreadable, NewerVersion, NotFou
 from stepless.limits import DEFAULT_PAGE_ITEMS, LINK_LIFE_MS, MAX_SCANNED_EVENTS, PAGE_EVENTS, PAGE_READ_BYTES, READ_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.model.work import added
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.tokens import Claims, Signer

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stepless.errors import Conflict, Damaged, DamagedVersion, DocumentRefused, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_SCHEDULES, PUBLISHING_TRIES
-from stepless.model.damage import decoding
-from stepless.model.draft_run import DraftRun
 from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph, Node, all_nodes, placed_nodes
-from stepless.model.ids import is_slug
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.stored_document import CONTAINER_POLICIES, encode_document, read_stored
-from stepless.model.version_metadata import Attached, decode_attached, encode_attached
+from stepless.model.stored.damage import decoding
+from stepless.model.stored.document import CONTAINER_POLICIES, encode_document, read_stored
+from stepless.model.stored.draft_run import DraftRun
+from stepless.model.stored.version_metadata import Attached, decode_attached, encode_attached
+from stepless.model.texts.ids import is_slug
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
 from stepless.runtime.verbs.attempt_fit import too_long

@@ -11,7 +11,7 @@ from typing import Final
 
 from stepless.core.state import RunStatus
 from stepless.limits import MAX_DELIVERY_RERUNS
-from stepless.model.damage import decoding
+from stepless.model.stored.damage import decoding
 from stepless.ports import RunHead
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.headers import not_erased, numbers_of

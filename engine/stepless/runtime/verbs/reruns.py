@@ -22,8 +22,8 @@ from stepless.limits import MAX_TAKEN_OVER
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.statuses import ENDED
-from stepless.model.traceparent import stored_former
+from stepless.model.runs.statuses import ENDED
+from stepless.model.runs.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of

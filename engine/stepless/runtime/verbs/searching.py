@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
 from stepless.runtime.header_notes import DAMAGED, damage_of, error_of, notes_in, pauses_of
 from stepless.runtime.headers import number_of

@@ -15,7 +15,7 @@ from stepless.core.decide import decide
 from stepless.core.facts import Tick
 from stepless.core.state import State
 from stepless.errors import Conflict
-from stepless.model.damage import decoding
+from stepless.model.stored.damage import decoding
 from stepless.ports import Clock, Store
 from stepless.runtime.billing import spending
 from stepless.runtime.removal import ahead_key

@@ -9,7 +9,7 @@ from typing import Final
 
 from stepless.errors import ConfigError
 from stepless.limits import LINGER_MS
-from stepless.model.durations import parse_duration_ms, parse_retention_ms
+from stepless.model.texts.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
 from stepless.runtime.access.invitations import Invitations

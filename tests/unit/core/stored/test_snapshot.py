@@ -18,7 +18,7 @@ from stepless.core.stored.formats import FORMATS
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.errors import EngineBug
 from stepless.model.kind import Outcome, Pause
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 Make = Callable[..., Any]
 Node = Callable[..., dict[str, Any]]

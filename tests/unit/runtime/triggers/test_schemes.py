@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from stepless.errors import Forbidden
-from stepless.model.webhook_schemes import SCHEMES
+from stepless.model.triggers.webhook_schemes import SCHEMES
 from stepless.nodes.webhook import Signed, signed_by
 from stepless.nodes.webhook import WebhookParams as Webhook
 from stepless.runtime.triggers import ecdsa

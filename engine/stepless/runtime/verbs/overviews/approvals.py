@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.access.deciders import Decider
 from stepless.runtime.access.tokens import Signer

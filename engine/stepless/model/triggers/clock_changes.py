@@ -13,7 +13,7 @@ from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from stepless.limits import MAX_KNOWN_ZONES
-from stepless.model.cron import Cron, parse_cron
+from stepless.model.triggers.cron import Cron, parse_cron
 
 _DAYS_AHEAD: Final = 400  # more than a year: each change of a zone with summer time is among them
 _FIRST_YEAR: Final = 1970

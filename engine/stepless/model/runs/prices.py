@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from stepless.model.tally import Tally
+from stepless.model.runs.tally import Tally
 
 REGION: Final = "us-east-1"
 DATE: Final = "2026-11"

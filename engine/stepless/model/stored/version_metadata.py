@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.packing import dump, pack, unpack
 
 
 class Attached(NamedTuple):

@@ -11,8 +11,8 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from stepless.model.draft_run import DraftRun, read_draft_run
 from stepless.model.json import JSON
+from stepless.model.stored.draft_run import DraftRun, read_draft_run
 
 LIMITS: Final = "limits"  # limits per key
 FUNCTIONS: Final = "functions"  # functions of expressions since `need`, in a limit of the workflow

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from stepless.model.exchange import Http, NoHttp
+from stepless.model.effects.exchange import Http, NoHttp
+from stepless.model.effects.media import Media
 from stepless.model.json import JSON
-from stepless.model.media import Media
-from stepless.model.traceparent import TRACE, RunTrace
+from stepless.model.runs.traceparent import TRACE, RunTrace
 
 
 class Tooled(Protocol):
