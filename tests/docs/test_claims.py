@@ -17,7 +17,7 @@ from pages import ROOT, blocks, prose
 from stepless import NodeFailure, function, limits
 from stepless.adapters.aws.dynamo.item_keys import DRAFTS, draft, draft_epoch
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
-from stepless.core.settle import backoff_ms
+from stepless.core.deciding.settle import backoff_ms
 from stepless.drafts.log.records import BLOB_OWNER
 from stepless.model.declaration.policies import RETRIED, Retry
 from stepless.nodes.function import replacing_registrations, run

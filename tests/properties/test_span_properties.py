@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
 from stepless.core.facts import Answered, Begin, Completed, Fact, Failed, Failure, Recovered, Tick
 from stepless.core.fold import fold
 from stepless.core.history.spans import Spans
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.graph import Graph

@@ -17,9 +17,9 @@ from weathers import deadly, frozen, lossy, slow, storm
 import stepless.core.decide as decide
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core import mailbox as mailboxes
+from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact, Received
-from stepless.core.messages import take_message
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal

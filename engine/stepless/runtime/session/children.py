@@ -16,10 +16,10 @@ from functools import partial
 from hashlib import sha256
 from typing import TypeVar
 
-from stepless.core.ending import outputs
+from stepless.core.deciding.ending import outputs
+from stepless.core.deciding.pauses import CHILD_ENDS
 from stepless.core.events import NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
-from stepless.core.pauses import CHILD_ENDS
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError, StoreUnavailable, TransientError
 from stepless.limits import MAX_CALL_DEPTH, MAX_INPUT_BYTES

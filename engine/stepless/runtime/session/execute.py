@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact, Completed, Failed, Failure, Logged, Streamed, Suspended
-from stepless.core.masking import Mask
-from stepless.core.reference_values import with_nulls
+from stepless.core.values.masking import Mask
+from stepless.core.values.reference_values import with_nulls
 from stepless.limits import MAX_EXCEPTION_BYTES, MAX_LOG_CHARACTERS, STREAM_COALESCE_MS
 from stepless.model.effects.call import token_of
 from stepless.model.effects.media import Media, checked

@@ -22,14 +22,14 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
+from stepless.core.deciding.recovery import is_cut_off
+from stepless.core.deciding.set_back import is_set_back
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
 from stepless.core.facts import ClockSetBack, Continued, Fact, Postponed, Recovered, Tick
-from stepless.core.masking import mask_for
-from stepless.core.pauses import next_due_ms
-from stepless.core.recovery import is_cut_off
-from stepless.core.set_back import is_set_back
 from stepless.core.state import State
+from stepless.core.values.masking import mask_for
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
     CLOCK_TOLERANCE_MS,

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from stepless.core.facts import Noticed
-from stepless.core.masking import Mask
 from stepless.core.state import Instance, State, Wait
+from stepless.core.values.masking import Mask
 from stepless.limits import MAX_LOG_CHARACTERS, NOTICE_TIMEOUT_MS
 from stepless.model.work import NodeFailure
 from stepless.runtime.world import World

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stepless.core.events import Event
-from stepless.core.masking import Mask
 from stepless.core.state import State
+from stepless.core.values.masking import Mask
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from stepless.core.decision import Dispatch
-from stepless.core.masking import Mask
+from stepless.core.values.masking import Mask
 from stepless.errors import SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON

@@ -10,9 +10,9 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from stepless.core.masking import Mask, mask_for
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
+from stepless.core.values.masking import Mask, mask_for
+from stepless.core.values.reference_values import Reading
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_INPUT_BYTES, MAX_KNOWN_WEBHOOKS, MAX_PATH_CHARACTERS, MAX_REQUEST_BYTES

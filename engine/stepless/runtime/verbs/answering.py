@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from stepless.core.deciding.pauses import TIMEOUT, refusal
 from stepless.core.events import NODE_ENDS, NODE_FAILURES, RUN_ENDS, Event, EventType
 from stepless.core.history.trace import locate
-from stepless.core.pauses import TIMEOUT, refusal
 from stepless.core.state import Instance, State, Status
 from stepless.errors import Conflict, EngineBug, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_GRACE_MS

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from stepless.core.ending import outputs, variables
+from stepless.core.deciding.ending import outputs, variables
 from stepless.core.events import RUN_ENDS, Event
 from stepless.core.history.node_pages import Window
 from stepless.core.history.tags import Tag, tag_of_run

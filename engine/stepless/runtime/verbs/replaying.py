@@ -10,8 +10,8 @@ from itertools import islice
 from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.core.fold import apply, subject
 from stepless.core.history.trace import envelope
-from stepless.core.inputs import merged_inputs
 from stepless.core.state import Instance, State
+from stepless.core.values.inputs import merged_inputs
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.runtime.runlog import RunLog, previewed

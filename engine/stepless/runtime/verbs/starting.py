@@ -9,7 +9,7 @@ from functools import partial
 from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
-from stepless.core.inputs import with_defaults
+from stepless.core.values.inputs import with_defaults
 from stepless.errors import InvalidRequest, LimitExceeded, StoreUnavailable
 from stepless.limits import MAX_INPUT_BYTES, MAX_SHOWN_IDS
 from stepless.model.declaration.policies import OnConflict

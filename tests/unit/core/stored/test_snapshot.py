@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.facts import Answered, Begin, Completed, Failed, Failure, Suspended, Tick
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.formats import FORMATS
 from stepless.core.stored.snapshot import decode_state, encode_state

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import ClockSetBack
-from stepless.core.set_back_folds import CLOCK_SET_BACK, is_late
+from stepless.core.folding.set_back_folds import CLOCK_SET_BACK, is_late
 from stepless.core.state import Instance, State
 from stepless.limits import CLOCK_TOLERANCE_MS
 

@@ -22,11 +22,11 @@ a death, and a deployment would count as one.
 
 from __future__ import annotations
 
+from stepless.core.deciding.settle import attempt_failed
+from stepless.core.deciding.start import end_for_permit, work
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import Failure, Recovered, Stopped
-from stepless.core.settle import attempt_failed
-from stepless.core.start import end_for_permit, work
 from stepless.core.state import Instance, State, Status, is_in_doubt, scopes
 from stepless.limits import MAX_LONE_DEATHS
 from stepless.model.kind import Nature

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.clocks import arm_limit, enter
 from stepless.core.events import Event
-from stepless.core.inputs import merged_inputs
-from stepless.core.iterations import collection, exit_cells
-from stepless.core.reference_values import DECIDED, Merging, Reading
+from stepless.core.folding.clocks import arm_limit, enter
+from stepless.core.folding.iterations import collection, exit_cells
 from stepless.core.state import OUTSIDE, Cell, Instance, Iterations, Scope, State
-from stepless.core.variables import VariableConflict
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.reference_values import DECIDED, Merging, Reading
+from stepless.core.values.variables import VariableConflict
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.json import JSON
 

@@ -4,13 +4,13 @@ are part of folding and decide nothing."""
 from __future__ import annotations
 
 from stepless.core.branches import Branch, resolve
-from stepless.core.clocks import start_clock
 from stepless.core.events import Event
-from stepless.core.interruptions import leave_window
-from stepless.core.iterations import end_iteration
+from stepless.core.folding.clocks import start_clock
+from stepless.core.folding.interruptions import leave_window
+from stepless.core.folding.iterations import end_iteration
 from stepless.core.limits.queue import unqueue
-from stepless.core.reference_values import Merging
 from stepless.core.state import MESSAGE, Instance, Scope, State, Status, is_bad_leaf, stop_receiving
+from stepless.core.values.reference_values import Merging
 from stepless.model.declaration.policies import OnFailure
 
 LATE_ARRIVAL = "late_arrival"

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.reference_values import Reading
 from stepless.core.state import OUTSIDE, Cell, Cells, Instance, Iterations, Scope, Status
-from stepless.core.variables import Custom, outgoing_cells, settle
+from stepless.core.values.reference_values import Reading
+from stepless.core.values.variables import Custom, outgoing_cells, settle
 from stepless.model.graph import Container, Join, OnError
 from stepless.model.json import JSON
 

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stepless.core.deciding.ending import request_cancel
+from stepless.core.deciding.settle import fail, processing
 from stepless.core.decision import Decision
-from stepless.core.ending import request_cancel
 from stepless.core.events import EventType
 from stepless.core.facts import Received
-from stepless.core.inputs import merged_inputs
 from stepless.core.mailbox import Mail
-from stepless.core.reference_values import Reading, with_nulls
-from stepless.core.settle import fail, processing
 from stepless.core.state import MESSAGE, Instance
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.reference_values import Reading, with_nulls
 from stepless.errors import ExpressionError, SteplessError
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE

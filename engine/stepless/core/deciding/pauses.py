@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import heappop
 
-from stepless.core.clocks import LIMIT
+from stepless.core.deciding.ending import end_iterations
+from stepless.core.deciding.messages import output_of
+from stepless.core.deciding.settle import attempt_failed, complete, drawn, fail
+from stepless.core.deciding.start import begin
 from stepless.core.decision import Decision, iso
-from stepless.core.ending import end_iterations
 from stepless.core.events import EventType
 from stepless.core.facts import Answered, ChildChanged, Failure, HoldChanged, Noticed
-from stepless.core.inputs import merged_inputs
+from stepless.core.folding.clocks import LIMIT
+from stepless.core.folding.notice_times import NOT_NOTIFIED, NOTIFIED
 from stepless.core.limits.queue import PACED
-from stepless.core.messages import output_of
-from stepless.core.notice_times import NOT_NOTIFIED, NOTIFIED
-from stepless.core.settle import attempt_failed, complete, drawn, fail
-from stepless.core.start import begin
 from stepless.core.state import MESSAGE, SUBRUN, Instance, State, Status, Timer, is_enclosing
+from stepless.core.values.inputs import merged_inputs
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Outcome
 from stepless.model.work import passed_through

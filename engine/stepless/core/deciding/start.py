@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from stepless.core.containers import open_container
+from stepless.core.deciding.containers import open_container
+from stepless.core.deciding.messages import give, wanted_by
+from stepless.core.deciding.settle import complete, fail, processing
+from stepless.core.deciding.takeover import apply_outcome
 from stepless.core.decision import Decision, Dispatch, Render
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
-from stepless.core.inputs import merged_inputs, with_defaults
-from stepless.core.messages import give, wanted_by
-from stepless.core.reference_values import Merging, Reading, with_nulls
-from stepless.core.settle import complete, fail, processing
 from stepless.core.state import MESSAGE, Instance, State, is_in_doubt
-from stepless.core.takeover import apply_outcome
-from stepless.core.variables import VariableConflict, incoming_cells
+from stepless.core.values.inputs import merged_inputs, with_defaults
+from stepless.core.values.reference_values import Merging, Reading, with_nulls
+from stepless.core.values.variables import VariableConflict, incoming_cells
 from stepless.errors import ExpressionError, SteplessError
 from stepless.model.graph import Node
 from stepless.model.json import JSON

@@ -15,7 +15,7 @@ from stepless.core.doubt import has_interrupted
 from stepless.core.events import EventType
 from stepless.core.mailbox import UNREAD
 from stepless.core.state import Instance, RunStatus, Scope, State, Status, is_effect
-from stepless.core.variables import outgoing_cells
+from stepless.core.values.variables import outgoing_cells
 from stepless.limits import SUMMARY_EVENTS
 from stepless.model.declaration.policies import OnFailure
 from stepless.model.json import JSON

@@ -24,7 +24,7 @@ from __future__ import annotations
 from heapq import heapify
 from typing import Final
 
-from stepless.core.clocks import LIMIT, arm_run
+from stepless.core.folding.clocks import LIMIT, arm_run
 from stepless.core.limits.queue import PACED
 from stepless.core.state import Instance, State, Status, Timer, Wait, is_enclosing, scopes
 from stepless.limits import CLOCK_TOLERANCE_MS, MAX_NOTICE_BACKOFF_MS

@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stepless.core.deciding.settle import attempt_failed, complete, drawn, fail, processing
 from stepless.core.decision import Decision
 from stepless.core.events import EventType
 from stepless.core.facts import Failure
-from stepless.core.inputs import merged_inputs
-from stepless.core.iterations import NotACollection, amount, collection, exit_cells, output
-from stepless.core.reference_values import Merging, Reading, with_nulls
-from stepless.core.settle import attempt_failed, complete, drawn, fail, processing
+from stepless.core.folding.iterations import NotACollection, amount, collection, exit_cells, output
 from stepless.core.state import Instance, Iterations
-from stepless.core.variables import VariableConflict
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.reference_values import Merging, Reading, with_nulls
+from stepless.core.values.variables import VariableConflict
 from stepless.errors import AuthorError, SteplessError
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.graph import Container, OnError
