@@ -28,7 +28,7 @@ from stepless.model.texts.durations import DURATION_SCHEMA
 from stepless.model.triggers.webhook_schemes import SCHEMES, RequestField, Scheme
 from stepless.model.work import CAUSES
 from stepless.nodes import KINDS
-from stepless.nodes import webhook as webhooks
+from stepless.nodes.entries import webhook as webhooks
 from stepless.nodes.llm import kind as llm
 
 NATURES: Final = {

@@ -26,7 +26,7 @@ from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS
 from stepless.model.json import JSON
 from stepless.model.stored.encoding import encode
-from stepless.nodes.webhook import METHODS
+from stepless.nodes.entries.webhook import METHODS
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge
 from stepless.runtime.triggers.request_bodies import fields_of

@@ -19,7 +19,7 @@ from stepless.cli.terminal.formatting import put_json
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.limits import MAX_LISTED_ITEMS, MAX_REQUEST_BYTES
 from stepless.model.json import JSON
-from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, secrets_of, signed_by
+from stepless.nodes.entries.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, secrets_of, signed_by
 from stepless.runtime.triggers import ecdsa
 from stepless.runtime.triggers.signing import prepared, signed_headers
 from stepless.runtime.wiring.stores import system_clock

@@ -25,8 +25,8 @@ def sender(world: World) -> KindCode:
     """The code of the `send` kind. All attempts of an instance send one message, whose id follows from the token."""
 
     async def run(call: Call) -> Result:
+        from stepless.nodes.effects.send import SendParams, check
         from stepless.nodes.params import params_of  # imported late: few runs send messages
-        from stepless.nodes.send import SendParams, check
         from stepless.runtime.verbs.sending import send, send_to_run
 
         params = params_of(SendParams, call, check=check)

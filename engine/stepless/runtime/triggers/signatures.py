@@ -33,7 +33,7 @@ from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
 from stepless.model.triggers.webhook_schemes import RequestField, Scheme, pieces_of
-from stepless.nodes.webhook import Signed, scheme_of, secrets_of
+from stepless.nodes.entries.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -21,8 +21,8 @@ from stepless.model.json import JSON
 from stepless.model.runs.traceparent import stored_parent
 from stepless.model.stored.encoding import encode
 from stepless.model.triggers.webhook_schemes import SCHEMES, Scheme
+from stepless.nodes.entries.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.nodes.params import rendered
-from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
 from stepless.runtime.triggers.message_sources import Ignored, deliver_from, source_of
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from stepless.model.findings import Finding
 from stepless.model.kind import Bounds, ContainerSpec, Kind, Nature, Part
-from stepless.nodes.container import PARTS, ContainerParams, bounds, check_container
+from stepless.nodes.control.container import PARTS, ContainerParams, bounds, check_container
 
 MODES: Final = ("times", "items", "while", "do_while")
 

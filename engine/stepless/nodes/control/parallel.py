@@ -9,7 +9,7 @@ from pydantic import Field
 from stepless.limits import DEFAULT_WINDOW, MAX_IN_FLIGHT
 from stepless.model.findings import Finding
 from stepless.model.kind import ContainerSpec, Kind, Nature, Part
-from stepless.nodes.container import PARTS, ContainerParams, bounds, check_container
+from stepless.nodes.control.container import PARTS, ContainerParams, bounds, check_container
 
 MODES: Final = ("branches", "items")
 
