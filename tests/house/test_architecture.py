@@ -97,6 +97,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.core.values.inputs -> stepless.core.fold"], "core"),
     (["stepless.core.drawer -> stepless.limits"], "core"),
     (["stepless.nodes.json_value -> stepless.nodes.http"], "nodes"),
+    (["stepless.runtime.session.permits.limiting -> stepless.runtime.session.loop"], "session"),
     (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
     (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
     (["stepless.drafts.drawer -> stepless.limits"], "drafts"),

@@ -45,7 +45,7 @@ from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.hosting.deadletter import rest
 from stepless.runtime.hosting.sweep import examine
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.world import World
 from stepless.testing import simulate

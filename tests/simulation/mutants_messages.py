@@ -28,12 +28,13 @@ from stepless.runtime.messages import kept, keys, starts
 from stepless.runtime.messages.keys import Slot, is_live, number_in
 from stepless.runtime.messages.starts import NewRun, Placed
 from stepless.runtime.service import Service
-from stepless.runtime.session import loop, receiving, runner
+from stepless.runtime.session import loop, runner
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.receiving import Receiving
+from stepless.runtime.session.pauses import receiving
+from stepless.runtime.session.pauses.receiving import Receiving
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import Runner, Session
-from stepless.runtime.session.signals import Signals
 from stepless.runtime.verbs import sending, starting
 from stepless.runtime.verbs.sending import Delivered
 from stepless.runtime.world import World

@@ -52,25 +52,25 @@ from stepless.runtime.billing import spending
 from stepless.runtime.exporting.cursors import NOTHING
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
-from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.controls import Controls
-from stepless.runtime.session.exclusivity import Exclusivity
-from stepless.runtime.session.execute import Executor
+from stepless.runtime.session.execution.attempts import Attempt, Attempts
+from stepless.runtime.session.execution.execute import Executor
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.leaving import Leaving
-from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.parts import limiter_of
-from stepless.runtime.session.receiving import receiving_of
-from stepless.runtime.session.signals import Signals
+from stepless.runtime.session.pauses import children
+from stepless.runtime.session.pauses.receiving import receiving_of
+from stepless.runtime.session.pauses.signals import Signals
+from stepless.runtime.session.permits.exclusivity import Exclusivity
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
 from stepless.thread_calls import count_thread_calls
 
 if TYPE_CHECKING:
-    from stepless.runtime.session.limiting import Limiter
+    from stepless.runtime.session.permits.limiting import Limiter
 
 
 class Session(Controls):

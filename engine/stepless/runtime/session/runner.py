@@ -16,11 +16,11 @@ from stepless.runtime import metering
 from stepless.runtime.headers import head_of
 from stepless.runtime.run_backoff import rest
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
-from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.loop import Session as Session
-from stepless.runtime.session.receiving import waits_to_begin
+from stepless.runtime.session.pauses.receiving import waits_to_begin
+from stepless.runtime.session.permits.exclusivity import Exclusivity
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
 
 _GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a lease granted to their receiver

@@ -1,5 +1,5 @@
 """Limits the starts of a workflow (docs/write/reference.md#the-workflow). It applies to starts only: a run that exists is never
-refused. Limits for which attempts wait: `runtime/session/limiting.py`."""
+refused. Limits for which attempts wait: `runtime/session/permits/limiting.py`."""
 
 from __future__ import annotations
 

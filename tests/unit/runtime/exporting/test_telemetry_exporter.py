@@ -21,7 +21,7 @@ from stepless.nodes.function.registry import function
 from stepless.ports import OpenStore
 from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.exporting.telemetry import TelemetryExporter
-from stepless.runtime.session.children import child_id
+from stepless.runtime.session.pauses.children import child_id
 from stepless.runtime.wiring.exporting import log_reader
 from stepless.runtime.wiring.local import Local, assemble, local
 from stepless.runtime.wiring.single_run import serving

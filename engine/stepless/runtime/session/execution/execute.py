@@ -22,12 +22,12 @@ from stepless.model.work import NodeFailure, Result, added
 from stepless.nodes import KindCode
 from stepless.ports import Call, RunHead
 from stepless.raised import described, message_of, origin_of
-from stepless.runtime.session.result_size import SMALL, check_size
+from stepless.runtime.session.execution.result_size import SMALL, check_size
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
     from stepless.model.effects.call import Tooled
-    from stepless.runtime.session.moderation import Gate
+    from stepless.runtime.session.execution.moderation import Gate
 
 REPEATS: Final = "repeats"  # of what kinds may know: the child run that a call repeats, as `State.calls` names it
 _FAMILIES = {"timeout": "timeout", "config": "processing", "moderation": "policy"}
@@ -152,13 +152,13 @@ class Executor:
     def _gate(self) -> Gate:
         """The gate of moderated nodes, opened by the first of them."""
         if self._opened_gate is None:
-            from stepless.runtime.session.moderation import Gate  # imported late: few nodes are moderated
+            from stepless.runtime.session.execution.moderation import Gate  # imported late: few nodes are moderated
 
             self._opened_gate = Gate(self._moderator)
         return self._opened_gate
 
     def _tools(self, call: Call, dispatch: Dispatch) -> Mapping[str, Tooled]:
-        from stepless.runtime.session.tool_nodes import tools_of  # imported late: few nodes have tools
+        from stepless.runtime.session.execution.tool_nodes import tools_of  # imported late: few nodes have tools
 
         return tools_of(call, dispatch, self._kind_code, self._gate, self._mask)
 

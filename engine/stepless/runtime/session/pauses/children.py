@@ -40,7 +40,7 @@ from stepless.runtime.id_suggestions import near_workflow
 from stepless.runtime.inbox import ChildOutcome
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.execute import REPEATS
+from stepless.runtime.session.execution.execute import REPEATS
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 

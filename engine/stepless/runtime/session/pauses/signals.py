@@ -12,7 +12,7 @@ from stepless.core.state import State
 from stepless.limits import TAKEN_AT_ONCE
 from stepless.ports import Signal
 from stepless.runtime import inbox
-from stepless.runtime.session import children
+from stepless.runtime.session.pauses import children
 from stepless.runtime.world import World
 
 Retried: TypeAlias = Callable[..., Awaitable[Any]]  # makes a call to the store

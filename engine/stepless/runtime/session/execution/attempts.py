@@ -16,9 +16,9 @@ from typing import Any
 from stepless.core.decision import Dispatch
 from stepless.core.facts import AttemptFact
 from stepless.runtime.session.alarm import Alarm
-from stepless.runtime.session.eager import start_now, start_soon
-from stepless.runtime.session.execute import timed_out
-from stepless.runtime.session.lingering import Lingering
+from stepless.runtime.session.execution.eager import start_now, start_soon
+from stepless.runtime.session.execution.execute import timed_out
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.thread_calls import ThreadCalls
 
 

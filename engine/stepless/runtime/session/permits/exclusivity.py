@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from stepless.core.doubt import needs_exclusive
 from stepless.core.state import State
-from stepless.runtime.session.lingering import Lingering
+from stepless.runtime.session.permits.lingering import Lingering
 
 if TYPE_CHECKING:
-    from stepless.runtime.session.limiting import Limiter
+    from stepless.runtime.session.permits.limiting import Limiter
 
 
 class Waiter(Protocol):

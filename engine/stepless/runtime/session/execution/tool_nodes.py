@@ -21,8 +21,8 @@ from stepless.model.work import NodeFailure
 from stepless.nodes import KindCode
 from stepless.ports import Call
 from stepless.raised import origin_of
-from stepless.runtime.session.moderation import Gate
-from stepless.runtime.session.result_size import check_size
+from stepless.runtime.session.execution.moderation import Gate
+from stepless.runtime.session.execution.result_size import check_size
 
 
 def tools_of(

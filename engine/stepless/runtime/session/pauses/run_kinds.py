@@ -12,7 +12,7 @@ from stepless.model.work import Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import Call
-from stepless.runtime.session.children import caller, reach_run
+from stepless.runtime.session.pauses.children import caller, reach_run
 from stepless.runtime.world import World
 
 

@@ -54,8 +54,8 @@ from stepless.limits import (
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.limit_claims import Retried as Retried
-from stepless.runtime.session.limit_claims import claim_key, dead_in, holders_in, pause_after, reserve
+from stepless.runtime.session.permits.limit_claims import Retried as Retried
+from stepless.runtime.session.permits.limit_claims import claim_key, dead_in, holders_in, pause_after, reserve
 from stepless.runtime.world import World
 
 
