@@ -13,7 +13,7 @@ from stepless.compile import called_nodes, published_effects
 from stepless.model.kind import Kind, Nature
 from stepless.model.runs.span import CLIENT, INTERNAL, PRODUCER
 from stepless.nodes import KIND_CODE, KINDS, model_kind_code
-from stepless.runtime.verbs import publishing
+from stepless.runtime.verbs.publication import publishing
 from stepless.runtime.wiring import models
 
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

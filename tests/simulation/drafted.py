@@ -17,7 +17,7 @@ from stepless.nodes import KINDS
 from stepless.ports import Version
 from stepless.runtime.header_notes import DRAFT_RUN
 from stepless.runtime.headers import NO_NUMBER
-from stepless.runtime.verbs.starting import start_version
+from stepless.runtime.verbs.starts.starting import start_version
 from stepless.runtime.versions import put_version_of_draft
 
 if TYPE_CHECKING:

@@ -35,8 +35,9 @@ from stepless.runtime.session.pauses import receiving
 from stepless.runtime.session.pauses.receiving import Receiving
 from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import Runner, Session
-from stepless.runtime.verbs import sending, starting
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes import sending
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.starts import starting
 from stepless.runtime.world import World
 
 

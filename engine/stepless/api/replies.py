@@ -21,7 +21,7 @@ from stepless.model.stored.encoding import encode
 from stepless.ports import RunHead
 from stepless.runtime.headers import draft_of, number_of
 from stepless.runtime.messages.keys import key_in
-from stepless.runtime.verbs.searching import duration_of, keywords_of
+from stepless.runtime.verbs.reads.searching import duration_of, keywords_of
 
 T = TypeVar("T")
 

@@ -107,5 +107,5 @@ def _forget(world: World, head: RunHead) -> None:
 
 
 def ahead_key(run_id: str) -> str:
-    """The claim that says how far a run's own time is ahead of the clock (`verbs/time_skip`)."""
+    """The claim that says how far a run's own time is ahead of the clock (`verbs/changes/time_skip`)."""
     return f"ahead:{run_id}"

@@ -44,7 +44,7 @@ from stepless.nodes import KINDS
 from stepless.ports import Batch, Blobs, RunHead, Signal, Store
 from stepless.runtime import inbox
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs import publishing
+from stepless.runtime.verbs.publication import publishing
 from stepless.runtime.wiring.local import local
 
 DATABASE = "runs.sqlite"

@@ -29,8 +29,8 @@ from stepless.ports import RunHead
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
 from stepless.runtime.service import Service
-from stepless.runtime.verbs import answering, holds
-from stepless.runtime.verbs.bulk import Surveyed
+from stepless.runtime.verbs.changes import answering, holds
+from stepless.runtime.verbs.changes.bulk import Surveyed
 from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]

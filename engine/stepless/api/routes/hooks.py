@@ -31,7 +31,7 @@ from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge
 from stepless.runtime.triggers.request_bodies import fields_of
 from stepless.runtime.triggers.webhooks import Hooked, HookRequest
-from stepless.runtime.verbs.starting import Started, new_run_id
+from stepless.runtime.verbs.starts.starting import Started, new_run_id
 
 _PATH: Final = "/hooks/{path:path}"
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

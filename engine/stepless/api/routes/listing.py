@@ -25,7 +25,7 @@ from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
 from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.searching import (
+from stepless.runtime.verbs.reads.searching import (
     Wanted,
     failed_node_of,
     status_of,

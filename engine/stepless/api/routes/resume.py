@@ -29,7 +29,7 @@ from stepless.model.stored.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.deciders import named
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.answering import PauseView
+from stepless.runtime.verbs.changes.answering import PauseView
 
 _HTML: Final = "text/html"
 _JSON: Final = "application/json"

@@ -29,7 +29,7 @@ from stepless.limits import (
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.encoding import encode
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.summaries import Digests, Shown
+from stepless.runtime.verbs.reads.summaries import Digests, Shown
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_INSTANCE_CHARACTERS)]

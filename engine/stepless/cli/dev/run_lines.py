@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 
 WIDTH = 80
 SHOWN_PAUSES: Final = 3

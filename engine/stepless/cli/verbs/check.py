@@ -45,9 +45,9 @@ from stepless.model.json import JSON
 from stepless.model.signature import Callables
 from stepless.nodes import KINDS
 from stepless.nodes.function import signatures
-from stepless.runtime.verbs.attempt_fit import too_long
-from stepless.runtime.verbs.clock_warnings import clock_warnings
-from stepless.runtime.verbs.environment import unset_names
+from stepless.runtime.verbs.publication.attempt_fit import too_long
+from stepless.runtime.verbs.publication.clock_warnings import clock_warnings
+from stepless.runtime.verbs.publication.environment import unset_names
 from stepless.runtime.wiring.stores import system_clock
 
 _DRAWN: Final[Mapping[str, Callable[[Graph], str]]] = {"mermaid": mermaid, "dot": dot, "svg": svg}

@@ -32,7 +32,7 @@ from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.nodes.function import names, register_waiting, signatures
 from stepless.runtime.inbox import RESUME
-from stepless.runtime.verbs.inspecting import RunView, graph_of
+from stepless.runtime.verbs.reads.inspecting import RunView, graph_of
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import Asking, Question, follow, give_answer, open_questions, plain_answer, serving
 from stepless.runtime.wiring.stores import shown

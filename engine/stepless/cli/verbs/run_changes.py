@@ -23,7 +23,7 @@ from stepless.cli.verbs import following, runs
 from stepless.cli.verbs.bulk import Change, change_many, is_bulk
 from stepless.errors import Conflict, InvalidRequest, SteplessError
 from stepless.model.json import JSON
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 
 _COMPLETED: Final = "completed"
 _FAILED: Final = "failed"  # as the beginning of a rerun

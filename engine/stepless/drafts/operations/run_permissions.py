@@ -16,8 +16,8 @@ from stepless.limits import MAX_SHOWN_IDS
 from stepless.model.graph import Graph
 from stepless.model.stored.document import STRICT_REFERENCES, read_stored
 from stepless.model.stored.draft_run import DraftRun
-from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.reruns import reused_outputs
+from stepless.runtime.verbs.starts.admission import admit
+from stepless.runtime.verbs.starts.reruns import reused_outputs
 from stepless.runtime.world import World
 
 

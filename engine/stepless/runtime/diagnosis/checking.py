@@ -27,7 +27,7 @@ from stepless.runtime.exporting.cursors import decode as decode_cursors
 from stepless.runtime.header_notes import damage_of, inputs_of
 from stepless.runtime.inbox import check_signal_body
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of
+from stepless.runtime.verbs.reads.inspecting import graph_of
 from stepless.runtime.world import World
 
 _WAITS: Final = re.compile(r"(failed:.+|([a-z]+( [a-z]+)*)?)")

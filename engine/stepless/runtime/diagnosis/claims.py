@@ -15,7 +15,7 @@ from stepless.runtime.access.signing_keys import readable_keys
 from stepless.runtime.diagnosis.findings import RESTORE, Diagnosis
 from stepless.runtime.draft_runs import read_runs
 from stepless.runtime.triggers.schedule_records import read_pause, read_progress
-from stepless.runtime.verbs.publishing import owner_of
+from stepless.runtime.verbs.publication.publishing import owner_of
 
 _RESERVED: Final = re.compile(rb"\d{1,18} [0-9a-f]+( \d{1,18})?")
 Check = Callable[[str, bytes], None]

@@ -17,7 +17,7 @@ from stepless.ports import Version
 from stepless.runtime.triggers.message_sources import deliver_event
 from stepless.runtime.triggers.payloads import events_of, firing_of
 from stepless.runtime.triggers.schedule_firing import entries, fire_delivered
-from stepless.runtime.verbs.starting import Started, start
+from stepless.runtime.verbs.starts.starting import Started, start
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from stepless.model.scope import Reference
 from stepless.model.steps import Steps
 from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
-from stepless.runtime.verbs.publishing import MESSAGE_EVENT
-from stepless.runtime.verbs.sending import Delivered, send
+from stepless.runtime.verbs.changes.sending import Delivered, send
+from stepless.runtime.verbs.publication.publishing import MESSAGE_EVENT
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)

@@ -28,11 +28,11 @@ from stepless.runtime.triggers.message_sources import Ignored, deliver_from, sou
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.triggers.webhook_reads import reads_output
-from stepless.runtime.verbs.idempotency import Signature
-from stepless.runtime.verbs.publishing import hook_key, owner_of
-from stepless.runtime.verbs.repeated_deliveries import retried
-from stepless.runtime.verbs.sending import Delivered
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.publication.publishing import hook_key, owner_of
+from stepless.runtime.verbs.starts.idempotency import Signature
+from stepless.runtime.verbs.starts.repeated_deliveries import retried
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 _PRIVATE: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})

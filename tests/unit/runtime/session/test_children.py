@@ -16,7 +16,7 @@ from stepless.model.work import NodeFailure
 from stepless.ports import Call, OpenStore, RunFilter
 from stepless.runtime.headers import number_of
 from stepless.runtime.session.pauses.children import caller, child_id
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import Local, assemble, local
 
 CHILD = {

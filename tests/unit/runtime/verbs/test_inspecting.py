@@ -20,8 +20,8 @@ from stepless.model.stored.packing import dump, pack, unpack
 from stepless.model.work import NodeFailure, Result
 from stepless.ports import Batch
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs import values
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads import values
+from stepless.runtime.verbs.reads.inspecting import RunView
 
 Node = Callable[..., dict[str, Any]]
 TURNS = 400

@@ -14,7 +14,7 @@ from stepless.model.findings import Severity
 from stepless.model.stored.document import CONTAINER_POLICIES, DISABLED_EXIT, decode_document, encode_document, read_stored
 from stepless.model.work import NodeFailure
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.verbs.publishing import publish
+from stepless.runtime.verbs.publication.publishing import publish
 
 
 def hooks(identity: str, *paths: str) -> dict[str, Any]:

@@ -95,7 +95,7 @@ async def _start(world: World, call: Call, target: str, depth: int) -> str:
     meta: dict[str, JSON] = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
     repeats = call.facts.get(REPEATS)
     if repeats is not None and (former := _former_child(world, str(repeats))) is not None:
-        from stepless.runtime.verbs.reruns import FAILED, former_meta, former_version  # imported late: few runs are reruns
+        from stepless.runtime.verbs.starts.reruns import FAILED, former_meta, former_version  # imported late: few runs are reruns
 
         version, inputs, meta = former_version(world, former), former.inputs, {**former_meta(former, FAILED, {}), **meta}
         if world.store.get_run(run_id) is None:

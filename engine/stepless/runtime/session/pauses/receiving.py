@@ -6,8 +6,8 @@ for kept messages after the route (`runtime/messages/kept.py` says why in this o
 the route leaves a lease that it did not release. The session that finds such a lease therefore repeats both.
 
 A run with a key that ends looks into its inbox once more, after its header says that it has ended and before its lease is
-released. A message there that asks for a start goes to the next run of the key (`runtime/verbs/sending.py`). A process that
-dies in between leaves the run due, and the session that the sweep begins does the same again.
+released. A message there that asks for a start goes to the next run of the key (`runtime/verbs/changes/sending.py`). A process
+that dies in between leaves the run due, and the session that the sweep begins does the same again.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Receiving:
             self._world.queue.send(Message(slot.run_id(number + 1), "start"))
 
     def _hand_on(self, slot: Slot, signal: Signal) -> None:
-        from stepless.runtime.verbs.sending import give_to_one  # imported late: few runs leave a message
+        from stepless.runtime.verbs.changes.sending import give_to_one  # imported late: few runs leave a message
 
         message = whole(self._world, signal)
         if "start" in inbox.body_of(message):

@@ -27,7 +27,7 @@ def sender(world: World) -> KindCode:
     async def run(call: Call) -> Result:
         from stepless.nodes.effects.send import SendParams, check
         from stepless.nodes.params import params_of  # imported late: few runs send messages
-        from stepless.runtime.verbs.sending import send, send_to_run
+        from stepless.runtime.verbs.changes.sending import send, send_to_run
 
         params = params_of(SendParams, call, check=check)
         identity, by = f"msg_{sha256(call.token.encode()).hexdigest()[:40]}", f"run {call.run_id}"

@@ -13,9 +13,9 @@ from stepless.runtime.access.deciders import Decider
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
-from stepless.runtime.verbs.answering import linked
-from stepless.runtime.verbs.header_reads import read_heads
-from stepless.runtime.verbs.inspecting import OpenPause, overview
+from stepless.runtime.verbs.changes.answering import linked
+from stepless.runtime.verbs.reads.header_reads import read_heads
+from stepless.runtime.verbs.reads.inspecting import OpenPause, overview
 from stepless.runtime.world import World
 
 _REASON = "human_input"

@@ -16,9 +16,9 @@ from stepless.model.runs.prices import bill, usd
 from stepless.model.runs.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.verbs.header_reads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
-from stepless.runtime.verbs.searching import duration_of, status_of
+from stepless.runtime.verbs.reads.header_reads import Heads, read_heads
+from stepless.runtime.verbs.reads.searching import duration_of, status_of
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 

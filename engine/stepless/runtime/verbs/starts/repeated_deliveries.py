@@ -16,10 +16,10 @@ from stepless.ports import RunHead
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.headers import not_erased, numbers_of
 from stepless.runtime.related_runs import note_rerun
-from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.inspecting import graph_of
-from stepless.runtime.verbs.reruns import FAILED, former_meta, former_version
-from stepless.runtime.verbs.starting import Started, new_run_id, start_version
+from stepless.runtime.verbs.reads.inspecting import graph_of
+from stepless.runtime.verbs.starts.admission import admit
+from stepless.runtime.verbs.starts.reruns import FAILED, former_meta, former_version
+from stepless.runtime.verbs.starts.starting import Started, new_run_id, start_version
 from stepless.runtime.world import World
 
 _WITHOUT_SUCCESS: Final = frozenset({RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT})

@@ -21,8 +21,8 @@ from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_era
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
 from stepless.runtime.messages.starts import NewRun, former_start, is_own, place
-from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.idempotency import (
+from stepless.runtime.verbs.starts.admission import admit
+from stepless.runtime.verbs.starts.idempotency import (
     Signature,
     claim_key,
     claim_of,

@@ -13,7 +13,7 @@ from stepless.runtime.header_notes import damage_of, notes_in
 from stepless.runtime.mentions import forget_mentions
 from stepless.runtime.related_runs import Relatives, living_parent, relatives_of
 from stepless.runtime.removal import exports_left, finish
-from stepless.runtime.verbs.inspecting import unknown_run
+from stepless.runtime.verbs.reads.inspecting import unknown_run
 from stepless.runtime.world import World
 
 

@@ -10,7 +10,7 @@ from stepless.errors import NotFound
 from stepless.model.json import JSON
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs import inspecting
+from stepless.runtime.verbs.reads import inspecting
 from stepless.runtime.world import World
 
 

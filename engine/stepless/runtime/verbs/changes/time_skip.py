@@ -20,7 +20,7 @@ from stepless.ports import Clock, Store
 from stepless.runtime.billing import spending
 from stepless.runtime.removal import ahead_key
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of
 from stepless.runtime.world import World
 
 

@@ -31,9 +31,9 @@ from stepless.runtime.messages.keys import slot_of
 from stepless.runtime.messages.starts import NewRun
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
-from stepless.runtime.verbs.repeated_runs import is_repeated
-from stepless.runtime.verbs.starting import (
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.starts.repeated_runs import is_repeated
+from stepless.runtime.verbs.starts.starting import (
     Started,
     checked_entries,
     encoded_inputs,
@@ -68,7 +68,7 @@ def rerun(
     Elsewhere, and for a run that started elsewhere, the caller must be one who may start `anywhere`: entries then take the other
     inputs, and all else that stays is taken over.
     A test run is repeated from its draft: `Conflict` (test_run). Without `again`, a run that is repeated already, in the sense
-    of `runtime/verbs/repeated_runs.py`, is left alone: `Conflict` (rerun_already).
+    of `runtime/verbs/starts/repeated_runs.py`, is left alone: `Conflict` (rerun_already).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
     unknown_entry), and `Conflict`: key_taken if another live run has the key of the run; predecessor_never_ran if a predecessor
     of the node never completed; from what failed run_not_ended, and nothing_failed for a run that completed.

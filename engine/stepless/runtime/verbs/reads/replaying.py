@@ -15,7 +15,7 @@ from stepless.core.values.inputs import merged_inputs
 from stepless.limits import PAGE_EVENTS
 from stepless.model.json import JSON
 from stepless.runtime.runlog import RunLog, previewed
-from stepless.runtime.verbs.inspecting import EventPage, graph_of, has_ended_by, head_of, whole_or_gone
+from stepless.runtime.verbs.reads.inspecting import EventPage, graph_of, has_ended_by, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 

@@ -12,7 +12,7 @@ from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import put_signal
-from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 

@@ -9,7 +9,7 @@ from stepless.model.findings import Finding, Severity
 from stepless.model.graph import Graph
 from stepless.model.triggers.clock_changes import clock_changes, fires_after, sentence
 from stepless.ports import Rhythm
-from stepless.runtime.verbs.calendar_registration import rhythms_of
+from stepless.runtime.verbs.publication.calendar_registration import rhythms_of
 
 
 def clock_warnings(graph: Graph, now_ms: int) -> tuple[Finding, ...]:

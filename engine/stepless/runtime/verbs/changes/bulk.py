@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from stepless.errors import CallerError, SteplessError, TransientError
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.verbs.repeated_runs import Repeated, repeated_of
-from stepless.runtime.verbs.searching import ANY, Count, Wanted, counted, matching, search
+from stepless.runtime.verbs.reads.searching import ANY, Count, Wanted, counted, matching, search
+from stepless.runtime.verbs.starts.repeated_runs import Repeated, repeated_of
 from stepless.runtime.world import World
 
 
@@ -37,7 +37,7 @@ class Swept:
 @dataclass(frozen=True, slots=True)
 class Surveyed:
     """The runs that a bulk change is about. `repeated` of them are repeated already, in the sense of
-    `runtime/verbs/repeated_runs.py`; with `unsure`, there may be others."""
+    `runtime/verbs/starts/repeated_runs.py`; with `unsure`, there may be others."""
 
     count: Count
     repeated: int

@@ -19,10 +19,10 @@ from stepless.model.stored.version_metadata import Attached, decode_attached, en
 from stepless.model.texts.ids import is_slug
 from stepless.ports import StoredVersion, Version
 from stepless.runtime.origin import command
-from stepless.runtime.verbs.attempt_fit import too_long
-from stepless.runtime.verbs.calendar_registration import keep_schedules, rhythms_of
-from stepless.runtime.verbs.clock_warnings import clock_warnings
-from stepless.runtime.verbs.environment import unset_names
+from stepless.runtime.verbs.publication.attempt_fit import too_long
+from stepless.runtime.verbs.publication.calendar_registration import keep_schedules, rhythms_of
+from stepless.runtime.verbs.publication.clock_warnings import clock_warnings
+from stepless.runtime.verbs.publication.environment import unset_names
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 

@@ -22,7 +22,7 @@ from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.billing import spending
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due, put_signal
-from stepless.runtime.verbs.inspecting import OpenPause, graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.reads.inspecting import OpenPause, graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 

@@ -25,7 +25,7 @@ from stepless.runtime.announcing.details import type_of
 from stepless.runtime.billing.estimating import REQUEST_MS, Seen, estimate
 from stepless.runtime.exporting.cursors import BUS, Cursor, decode
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of, whole_or_gone
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, whole_or_gone
 from stepless.runtime.world import World
 
 COUNTED: Final = "counted"

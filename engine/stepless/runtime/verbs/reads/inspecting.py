@@ -27,11 +27,11 @@ from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import MESSAGE, body_of
 from stepless.runtime.run_backoff import reported
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.source_lines import SourceLines
+from stepless.runtime.verbs.reads.source_lines import SourceLines
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.runtime.verbs.limit_waits import LimitWait
+    from stepless.runtime.verbs.reads.limit_waits import LimitWait
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ def _unread(world: World, run_id: str, graph: Graph, mailbox: Sequence[Mail], *,
 def _limits(world: World, state: State) -> tuple[LimitWait, ...]:
     if state.ended or not (state.limited or state.paced):
         return ()
-    from stepless.runtime.verbs.limit_waits import limit_waits  # imported late: few runs wait for a limit
+    from stepless.runtime.verbs.reads.limit_waits import limit_waits  # imported late: few runs wait for a limit
 
     return limit_waits(world, state)
 

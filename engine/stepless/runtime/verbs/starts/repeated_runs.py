@@ -14,7 +14,7 @@ from stepless.limits import MAX_RERUN_CHAIN, MAX_RERUN_LOOKS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.related_runs import reruns_of
-from stepless.runtime.verbs.header_reads import read_heads
+from stepless.runtime.verbs.reads.header_reads import read_heads
 from stepless.runtime.world import World
 
 

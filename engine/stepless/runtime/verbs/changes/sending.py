@@ -46,9 +46,9 @@ from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run,
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due
-from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.inspecting import graph_of, head_of
-from stepless.runtime.verbs.starting import encoded_inputs, latest
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of
+from stepless.runtime.verbs.starts.admission import admit
+from stepless.runtime.verbs.starts.starting import encoded_inputs, latest
 from stepless.runtime.world import World
 
 _sent = count()  # orders the messages that this process sends in one millisecond

@@ -15,7 +15,7 @@ from stepless.limits import MAX_WARM_DIGESTS
 from stepless.model.graph import Graph
 from stepless.ports import RunHead
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of, read_or_reported
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, read_or_reported
 from stepless.runtime.world import World
 
 T = TypeVar("T")
