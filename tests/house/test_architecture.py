@@ -99,6 +99,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.nodes.json_value -> stepless.nodes.http"], "nodes"),
     (["stepless.runtime.session.permits.limiting -> stepless.runtime.session.loop"], "session"),
     (["stepless.runtime.verbs.starts.starting -> stepless.runtime.verbs.changes.holds"], "verbs"),
+    (["stepless.compile.shape -> stepless.compile.link"], "compile"),
     (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
     (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
     (["stepless.drafts.drawer -> stepless.limits"], "drafts"),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from stepless.compile.called_nodes import DraftedRun, nodes_within, pauses
+from stepless.compile.test_runs.called_nodes import DraftedRun, nodes_within, pauses
 from stepless.model.declaration.policies import OnFailure
 from stepless.model.graph import Body, Edge, Graph, Node
 from stepless.model.json import JSON

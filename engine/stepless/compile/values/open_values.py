@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-from stepless.compile.fields import Known, texts_in
+from stepless.compile.values.fields import Known, texts_in
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_template
 from stepless.model.declaration.misfits import IsOpen

@@ -32,9 +32,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from stepless.compile.called_nodes import DraftedRun, calling_nodes, nodes_within, starts_child_runs
-from stepless.compile.node_differences import differences, entry_names
 from stepless.compile.order import reachable
+from stepless.compile.test_runs.called_nodes import DraftedRun, calling_nodes, nodes_within, starts_child_runs
+from stepless.compile.test_runs.node_differences import differences, entry_names
 from stepless.model.declaration.policies import OnFailure
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.kind import Nature

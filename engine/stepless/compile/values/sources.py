@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypedDict
 
-from stepless.compile.fields import fill
-from stepless.compile.input_expressions import of_inputs
 from stepless.compile.parsed import Parsed, as_written, parsed_of, readable
+from stepless.compile.values.fields import fill
+from stepless.compile.values.input_expressions import of_inputs
 from stepless.errors import ExpressionError
 from stepless.expressions import compile_contract, compile_expression, compile_template
 from stepless.limits import MAX_DECLARED_MESSAGES

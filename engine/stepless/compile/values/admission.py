@@ -9,7 +9,7 @@ from stepless.model.graph import RateLimit, Slots
 def rate_limit(document: DocumentView) -> RateLimit | None:
     """The limit on starts, None without one."""
     if (rate := document.rate) is not None:
-        from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+        from stepless.compile.values.input_expressions import of_inputs  # imported late: few workflows have limits
 
         return RateLimit(rate.max, rate.per, of_inputs(rate.by) if rate.by is not None else ())
     limit = document.rate_limit
@@ -20,7 +20,7 @@ def rate_limit(document: DocumentView) -> RateLimit | None:
 
 def slots(limit: ConcurrencyView) -> Slots:
     """The slots for runs with attempts in progress."""
-    from stepless.compile.input_expressions import of_inputs  # imported late: few workflows have limits
+    from stepless.compile.values.input_expressions import of_inputs  # imported late: few workflows have limits
 
     weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)
     return Slots(limit.max, of_inputs(limit.by) if limit.by is not None else None, weight)

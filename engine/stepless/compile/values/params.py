@@ -13,10 +13,10 @@ from dataclasses import replace
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from stepless.compile.fields import Known
-from stepless.compile.open_values import open_values
 from stepless.compile.parsed import ParsedNode
 from stepless.compile.shape import finding_of
+from stepless.compile.values.fields import Known
+from stepless.compile.values.open_values import open_values
 from stepless.model.declaration.misfits import misfits
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
