@@ -100,7 +100,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.runtime.session.permits.limiting -> stepless.runtime.session.loop"], "session"),
     (["stepless.runtime.verbs.starts.starting -> stepless.runtime.verbs.changes.holds"], "verbs"),
     (["stepless.compile.shape -> stepless.compile.link"], "compile"),
-    (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
+    (["stepless.cli.terminal.live -> stepless.cli.verbs.files.run"], "cli"),
     (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
     (["stepless.drafts.drawer -> stepless.limits"], "drafts"),
     (["stepless.testing.simulate -> stepless.drafts.rules"], "drafts-guests"),

@@ -11,13 +11,13 @@ from typing import Final
 
 from stepless.cli.terminal.field_docs import described
 from stepless.cli.terminal.formatting import put_json
-from stepless.cli.verbs.packing import wheel_of
+from stepless.cli.verbs.files.packing import wheel_of
 from stepless.compile import json_schema
 from stepless.errors import InvalidRequest, StoreUnusable
 from stepless.nodes import KINDS
 from stepless.runtime import origin
 
-_KEPT: Final = Path(__file__).parents[1] / "project"
+_KEPT: Final = Path(__file__).parents[2] / "project"
 _FUNCTIONS: Final = ("api", "runner", "sweeper", "deadletter", "trigger", "sandbox")
 _SHARED: Final = ("template.yaml", *(f"functions/{name}/app.py" for name in _FUNCTIONS))  # the engine's own
 _DEPLOY: Final = ("__main__", "account", "fingerprint", "samconfig", "values")  # what `make deploy` runs: deploy/ in a project
@@ -89,7 +89,7 @@ def _files(python: bool) -> Iterator[tuple[str, bytes]]:
 
 def _shared() -> Iterator[tuple[str, bytes]]:
     """The engine's own files. A wheel packs them; a checkout has them at the top."""
-    top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[4]
+    top = _KEPT if (_KEPT / "template.yaml").exists() else Path(__file__).parents[5]
     for path in (top / "template.yaml", top / _ACTION, *sorted((top / "functions").glob("*/*.py"))):
         yield path.relative_to(top).as_posix(), _read(path)
     for name in _DEPLOY:  # a package has them as texts: pytest takes the modules of its plug-ins' packages for plug-ins
@@ -104,7 +104,7 @@ def _wheel(shared: Mapping[str, bytes]) -> dict[str, bytes]:
     if found is None or (where and not origin.is_local(where)):
         return {}
     kept = {f"{origin.NAME}/cli/project/{_packed(name)}": data for name, data in shared.items()}
-    name, data = wheel_of(found, Path(__file__).parents[2], kept)
+    name, data = wheel_of(found, Path(__file__).parents[3], kept)
     return {f"{_WHEELS}/{name}": data}
 
 
