@@ -10,13 +10,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged, Received
-from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
-from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
 
 

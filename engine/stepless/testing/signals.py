@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from stepless.core.facts import Answered, CancelRequested, HoldChanged, Received
 from stepless.errors import InvalidRequest
-from stepless.model.durations import parse_duration_ms
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.runtime.messages.keys import checked_key
-from stepless.runtime.verbs.sending import checked_message
+from stepless.runtime.verbs.changes.sending import checked_message
 
 
 class Sent(NamedTuple):

@@ -10,12 +10,12 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, HoldChanged, Received, Tick
 from stepless.core.fold import fold
 from stepless.core.mailbox import Mail
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import MESSAGE, State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.errors import EngineBug

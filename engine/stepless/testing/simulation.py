@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from stepless.compile import compile_document
-from stepless.core.ending import outputs
+from stepless.core.deciding.ending import outputs
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Begin, CancelRequested, Received
 from stepless.core.history.tags import Tag
@@ -22,14 +22,14 @@ from stepless.core.history.trace import NodeRecord, Trace, envelope
 from stepless.core.mailbox import Mail
 from stepless.core.outcomes import Former
 from stepless.core.state import State
-from stepless.core.variables import outgoing_cells
+from stepless.core.values.variables import outgoing_cells
 from stepless.errors import InvalidRequest
 from stepless.model.declaration.policies import OnConflict
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.nodes import KINDS
 from stepless.runtime.messages.keys import checked_key, key_of_start
-from stepless.runtime.verbs.reruns import FAILED, checked_target
+from stepless.runtime.verbs.starts.reruns import FAILED, checked_target
 from stepless.testing.assertions import Assertions
 from stepless.testing.script import Entry, Script, scripted
 from stepless.testing.signals import Rerun, Sent, Signal, Start, Timed, as_signals, read_signals, time_ms

@@ -22,7 +22,7 @@ from stepless.core.state import State
 from stepless.errors import SteplessError
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.kind import Pause
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS, KindCode
 from stepless.ports import Blobs, Call, Store

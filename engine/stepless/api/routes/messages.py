@@ -25,7 +25,7 @@ from stepless.limits import MAX_MESSAGE_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.message_sources import Ignored
-from stepless.runtime.verbs.sending import Delivered, too_large
+from stepless.runtime.verbs.changes.sending import Delivered, too_large
 
 _READ_BYTES: Final = 2 * MAX_MESSAGE_BYTES  # of a body, which may have spaces and escapes
 _TAGS: Final[list[str | Enum]] = ["messages"]

@@ -21,8 +21,8 @@ from stepless.errors import Damaged, ExpressionError, InvalidRequest
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
-from stepless.model.statuses import ENDED
+from stepless.model.runs.keys import key_of
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.world import World

@@ -9,14 +9,14 @@ from hashlib import sha256
 
 from stepless.errors import ExpressionError, InvalidRequest, LogUnreadable, NotFound, SteplessError
 from stepless.limits import MAX_PAGE_ITEMS
-from stepless.model.event_pattern import matches
 from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON, read_path
 from stepless.model.scope import Reference
 from stepless.model.steps import Steps
+from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
-from stepless.runtime.verbs.publishing import MESSAGE_EVENT
-from stepless.runtime.verbs.sending import Delivered, send
+from stepless.runtime.verbs.changes.sending import Delivered, send
+from stepless.runtime.verbs.publication.publishing import MESSAGE_EVENT
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
