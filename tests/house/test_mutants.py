@@ -49,6 +49,7 @@ PROJECT = {
     "engine/stepless/errors.py": "",
     "engine/stepless/core/fold.py": "from stepless import errors\n",
     "engine/stepless/core/stored/codec.py": "",
+    "engine/stepless/core/stored/formats/json.py": "",
     "engine/stepless/runtime/loop.py": "def late() -> None:\n    from stepless.core.fold import fold\n",
     "engine/stepless/runtime/session/runner.py": "import stepless.runtime.loop\n",
     "tests/unit/core/test_fold.py": "from stepless.core import fold\n",
@@ -84,6 +85,7 @@ def test_the_tests_that_name_a_module_come_first_then_its_room_then_those_that_r
 def test_the_tests_of_its_own_folder_count_as_the_nearest(project: Path) -> None:
     found = ordered(project, "core/stored/codec.py")
     assert found[NEAREST] == ["codec"] and set(found[ROOM]) == {"fold", "decide"}
+    assert ordered(project, "core/stored/formats/json.py")[NEAREST] == ["codec"]
     found = ordered(project, "runtime/session/runner.py")
     assert found[NEAREST] == ["runner"] and found[ROOM] == ["loop"]
 

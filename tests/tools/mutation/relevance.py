@@ -1,6 +1,6 @@
 """Which tests are the likeliest to notice a change of a module: the order in which they are run for a mutant.
 
-    nearest    those that name the module, and those of its folder in tests/unit
+    nearest    those that name the module, and those of the nearest folder in tests/unit that mirrors its own
     room       the other tests of its room: tests/unit/<room> and tests/<room>
     reaching   the others whose imports lead to it, the shortest way first, and then the rest
 """
@@ -29,7 +29,8 @@ def order(root: Path, changed: Path, left_out: Iterable[str] = ("house",)) -> Or
     tests = [one for one in sorted(root.glob("tests/*/**/test_*.py")) if one.relative_to(root / "tests").parts[0] not in left_out]
     ways = distances(root, module)
     room = [root / "tests/unit" / parts[0], root / "tests" / parts[0]] if parts else []
-    mirror = root.joinpath("tests/unit", *parts) if len(parts) > 1 else None
+    mirrors = [root.joinpath("tests/unit", *parts[:depth]) for depth in range(len(parts), 1, -1)]
+    mirror = next((folder for folder in mirrors if folder.is_dir()), None)
     known = {one: _rank(one, ways, mirror, room) for one in tests}
     ranked = sorted(tests, key=lambda one: (ways.get(one, len(ways)), one))
     return Order(*(tuple(one for one in ranked if known[one] == rank) for rank in range(3)))
