@@ -41,6 +41,7 @@ export interface ListRunsQuery {
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
+  readonly key?: string | null;
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
@@ -58,6 +59,7 @@ export interface CountRunsQuery {
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
+  readonly key?: string | null;
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
@@ -110,7 +112,7 @@ export interface RerunRunBody {
 /** The body of `POST /runs/bulk`. */
 export interface ChangeRunsBody {
   readonly action: "cancel" | "hold" | "release" | "rerun" | "pause" | "unpause";
-  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
+  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly key?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
   readonly limit?: number;
   readonly cursor?: string | null;
   readonly dry_run?: boolean;
