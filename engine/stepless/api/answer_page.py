@@ -51,7 +51,7 @@ _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=devic
 _NO_ENTER: Final = "<button disabled hidden></button>"  # Enter presses the first button: it must not approve by accident
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
-COMMON_HEADERS: Final = {  # of every page, besides the policy of what it may load
+COMMON_HEADERS: Final = {  # of every page, in addition to the policy of what it may load
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",

@@ -98,7 +98,7 @@ def guard(
 
 def guard_behind(gateway: Gateway, world: World, log: AuditLog | None = None) -> Guard:
     """A dependency that accepts a request of a caller to whom `gateway` gives the role of the route; `log` as in `guard`. It
-    reads what API Gateway has put beside the request; a request that did not pass an authorizer there is refused, whatever its
+    reads what API Gateway has added to the request; a request that did not pass an authorizer there is refused, whatever its
     route."""
 
     async def check(

@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 
 FORM: Final = "application/x-www-form-urlencoded"
 _LENGTH_DIGITS: Final = 18  # of a Content-Length that is read as a number
-_FORM_EXTRAS: Final = 10  # besides the fields: the decision and the name of who decides
+_FORM_EXTRAS: Final = 10  # in addition to the fields: the decision and the name of who decides
 
 
 async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:

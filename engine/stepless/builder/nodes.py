@@ -14,7 +14,7 @@ CONTAINERS: Final = ("loop", "parallel")
 
 
 class NodeOptions(TypedDict, total=False):
-    """The options that every kind of node accepts besides its own parameters."""
+    """The options that every kind of node accepts in addition to its own parameters."""
 
     label: str | None
     after: After | Sequence[After] | None

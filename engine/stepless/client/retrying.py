@@ -98,5 +98,5 @@ def retry_after_s(headers: Mapping[str, str]) -> float:
 
     try:
         return max(0.0, (parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
-    except (ValueError, TypeError):  # not a date, or one without a zone beside one with a zone
+    except (ValueError, TypeError):  # not a date, or one without a zone compared with one that has a zone
         return 0

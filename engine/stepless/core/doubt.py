@@ -7,7 +7,8 @@ begins them again dies for ever, and a run that counts the death against each of
 The rule. The *window* of a run is the set of its instances that a death interrupted and that have not settled since.
 
 * After the first death of a window all of them begin again: most deaths are deployments, and have nothing to do with the run.
-* From the second one on they are *in doubt*: each attempt of theirs is exclusive, so the process executes no other beside it.
+* From the second one on they are *in doubt*: each attempt of theirs is exclusive, so the process executes no other at the same
+  time.
 * Only a death during an exclusive attempt counts against its instance (`lone_deaths`). Enough of them fail it (`recovery`).
 
 Why it is right. An instance is charged only if nothing else was executed, so an innocent one is charged only for deaths by causes

@@ -61,8 +61,8 @@ class _Group(NamedTuple):
 
 
 class Former:
-    """Reads the log of the former run, event by event. `target` is where a rerun begins besides what failed; with `edited`, the
-    entries run again, too."""
+    """Reads the log of the former run, event by event. `target` is where a rerun begins in addition to what failed; with
+    `edited`, the entries run again, too."""
 
     def __init__(self, graph: Graph, run_id: str, target: Target | None = None, *, edited: bool = False) -> None:
         self.state = State(graph, run_id)

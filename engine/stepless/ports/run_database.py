@@ -31,7 +31,7 @@ class Inspection(Protocol):
     def records(self) -> Iterator[Record]: ...
 
     def faults(self) -> Iterator[Damage]:
-        """What the store itself finds damaged, beside its records."""
+        """What the store itself finds damaged, in addition to its records."""
         ...
 
 

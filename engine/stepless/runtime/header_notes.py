@@ -1,4 +1,4 @@
-"""Reads what the header of a run says besides its columns, and writes the notes of `core/history/notes.py` into it."""
+"""Reads what the header of a run holds in addition to its columns, and writes the notes of `core/history/notes.py` into it."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def meta_of(head: RunHead) -> dict[str, Any]:
-    """What the header of a run says besides its columns. Raises `DamagedHeader` if that cannot be decoded, or if a column is
-    damaged: then nothing is to be done with the run."""
+    """Reads what the header of a run holds in addition to its columns. Raises `DamagedHeader` if that cannot be decoded, or if a
+    column is damaged: then nothing is to be done with the run."""
     damage = damage_of(head)
     if damage is not None:
         raise DamagedHeader(damage.why, run_id=head.run_id, place=damage.place)

@@ -1,7 +1,7 @@
 """Finds where this copy of Stepless was installed from, to install it again, with an extra or on another machine.
 
 The bare name is never passed to an installer, because a package index may hold another package under it. Per PEP 610, installers
-store the source URL in `direct_url.json` beside the installed files.
+store the source URL in `direct_url.json` next to the installed files.
 """
 
 from __future__ import annotations

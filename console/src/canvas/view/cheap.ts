@@ -20,6 +20,6 @@ export function lineOf(text: string, fits: number): string {
   return text.length > fits ? "cut" : "line";
 }
 
-/** How many letters of a name, and of the line below it, always fit on a block; fewer beside a mark. */
+/** How many letters of a name, and of the line below it, always fit on a block; fewer next to a mark. */
 export const FITS = 11;
 export const FITS_BESIDE = 8;

@@ -28,9 +28,9 @@ _OF_INPUTS: Final = "input_contract"  # an entry has `inputs` instead
 
 
 class KindOut(TypedDict):
-    """`exits` are the exits besides `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
+    """`exits` are the exits other than `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
     `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`, `cases` (a mapping of
-    names to expressions), or `literal`, which is used unchanged. `settings` are the fields beside `with` that an editor
+    names to expressions), or `literal`, which is used unchanged. `settings` are the fields next to `with` that an editor
     offers."""
 
     name: str
@@ -45,8 +45,8 @@ class KindOut(TypedDict):
 
 
 class KindsOut(TypedDict):
-    """`node` is the JSON Schema of the fields that nodes of every kind have beside `with`, `workflow` that of the fields that a
-    document has beside its id, nodes and edges."""
+    """`node` is the JSON Schema of the fields that nodes of every kind have in addition to `with`, `workflow` that of the fields
+    that a document has in addition to its id, nodes and edges."""
 
     kinds: list[KindOut]
     node: dict[str, Any]

@@ -69,7 +69,7 @@ def _line(
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines of `label  text`, with the text wrapped beside its label. Empty texts are left out."""
+    """Lines of `label  text`, with the text wrapped next to its label. Empty texts are left out."""
     facts = [(label, text) for label, text in facts if text]
     indent = max((len(label) for label, _ in facts), default=0) + 4
     lines: list[str] = []

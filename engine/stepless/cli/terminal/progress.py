@@ -62,7 +62,7 @@ class Row:
 
     @property
     def summary(self) -> str:
-        """The text beside the name; for a container, its iterations."""
+        """The text next to the name; for a container, its iterations."""
         if self.status == "failed" or not (self.iterations_total is not None or self.iterations_done):
             return self.note
         if self.live:

@@ -39,7 +39,7 @@ def calling_nodes(draft: DraftedRun) -> Iterator[tuple[Node, list[str]]]:
 
 def nodes_within(node: Node, siblings: Mapping[str, Any], around: str = "") -> Iterator[tuple[str, Node, Mapping[str, Any]]]:
     """The nodes that run if this one does, each with its path and as it was written: itself, its tools and those of its body.
-    Without pinned and disabled nodes. `siblings` are the nodes beside it as they were written."""
+    Without pinned and disabled nodes. `siblings` are the nodes of the same graph as they were written."""
     if node.pinned or not node.enabled:
         return
     written, path = siblings[node.id], f"{node.id}{around}"

@@ -90,7 +90,7 @@ class _Cause(NamedTuple):
 
 
 class _Comparison:
-    """A test run beside the published version, started at the entries that both have."""
+    """A test run and the published version, started at the entries that both have."""
 
     def __init__(self, draft: DraftedRun, published: PublishedVersion) -> None:
         own, every = entry_names(draft.graph), entry_names(published.graph_at(None))

@@ -133,7 +133,7 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
         data["cause"] = cause
     if usage:
         data["usage"] = dict(usage)
-    if failure.exception is not None:  # beside the error: errors on edges and inside other errors carry no traceback
+    if failure.exception is not None:  # not in the error: errors on edges and inside other errors carry no traceback
         data["exception"] = dict(failure.exception)
         error["event"] = decision.state.sequence + 1
     decision.emit(_failure_event(code, failure), instance, data)

@@ -4,7 +4,7 @@ Texts stand in the order of the *original* places where they were typed; at one 
 first. What both remove is removed once, and what either types is never removed. An order by the places after a removal looks
 right too, and loses characters: a text that was typed behind a removed word, and one that was typed into it, would change places.
 
-`DROPPED` says which of two writes of one entity means nothing beside the other. Only splices of one text need to meet in both
+`DROPPED` says which of two writes of one entity has no effect next to the other. Only splices of one text need to meet in both
 orders, and are moved: elsewhere the log has the one order that counts. Writes of different entities do not concern each other,
 and a rename concerns no write: it is expanded over the state that it meets.
 """

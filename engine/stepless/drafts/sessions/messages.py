@@ -16,7 +16,7 @@ from stepless.runtime.draft_runs import StartedRun
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
 _ITEMS_AROUND: Final = 100  # bytes of a message around its entries
-_PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, besides what it says of the draft
+_PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, in addition to what it says of the draft
 
 
 class Hello(NamedTuple):

@@ -1,5 +1,5 @@
 """Holds the document while it is compiled: the nodes of the current level, where control is, and the facts about each name. The
-files beside this one read one family of constructs each; `rules` connects them."""
+other files of this folder read one family of constructs each; `rules` connects them."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ class Unit:
     ) -> None:
         """Wires the failure of a node to where Python would go on. `pure`: what fails is an expression; `mixed`: that is
         possible too; `inner`: the failure happens inside of the node, which reports it as its cause. `exit` is another exit that
-        carries the error; `forked`: others may have failed beside it."""
+        carries the error; `forked`: others may have failed at the same time."""
         exit = exit or f"{id}.error"
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):

@@ -156,7 +156,7 @@ def wait(site: Site) -> Node:
 
 
 def approval(site: Site) -> Node:
-    """A question to a person. Data that Sim shows beside the question becomes part of the message."""
+    """A question to a person. Data that Sim shows with the question becomes part of the message."""
     lines = [site.references.as_it_is(site.block.name)]
     shown = _shown(site)
     lines += [f"{site.references.as_it_is(name)}: {_line(value)}" for name, value in shown.items()]

@@ -1,4 +1,4 @@
-"""Defines the media that a node streams besides text: references by URL, without the content."""
+"""Defines the media that a node streams in addition to text: references by URL, without the content."""
 
 from __future__ import annotations
 

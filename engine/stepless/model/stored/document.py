@@ -32,7 +32,7 @@ _WITH_LIMITS: Final = "stepless:limits"
 _INSIDE: Final = "stepless:document"
 """The names of the fields with the document: the first one where limits are its only feature. No document that was checked has a
 field of these names."""
-_OF_THE_RUN: Final = "stepless:draft-run"  # beside the document: what a test run changes
+_OF_THE_RUN: Final = "stepless:draft-run"  # stored with the document: what a test run changes
 
 
 class Stored(NamedTuple):

@@ -6,7 +6,7 @@ or an object for the fields below. Entries are texts, numbers, true, false and n
     {prefix: "a"} {suffix: "z"} {equals-ignore-case: "a"} {wildcard: "a*z"} {exists: true|false}
     {anything-but: value, [values] or {prefix|suffix: …}} {numeric: [">=", 1, "<", 10]}
 
-`$or: [pattern, …]` can be used beside fields. Where an event contains a list, one of its items must match.
+`$or: [pattern, …]` can be used together with fields. Where an event contains a list, one of its items must match.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The hosts (as written in URLs) and networks that may be reached besides public addresses."""
+    """The hosts (as written in URLs) and networks that may be reached in addition to public addresses."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()

@@ -117,9 +117,9 @@ def estimate(
 
 
 def _start(head: RunHead, size: int) -> Tally:
-    beside = _inputs_bytes(head.inputs)[1]
+    separate = _inputs_bytes(head.inputs)[1]
     tally = _written(size, 2) + _request(Tally(read_units=_READS_PER_START), _READS_PER_START + 1)
-    return tally + _written(_ITEM_BYTES + len(head.run_id) + beside) if beside else tally
+    return tally + _written(_ITEM_BYTES + len(head.run_id) + separate) if separate else tally
 
 
 def _request(more: Tally, requests: int) -> Tally:

@@ -66,7 +66,7 @@ def release(
 
 def lapse(world: World, head: RunHead, lease: Lease, state: State, also: Also) -> Lease:
     """Shortens the lease of a run at `state` whose process ends itself. The run is due when the lease has lapsed. The next
-    session writes what `release` does besides."""
+    session writes what `release` writes in addition."""
     now_ms = world.clock.now_ms()
     return world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, until_ms=now_ms + LAPSE_MS, waits=header_words(state),

@@ -16,7 +16,8 @@ _WORD: Final = re.compile(r"([a-z]{1,8})(\d{1,15})(?:/(\d{1,4}))?")
 
 
 class Also(TypedDict, total=False):
-    """What a write of the header stores besides; empty where nothing is exported, so that a store need not know `exported`."""
+    """Returns what a write of the header stores in addition; empty where nothing is exported, so that a store need not know
+    `exported`."""
 
     exported: str
 

@@ -148,7 +148,7 @@ def _text(data: bytes, charset: str) -> str | None:
 
 
 def _json(data: bytes, charset: str) -> Decoded:
-    """JSON is UTF-8, and a charset that a sender names besides is true only if the bytes are not. UTF-16 and UTF-32 are."""
+    """JSON is UTF-8, and a charset that a sender names as well is true only if the bytes are not. UTF-16 and UTF-32 are."""
     if charset.startswith(("utf-16", "utf-32")) or (charset != _UTF8 and _text(data, _UTF8) is None):
         text = _text(data, charset)
         if text is None:

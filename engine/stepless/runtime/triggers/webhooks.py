@@ -281,7 +281,7 @@ def _payload(graph: Graph, node: Node, request: HookRequest, found: Decoded, pri
 
 
 def _fitting(payload: JSON, text: str | None, reads: str) -> str | None:
-    """The text, or None if it does not fit beside the payload and is not named by the workflow."""
+    """The text, or None if it does not fit next to the payload and is not named by the workflow."""
     if text is None or reads == "named" or len(text) < _SURELY_FITS:
         return text
     return text if len(encode(text)) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME else None

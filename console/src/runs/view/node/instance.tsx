@@ -128,7 +128,7 @@ function Times({ record }: { readonly record: JsonObject }): ReactElement | null
   return <><dt>Started</dt><dd><When at={begin} /></dd>{end === "" ? null : <><dt>Duration</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
-/** What the error has beside its code and message. */
+/** The fields of the error other than its code and message. */
 function WholeError({ id, error }: { readonly id: string; readonly error: Json }): ReactElement | null {
   return isObject(error) && (error.size > 3 || apart(error).large.length > 0) ? <RunValue run={id} value={error} label="Full error" /> : null;
 }

@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 
 OPTIONS: Final = ("retry", "timeout_ms", "delivery", "label", "concurrency", "rate", "moderation", "moderation_on_error",
                   "output_contract")
-"""What `.with_(…)` may say besides `id`: fields of a node."""
+"""The fields of a node that `.with_(…)` accepts in addition to `id`."""
 _ASKING: Final = {
     "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders"),
     "callback": ("message", "timeout", "fields", "notify"),

@@ -258,7 +258,7 @@ def _copied(value: Any) -> Any:
 @_remembered
 def needs_validation(model: Any) -> bool:
     """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a model with
-    defaults stands where an entry does not fill them in, which it does in fields, in lists, and beside null."""
+    defaults stands where an entry does not fill them in, which it does in fields, in lists, and in optional types."""
     return _says_more(model, set(), filled=True)
 
 

@@ -1,5 +1,5 @@
-"""Does for one session what messages need besides the inbox: the keys under which the run waits, kept messages, and what is left
-when the run ends.
+"""Does for one session what messages need in addition to the inbox: the keys under which the run waits, kept messages, and what
+is left when the run ends.
 
 A run whose nodes wait under further keys has a route for each. The session puts a route after the commit of the wait, and looks
 for kept messages after the route (`runtime/messages/kept.py` says why in this order). A process that dies between the commit and

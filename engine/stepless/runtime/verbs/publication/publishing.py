@@ -109,7 +109,7 @@ def _stored(
     world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None,
     replaces: bool,
 ) -> StoredVersion:  # fmt: skip
-    """Only what is given is passed on: a store of another package that keeps nothing beside its versions still publishes. What is
+    """Only what is given is passed on: a store of another package that keeps nothing with its versions still publishes. What is
     known of a version stays when the same content is published again with another text."""
     given: dict[str, Any] = {} if expected is None else {"expected": expected}
     if attached is not None:
