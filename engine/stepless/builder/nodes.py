@@ -114,5 +114,6 @@ def _id(node: str | Step) -> str:
 
 
 def given(**params: Value) -> dict[str, Value]:
-    """The parameters that were given, by their names in the document: without the `_` after a name that Python reserves."""
+    """Returns the parameters that were given, by their names in the document: without the `_` after a name that Python
+    reserves."""
     return {name.removesuffix("_"): value for name, value in params.items() if value is not UNSET}

@@ -39,11 +39,11 @@ class World:
         self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
 
     def next_ms(self) -> int | None:
-        """When the next message arrives."""
+        """Returns when the next message arrives."""
         return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
 
     def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """The oldest unread message of this name that a receiver wants."""
+        """Returns the oldest unread message of this name that a receiver wants."""
         found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
         if found is not None:
             self.unread.remove(found)
@@ -136,7 +136,7 @@ class Branch:
 
 
 def branch() -> Branch | None:
-    """The branch that is running; None outside of `gather` and `race`."""
+    """Returns the branch that is running; None outside of `gather` and `race`."""
     return _BRANCH.get()
 
 
@@ -162,12 +162,12 @@ def leave(token: Token[World | None]) -> None:
 
 
 def is_inside() -> bool:
-    """Whether something happens around the caller already."""
+    """Returns whether something happens around the caller already."""
     return _WORLD.get() is not None
 
 
 def world() -> World:
-    """What happens around the workflow that is running."""
+    """Returns the clock and the answers of the workflow that is running."""
     found = _WORLD.get()
     if found is None:
         found = World()
@@ -176,7 +176,7 @@ def world() -> World:
 
 
 def schedule() -> Schedule:
-    """What decides who goes on next. Raises `CancelledError` in a branch that is lost."""
+    """Returns the scheduler of the branches. Raises `CancelledError` in a branch that is lost."""
     here = _BRANCH.get()
     if here is None:
         return Schedule(world())

@@ -90,7 +90,7 @@ class Flow(Generic[P, R]):
         return call if self._messages is NOTHING else declaring(self._messages, call)
 
     def document(self) -> dict[str, JSON]:
-        """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
+        """Returns the document that publishing stores. Raises `FlowRefused` with every fault of the source."""
         return self.compile().document
 
     def compile(self, *, lift: Lift | None = None, source: str | None = None, former: Former | None = None) -> Compiled:

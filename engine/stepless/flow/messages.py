@@ -36,7 +36,7 @@ class Declared:
     _contracts: dict[str, Contract | None] = field(default_factory=dict, compare=False)
 
     def contract(self, name: str) -> Contract | None:
-        """The schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
+        """Returns the schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
         if name not in self._contracts:
             schema = self.fields.get(name, {}).get(_DATA)
             self._contracts[name] = compile_contract(schema) if isinstance(schema, Mapping) else None
@@ -48,7 +48,7 @@ _DECLARED: ContextVar[Declared] = ContextVar("stepless_flow_messages", default=N
 
 
 def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
-    """What `@workflow` says of its messages: by name a model, or the fields of a document, of which `data` may be a model. Raises
+    """Reads the messages of `@workflow`: by name a model, or the fields of a document, of which `data` may be a model. Raises
     `ConfigError` for anything else."""
     if not isinstance(messages, Mapping):
         raise ConfigError("`messages` is no mapping", place=workflow, mend=_MEND)
@@ -83,7 +83,8 @@ async def declaring(declared: Declared, call: Awaitable[R]) -> R:
 
 
 def sent(messages: Iterable[Mapping[str, Any]]) -> list[Mail]:
-    """The messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message has."""
+    """Returns the messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message
+    has."""
     found = []
     for number, message in enumerate(messages, 1):
         unknown = sorted(message.keys() - {*_SENT})

@@ -85,7 +85,7 @@ def _is_offered(kind: Kind, name: str) -> bool:
 
 @cache
 def node_schema() -> dict[str, Any]:
-    """The schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
+    """Returns the schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
     definitions = _document_schema()["$defs"]
     definitions["RetryDocument"]["properties"]["retry_on"].setdefault("default", list(RETRIED))
     node = definitions["NodeDocument"]
@@ -96,7 +96,7 @@ def node_schema() -> dict[str, Any]:
 
 @cache
 def workflow_schema() -> dict[str, Any]:
-    """The schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
+    """Returns the schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
     schema = _document_schema()
     fields = {name: about for name, about in schema["properties"].items() if name not in _OF_A_GRAPH}
     return {"type": "object", "properties": fields, "$defs": {name: schema["$defs"][name] for name in _DEFINITIONS_OF_A_WORKFLOW}}

@@ -60,12 +60,12 @@ def take_message(decision: Decision, fact: Received) -> None:
 
 
 def wanted_by(decision: Decision, instance: Instance, name: str) -> Mail | None:
-    """The oldest unread message of this name that a receiver takes. Raises `SteplessError` if its `where` fails."""
+    """Returns the oldest unread message of this name that a receiver takes. Raises `SteplessError` if its `where` fails."""
     return next((mail for mail in decision.state.mailbox.of(name) if is_wanted(decision, instance, mail)), None)
 
 
 def is_wanted(decision: Decision, instance: Instance, mail: Mail) -> bool:
-    """Whether the `where` of a receiver holds for a message. Raises `SteplessError` if it cannot be evaluated."""
+    """Returns whether the `where` of a receiver holds for a message. Raises `SteplessError` if it cannot be evaluated."""
     where = instance.node.config.expressions.get("where")
     if where is None:
         return True
@@ -87,8 +87,8 @@ def give(decision: Decision, instance: Instance, mail: Mail) -> None:
 
 
 def output_of(mail: Mapping[str, JSON]) -> JSON:
-    """What a node puts out that got a message, as its answer holds it: the fields of the data, and the facts of the message as
-    `message`. Data that is no object, or has a field `message` of its own, is whole under `data`."""
+    """Returns the output of a node that received a message, from its answer: the fields of the data, and the facts of the message
+    as `message`. Data that is no object, or has a field `message` of its own, is whole under `data`."""
     data, facts = mail["data"], mail["facts"]
     if not isinstance(data, dict):
         return {"data": data, "message": facts}

@@ -9,8 +9,8 @@ from stepless.model.json import JSON
 
 
 def key_of(value: JSON) -> str | None:
-    """The key that a value stands for: a text as it is, a number as JSON. None if the value is neither, or does not have 1 to
-    MAX_KEY_BYTES bytes of UTF-8."""
+    """Returns the key that a value stands for: a text as it is, a number as JSON. None if the value is neither, or does not have
+    1 to MAX_KEY_BYTES bytes of UTF-8."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     text = value if isinstance(value, str) else json.dumps(value)

@@ -26,7 +26,7 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
 
 
 def matches(pattern: Mapping[str, JSON], event: Any) -> bool:
-    """Whether an event matches a pattern without `faults`."""
+    """Returns whether an event matches a pattern without `faults`."""
     for name, wanted in pattern.items():
         if name == _OR:
             if not any(matches(one, event) for one in wanted):
@@ -94,7 +94,7 @@ _MATCHERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """(dotted path, sentence) for each part of a pattern that can never match or is not in this language."""
+    """Yields (dotted path, sentence) for each part of a pattern that can never match or is not in this language."""
     count = 0
     stack: list[tuple[str, JSON]] = [("", dict(pattern))]
     while stack:

@@ -13,7 +13,7 @@ from stepless.runtime.world import World
 
 
 def for_run(world: World, run_id: str, signal: Signal) -> Signal:
-    """The message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
+    """Returns the message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
     if len(signal.body) <= INLINE_MESSAGE_BYTES:
         return signal
     body = inbox.body_of(signal)
@@ -24,7 +24,7 @@ def for_run(world: World, run_id: str, signal: Signal) -> Signal:
 
 
 def whole(world: World, signal: Signal) -> Signal:
-    """The message as it was sent, from the form of `for_run`."""
+    """Returns the message as it was sent, from the form of `for_run`."""
     body = inbox.body_of(signal)
     if inbox.BLOB not in body:
         return signal
@@ -37,5 +37,5 @@ def whole(world: World, signal: Signal) -> Signal:
 
 
 def encoded(value: JSON) -> bytes:
-    """A value of a body, as it is stored."""
+    """Returns a value of a body, as it is stored."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

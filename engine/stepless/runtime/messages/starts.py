@@ -40,10 +40,10 @@ class NewRun(NamedTuple):
 def place(
     world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict | None = None
 ) -> Placed:
-    """The run of a start under a key, as `rule` says, or `on_conflict` of the workflow. `reserve` records that the start has a
-    run, under its idempotency key for example, and returns the run of the record: that of an earlier start of the same request,
-    if there was one. Its second argument is a run that the record names and gives up. Raises `Conflict` (key_taken), which names
-    the live run."""
+    """Returns the run of a start under a key, as `rule` says, or `on_conflict` of the workflow. `reserve` records that the start
+    has a run, under its idempotency key for example, and returns the run of the record: that of an earlier start of the same
+    request, if there was one. Its second argument is a run that the record names and gives up. Raises `Conflict` (key_taken),
+    which names the live run."""
     rule = rule or new.graph.on_conflict
     for _ in range(MAX_KEY_TRIES):
         last = slot.number(world)
@@ -77,14 +77,14 @@ def _joined(
 
 
 def is_own(new: NewRun, head: RunHead) -> bool:
-    """Whether a run was created by this start or its repetition: by one with the same idempotency key."""
+    """Returns whether a run was created by this start or its repetition: by one with the same idempotency key."""
     claim = new.facts.get(CLAIM)
     return claim is not None and notes_in(head).get(CLAIM) == claim
 
 
 def former_start(world: World, slot: Slot, new: NewRun, run_id: str, rule: OnConflict) -> Placed | None:
-    """The run that an earlier start of the same request has reserved, created now if that start died before. None if it is the
-    run of another start, which created the run of that number first. With `join`, it does not matter whose the run is."""
+    """Returns the run that an earlier start of the same request has reserved, created now if that start died before. None if it
+    is the run of another start, which created the run of that number first. With `join`, it does not matter whose the run is."""
     placed = repeated(world, slot, new, run_id)
     if placed.created or rule is OnConflict.JOIN or CLAIM not in new.facts or placed.head.status == ERASED:
         return placed
@@ -117,7 +117,7 @@ def create(world: World, slot: Slot, number: int, new: NewRun, former: str | Non
 
 
 def repeated(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
-    """The run that an earlier start of the same request has reserved, created now if that start died before."""
+    """Returns the run that an earlier start of the same request has reserved, created now if that start died before."""
     head = world.store.get_run(run_id)
     if head is not None:
         return Placed(head, False)

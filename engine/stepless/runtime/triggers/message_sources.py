@@ -41,7 +41,7 @@ class _Delivery(Steps):
 
 
 def source_of(graph: Graph, node: Node) -> MessageSource | None:
-    """The source that a listening node is; None for an entry."""
+    """Returns the source that a listening node is; None for an entry."""
     return next((source for source in graph.sources if source.node is node), None)
 
 
@@ -69,7 +69,7 @@ def _no_key(source: MessageSource, why: str) -> InvalidRequest:
 
 
 def event_sources(world: World) -> Iterator[tuple[Version, Graph, MessageSource]]:
-    """Every event source in the newest versions."""
+    """Yields every event source in the newest versions."""
     cursor: str | None = None
     while True:
         page = world.store.list_entries(MESSAGE_EVENT, limit=MAX_PAGE_ITEMS, cursor=cursor)

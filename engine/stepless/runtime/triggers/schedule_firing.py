@@ -35,8 +35,8 @@ OnUnreadable = Callable[[Version, LogUnreadable], None]
 
 
 def entries(world: World, kind: str, on_unreadable: OnUnreadable | None = None) -> Iterator[tuple[Version, Node]]:
-    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read. A version that cannot
-    be used is logged, or passed to `on_unreadable`, and the others follow."""
+    """Yields every entry of this kind in the newest versions. Only workflows that ever had such an entry are read. A version that
+    cannot be used is logged, or passed to `on_unreadable`, and the others follow."""
     cursor: str | None = None
     while True:
         page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)

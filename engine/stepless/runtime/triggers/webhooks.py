@@ -137,7 +137,7 @@ def _delivered(
 
 
 def methods_of(world: World, path: str) -> Sequence[str]:
-    """The methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
+    """Returns the methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
     _, listeners = _listeners(world, path)
     return sorted({method for node in listeners for method in _methods(node)})
 

@@ -24,7 +24,7 @@ INDEXES: Final = {
 
 
 def create_table_arguments(name: str) -> dict[str, Any]:
-    """The arguments of `CreateTable`; `time_to_live_arguments` enables the TTL attribute."""
+    """Returns the arguments of `CreateTable`; `time_to_live_arguments` enables the TTL attribute."""
     return {
         "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
@@ -42,7 +42,7 @@ def create_table_arguments(name: str) -> dict[str, Any]:
 
 
 def time_to_live_arguments(name: str) -> dict[str, Any]:
-    """The arguments of `UpdateTimeToLive`."""
+    """Returns the arguments of `UpdateTimeToLive`."""
     return {"TableName": name, "TimeToLiveSpecification": {"Enabled": True, "AttributeName": EXPIRES}}
 
 

@@ -80,7 +80,7 @@ class Versions(TableAccess):
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
 
     def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
-        """One request for the rows, and one for what is attached to up to GET_AT_ONCE of them."""
+        """Returns one request for the rows, and one for what is attached to up to GET_AT_ONCE of them."""
         limit, last = page_size(limit), MAX_VERSION if before is None else before - 1
         if last < 1:
             return []

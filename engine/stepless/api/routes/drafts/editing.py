@@ -215,7 +215,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -
 
 
 def add_absence(router: APIRouter) -> None:
-    """What every address of a draft answers on a server that has none."""
+    """Adds the answer of every address of a draft on a server that keeps no drafts."""
 
     @router.api_route("/drafts", methods=_METHODS, include_in_schema=False)
     @router.api_route("/drafts/{path:path}", methods=_METHODS, include_in_schema=False)
@@ -224,7 +224,7 @@ def add_absence(router: APIRouter) -> None:
 
 
 def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
-    """The routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
+    """Adds the routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
 
     @router.put(
         "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_REQUEST_BODY,

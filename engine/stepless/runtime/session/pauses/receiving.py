@@ -104,14 +104,14 @@ class Receiving:
 
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:
-    """The part of a session that messages and keys need; None for a run without either."""
+    """Returns the part of a session that messages and keys need; None for a run without either."""
     return Receiving(world, head) if graph.messages or graph.key is not None or KEY in meta else None
 
 
 def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
-    """Whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not ended. A
-    run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it, and takes
-    that for the end of all before it."""
+    """Returns whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not
+    ended. A run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it,
+    and takes that for the end of all before it."""
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
     if isinstance(former, str):

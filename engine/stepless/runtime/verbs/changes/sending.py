@@ -126,7 +126,7 @@ class KeyRuns:
 
 
 def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
-    """The runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
+    """Returns the runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
     (key_invalid)."""
     latest(world, workflow_id)
     slot = Slot(workflow_id, checked_key(key))
@@ -137,7 +137,7 @@ def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
 
 
 def receivers(world: World, slot: Slot) -> list[str]:
-    """The runs that answer to a key: the live run of the key, and those that wait under it."""
+    """Returns the runs that answer to a key: the live run of the key, and those that wait under it."""
     live = live_run(world, slot)
     routes = kept.routes_of(world, slot)
     if len(routes) > MAX_RECEIVERS:
@@ -219,7 +219,8 @@ def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON, *,
 
 
 def logged(world: World, head: RunHead, identity: str) -> bool:
-    """Whether an ended run has a message in its log. Reads the log: only a message that races with the end of a run needs it."""
+    """Returns whether an ended run has a message in its log. Reads the log: only a message that races with the end of a run needs
+    it."""
     if head.status == ERASED:
         return True  # what it received is not known any more, and must not be given to another run
     log = RunLog(world.store, world.blobs, head.run_id)
@@ -230,8 +231,8 @@ def logged(world: World, head: RunHead, identity: str) -> bool:
 
 
 def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
-    """The declaration of a message that may be sent. Raises `NotFound` (unknown_message), `InvalidRequest` (message_invalid,
-    invalid_json) and `LimitExceeded` (message_too_large)."""
+    """Returns the declaration of a message that may be sent. Raises `NotFound` (unknown_message), `InvalidRequest`
+    (message_invalid, invalid_json) and `LimitExceeded` (message_too_large)."""
     declared = graph.messages.get(name)
     if declared is None:
         from stepless.compile.suggest import did_you_mean  # imported late: few messages need it
@@ -254,7 +255,7 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
 
 
 def checked_id(id: str | None, now_ms: int) -> str:
-    """The id of a message; a new one for None. Raises `InvalidRequest` (invalid_idempotency_key)."""
+    """Returns the id of a message; a new one for None. Raises `InvalidRequest` (invalid_idempotency_key)."""
     if id is None:
         return f"msg_{now_ms:011x}{next(_sent) % 0x1000000:06x}{token_hex(5)}"  # in the order in which this process made them
     if not 0 < len(id) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:

@@ -100,8 +100,8 @@ async def start_shared(
     begins_ms: int | None = None,
     run_key: JSON = None,
 ) -> Started:
-    """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
-    Returns after that transaction, and sends the message then."""
+    """Starts a run like `start`, in the event loop that also executes the runs: its writes share a transaction with the commits
+    of the same turn. Returns after that transaction, and sends the message then."""
     accept = partial(
         _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
         meta=meta, same=same, run_id=run_id, begins_ms=begins_ms, run_key=run_key,
@@ -200,7 +200,7 @@ def start_under_former_key(world: World, slot: Slot, new: NewRun, reserve: Calla
 def checked_entries(
     world: World, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
 ) -> Mapping[str, JSON]:
-    """What the run records about a start at `nodes`: which of them are not entries of the workflow. Such a start skips the nodes
+    """Returns the record of a start at `nodes`: which of them are not entries of the workflow. Such a start skips the nodes
     before them, for example an approval. Raises `InvalidRequest` (unknown_entry) unless `anywhere` is true.
     """
     if not nodes:
@@ -233,7 +233,7 @@ def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[s
 
 
 def non_entries_of(head: RunHead) -> Sequence[str]:
-    """The nodes that a run started at although they are not entries."""
+    """Returns the nodes that a run started at although they are not entries."""
     kept: Sequence[str] = meta_of(head).get("non_entries", ())
     return kept
 
