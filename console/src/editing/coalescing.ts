@@ -1,5 +1,5 @@
 /**
- * What one action did in several steps, as fewer gestures: a value that was set again, and texts that were typed one behind the
+ * Combines the steps of one action into fewer operations: a value that was set again, and texts that were typed one behind the
  * other. Only steps of one action are joined, since a refusal or an undo takes a gesture whole.
  */
 import type { SetEffect, SpliceEffect, Write } from "./effects.ts";

@@ -1,5 +1,5 @@
 /**
- * Crossing: two lists of writes that were made concurrently, each changed so that it means the same after the other.
+ * Transforms two concurrent lists of writes, each so that it means the same after the other (operational transformation).
  *
  * Texts stand in the order of the original places where they were typed; at one place the text that is committed first stands first.
  * What both remove is removed once, and what either types is never removed. Of other pairs the one that is committed later stands;

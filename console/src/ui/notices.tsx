@@ -1,4 +1,4 @@
-/** What a page shows instead of its content: while it loads, where something failed. */
+/** Shows notices instead of the content of a page: while it loads, where something failed. */
 import type { ReactElement, ReactNode } from "react";
 import { explained } from "../wire/api.ts";
 import { Prose } from "./words/prose.tsx";

@@ -1,4 +1,4 @@
-/** What the server knows of the kinds of nodes, and what is shown of a kind that it does not know. */
+/** Holds the kinds of nodes that the server knows, and a default for a kind that it does not know. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { GROUPS } from "../../wire/tables/kinds.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What keeps a frame of a canvas with hundreds of blocks cheap. The page composes each part that it clips by itself, and looks for what
+ * Keeps a frame of a canvas with hundreds of blocks cheap. The page composes each part that it clips by itself, and looks for what
  * lies under the pointer at each of its moves: both took more of a frame than the script.
  */
 

@@ -1,4 +1,4 @@
-/** What is known of one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
+/** Shows one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
 import { follow, hrefOf, runPath, useAddress } from "../../../ui/addresses.ts";
