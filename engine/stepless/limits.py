@@ -216,6 +216,7 @@ MAX_MESSAGE_BYTES: Final = 262_144  # the data of a message, as JSON
 INLINE_MESSAGE_BYTES: Final = 32_000  # of a signal; larger data of a message is stored as a blob of the run
 MAX_INPUTS_QUERY_CHARACTERS: Final = 8_000  # of the inputs in the query of a message that starts a run
 MAX_KEY_TRIES: Final = 50  # of a start under a key that other starts race
+MAX_MESSAGE_RUNS: Final = 1_000  # of its key that a message with `start` tries, one after the end of the other
 MAX_KEY_BYTES: Final = 256  # of the key of a run
 MAX_IDLE_HOPS: Final = 8  # consecutive hand-overs in which no attempt ended and no instance settled
 DEFAULT_TARGET_TIMEOUT_S: Final = 120  # the runner timeout that the compiler assumes before deployment

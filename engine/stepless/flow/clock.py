@@ -24,11 +24,11 @@ R = TypeVar("R")
 _MESSAGE, _RESULT, _TIMER = range(3)
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
-_MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
+_FIX: Final = "give it in `acting(messages=[…])`, or a `timeout`"
 
 
 class World:
-    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+    """The environment of a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
 
     def __init__(self, sent: Iterable[Mail] = ()) -> None:
         self.now_ms = 0
@@ -70,7 +70,6 @@ class World:
                 return True
         self.unread.append(mail)
         return True
-
 
     def settle(self) -> None:
         """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
@@ -153,7 +152,7 @@ async def work(call: Callable[[], Awaitable[R]]) -> R:
 
 
 def enter(world: World) -> Token[World | None]:
-    """Lets this happen around what is called from here on; `leave` ends it."""
+    """Makes this the environment of what is called from here on; `leave` ends it."""
     return _WORLD.set(world)
 
 
@@ -162,12 +161,12 @@ def leave(token: Token[World | None]) -> None:
 
 
 def is_inside() -> bool:
-    """Returns whether something happens around the caller already."""
+    """Returns whether the caller has an environment already."""
     return _WORLD.get() is not None
 
 
 def world() -> World:
-    """Returns the clock and the answers of the workflow that is running."""
+    """Returns the environment of the workflow that is running."""
     found = _WORLD.get()
     if found is None:
         found = World()
@@ -185,7 +184,8 @@ def schedule() -> Schedule:
 
 
 class Schedule:
-    """Decides who goes on next. `running` counts those that can go on, `working` the steps in progress, for which time waits."""
+    """Decides which branch continues next. `running` counts those that can continue, `working` the steps in progress, for
+    which time waits."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -335,7 +335,7 @@ class Schedule:
         """Fails the receiver that has waited longest, where nothing can happen any more."""
         for receiver in self.world.receivers:
             if receiver.schedule is self and not receiver.wait.woken:
-                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_MEND)
+                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_FIX)
                 self.wake(receiver.wait, error=error)
                 return True
         return False

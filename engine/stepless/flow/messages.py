@@ -23,7 +23,7 @@ R = TypeVar("R")
 Declaration: TypeAlias = "type[BaseModel] | Mapping[str, Any]"
 _DATA: Final = "data"
 _SENT: Final = ("name", _DATA, "at", "id", "key", "by")
-_MEND: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
+_FIX: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
     """Reads the messages of `@workflow`: by name a model, or the fields of a document, of which `data` may be a model. Raises
     `ConfigError` for anything else."""
     if not isinstance(messages, Mapping):
-        raise ConfigError("`messages` is no mapping", place=workflow, mend=_MEND)
+        raise ConfigError("`messages` is no mapping", place=workflow, mend=_FIX)
     fields: dict[str, Mapping[str, JSON]] = {}
     kinds: dict[str, Any] = {}
     for name, given in messages.items():
         view = {_DATA: given} if is_model(given) else given
         if not isinstance(view, Mapping):
-            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_MEND)
+            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_FIX)
         kind = view.get(_DATA)
         schema = schema_of(kind) if is_model(kind) else kind
         fields[name] = {**view, _DATA: schema} if _DATA in view else dict(view)

@@ -49,7 +49,7 @@ def sees(state: State, reader: str, body: JSON) -> bool:
 
 
 def readers(state: State, key: str) -> list[str]:
-    """Returns the blocks and subflows in whose texts the name of this block means it."""
+    """Returns the blocks and subflows that refer to this block by name."""
     name = (state.get(key) or {}).get("id")
     if not isinstance(name, str):
         return []

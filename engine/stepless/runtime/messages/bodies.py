@@ -12,7 +12,7 @@ from stepless.runtime import inbox
 from stepless.runtime.world import World
 
 
-def for_run(world: World, run_id: str, signal: Signal) -> Signal:
+def in_inbox(world: World, run_id: str, signal: Signal) -> Signal:
     """Returns the message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
     if len(signal.body) <= INLINE_MESSAGE_BYTES:
         return signal
@@ -23,7 +23,7 @@ def for_run(world: World, run_id: str, signal: Signal) -> Signal:
     return signal._replace(body=encoded(kept))
 
 
-def whole(world: World, signal: Signal) -> Signal:
+def with_data(world: World, signal: Signal) -> Signal:
     """Returns the message as it was sent, from the form of `for_run`."""
     body = inbox.body_of(signal)
     if inbox.BLOB not in body:

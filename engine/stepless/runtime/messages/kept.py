@@ -21,7 +21,7 @@ from typing import Final
 from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
-from stepless.runtime.messages.bodies import encoded, for_run
+from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.world import World
 
@@ -74,7 +74,7 @@ def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[
 def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
     """Puts what is kept for a key into the inbox of a run that answers to the key. `since_ms` as in `kept_for`."""
     for signal in kept_for(world, slot, since_ms):
-        world.store.put_signal(run_id, for_run(world, run_id, signal))
+        world.store.put_signal(run_id, in_inbox(world, run_id, signal))
 
 
 def count_kept(world: World, slot: Slot) -> int:

@@ -31,7 +31,7 @@ KEY: Final = "key"  # in the meta of a run: its key, and its number among the ru
 KEY_NUMBER: Final = "key_number"
 AFTER: Final = "after"  # the run that has to end before this one begins
 BEGINS: Final = "begins_at"  # in milliseconds since 1970 UTC: not before
-_MEND: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
+_FIX: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
 
 
 class Slot(NamedTuple):
@@ -67,7 +67,7 @@ def number_in(claim: str, value: bytes | None) -> int:
     if value is None:
         return 0
     if not value.isdigit():
-        raise Damaged("it is no number", place=f"claim.value of {claim}", mend=_MEND)
+        raise Damaged("it is no number", place=f"claim.value of {claim}", mend=_FIX)
     return int(value)
 
 

@@ -12,21 +12,24 @@ that dies in between leaves the run due, and the session that the sweep begins d
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 
 from stepless.core.events import NODE_ENDS, Event, EventType
 from stepless.core.state import MESSAGE, State
+from stepless.errors import Conflict
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.bodies import whole
+from stepless.runtime.messages.bodies import with_data
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
 
+_log = logging.getLogger(__name__)
 _OVER = NODE_ENDS | {EventType.NODE_RESUMED}
 
 
@@ -88,11 +91,17 @@ class Receiving:
             self._world.queue.send(Message(slot.run_id(number + 1), "start"))
 
     def _hand_on(self, slot: Slot, signal: Signal) -> None:
-        from stepless.runtime.verbs.changes.sending import give_to_one  # imported late: few runs leave a message
+        from stepless.runtime.verbs.changes.sending import deliver_to_one  # imported late: few runs leave a message
 
-        message = whole(self._world, signal)
-        if "start" in inbox.body_of(message):
-            give_to_one(self._world, slot, message, accepted=True)
+        message = with_data(self._world, signal)
+        if "start" not in inbox.body_of(message):
+            return
+        try:
+            deliver_to_one(self._world, slot, message, accepted=True)
+        except Conflict as error:
+            if error.code != "message_too_late":
+                raise
+            _log.error("the message %s that run %s leaves unread starts no run: %s", signal.identity, self._head.run_id, error)
 
     def _slot_of(self, key: str) -> Slot:
         return Slot(self._head.workflow_id, key)
