@@ -296,7 +296,7 @@ class Schedule:
     # -- what happens next ----------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Lets something happen, until somebody can go on."""
+        """Moves on from event to event, until a branch can go on."""
         while self._running == 0 and (self._resolve() or self._happen()):
             continue
 

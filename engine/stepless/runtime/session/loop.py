@@ -163,7 +163,7 @@ class Session(Controls):
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
         looked = self._look()
-        return inbox.holds_first([*facts, *self._set_back(), Tick(), *looked])
+        return inbox.holds_first([*facts, *self._set_back(), *looked, Tick()])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -306,13 +306,12 @@ class Session(Controls):
         facts = self._arrivals.take()
         if now >= self._renew_at:
             await self._with_retries(self._renew)
-        if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
-            facts.append(Tick())
-        if now >= self._look_at:
+        due = due_ms is not None and due_ms <= self._now_ms() and not self._used_up
+        if now >= self._look_at or (due and self._state.receivers):  # a message that is there is earlier than a timeout
             facts = inbox.holds_first([*self._set_back(), *facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
-        return facts
+        return [*facts, Tick()] if due else facts
 
     def _now_ms(self) -> int:
         return self._world.clock.now_ms() + self._ahead_ms

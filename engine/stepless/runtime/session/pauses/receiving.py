@@ -20,6 +20,7 @@ from stepless.core.state import MESSAGE, State
 from stepless.errors import Conflict
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.stored.draft_run import DRAFT
 from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
@@ -39,6 +40,7 @@ class Receiving:
     def __init__(self, world: World, head: RunHead) -> None:
         self._world, self._head = world, head
         self._slot = slot_of(head)
+        self._answers = not head.version.startswith(DRAFT)  # to further keys
         self._routed: dict[str, str] = {}  # the further key of each instance that waits under one
 
     @property
@@ -54,6 +56,8 @@ class Receiving:
     def open(self, state: State, *, repeats: bool) -> None:
         """Recalls under which keys the run waits. `repeats`: puts their routes again, because the process that began to wait may
         have died before it did."""
+        if not self._answers:
+            return
         for waiting in state.receivers.values():
             for instance in waiting.values():
                 details = instance.wait.details if instance.wait is not None else {}
@@ -69,7 +73,7 @@ class Receiving:
         for event in events:
             if event.type is EventType.NODE_WAITING and event.data["reason"] == MESSAGE:
                 key = event.data["details"].get("key")
-                if key is not None:
+                if key is not None and self._answers:
                     self._routed[event.instance] = key
                     self._route(key)
                     put = True

@@ -36,7 +36,7 @@ from stepless.limits import (
     START_GRACE_MS,
 )
 from stepless.model.graph import Graph, Incoming
-from stepless.model.json import JSON
+from stepless.model.json import JSON, equal
 from stepless.ports import ERASED, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
@@ -105,8 +105,12 @@ def send(
 def send_to_run(
     world: World, run_id: str, name: str, data: JSON, *, id: str | None = None, by: str | None = None
 ) -> Delivered:
-    """Delivers a message to one run. Raises `NotFound` (unknown_run, unknown_message), `Gone` (run_ended), and as `send` does."""
-    head = head_of(world, run_id)
+    """Delivers a message to one run. Raises `NotFound` (unknown_run, unknown_message), `Gone` (run_ended, also for one that was
+    erased), and as `send` does."""
+    try:
+        head = head_of(world, run_id)
+    except Gone as error:
+        raise ended(run_id) from error
     checked_message(graph_of(world, head), name, data)
     now_ms = world.clock.now_ms()
     identity = checked_id(id, now_ms)
@@ -249,14 +253,19 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
         raise InvalidRequest(message, code="invalid_json", status=422, place=finding.path, mend=finding.mend)
     size = len(encoded(data))
     if size > MAX_MESSAGE_BYTES:
-        message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
-        raise LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
+        raise too_large(size)
     violations = declared.contract.violations(data) if declared.contract is not None else ()
     if violations:
         message = f"the data does not fit the message `{name}`: {violations[0]}"
         mend = f"send what `messages.{name}.data` declares"
         raise InvalidRequest(message, code="message_invalid", status=422, place="data", mend=mend, violations=list(violations))
     return declared
+
+
+def too_large(size: int) -> LimitExceeded:
+    """Returns the refusal of data that takes at least `size` bytes."""
+    message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
+    return LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
 
 
 def checked_id(id: str | None, now_ms: int) -> str:
@@ -274,7 +283,7 @@ def check_same(stored: Signal, sent: Signal) -> None:
     if stored.body == sent.body:
         return
     former, mine = inbox.body_of(stored), inbox.body_of(sent)
-    if any(former.get(part) != mine.get(part) for part in ("name", "data", inbox.BLOB)):
+    if not all(equal(former.get(part), mine.get(part)) for part in ("name", "data", inbox.BLOB)):
         message = f"the id {sent.identity} was used for a message with other data"
         raise Conflict(message, code="message_conflict", mend="use another id, or another idempotency key")
 

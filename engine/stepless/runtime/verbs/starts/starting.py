@@ -151,8 +151,8 @@ def _accepted(
 
     new = NewRun(version, graph, data, facts, begins_ms)
     if graph.key is not None or run_key is not None:
-        slot = Slot(workflow_id, checked_key(run_key) if run_key is not None else key_of_start(world, graph, inputs))
-        return _under_key(world, slot, new, inputs, known, reserve)
+        run_key = checked_key(run_key) if run_key is not None else key_of_start(graph, inputs, world.clock.now_ms())
+        return _under_key(world, Slot(workflow_id, run_key), new, inputs, known, reserve)
     if known is None:
         admit(world, graph, inputs)
     run_id = run_id or new_run_id()
