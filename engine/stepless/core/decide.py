@@ -114,7 +114,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
     state = decision.state
     agenda = state.agenda
     while True:
-        # The order matters: what ends early must be cancelled before anything else could start beside it, and queued instances
+        # The order matters: what ends early must be cancelled before anything else could start with it, and queued instances
         # start last, when it is known which of them still may.
         if state.sweeps:
             sweep_losers(decision)

@@ -133,7 +133,7 @@ class Runs(TableAccess):
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
         """Releases the lease. If another process has made the run due earlier in the meantime, releases it with that instant.
-        `gone` are attributes to remove besides the lease's."""
+        `gone` are attributes to remove in addition to the lease's."""
         pk = item_keys.run(lease.run_id)
         for _ in range(_TOUCHES):
             freed, arguments = self._freed(lease, change, values, due_ms)

@@ -45,7 +45,7 @@ class Signals:
         return facts
 
     def no_longer_early(self, state: State) -> list[Fact]:
-        """Early answers whose pause has been recorded, or never will be."""
+        """Returns the early answers whose pause has been recorded, or never will be."""
         if not self.early:
             return []
         self.early, no_longer_early = inbox.split_by_timing(state, self.early)
@@ -61,7 +61,7 @@ class Signals:
         return facts
 
     def claimed(self, state: State, existing: Signal) -> list[Fact]:
-        """The fact of the signal that is in the inbox after this session has put one for the same key."""
+        """Returns the fact of the signal that is in the inbox after this session has put one for the same key."""
         self._seen.add((existing.kind, existing.identity))
         return self._to_facts(state, [existing])
 
@@ -77,7 +77,7 @@ class Signals:
             await between()
 
     def unseen(self) -> bool:
-        """Whether the inbox holds new signals. They are left to the next session."""
+        """Returns whether the inbox holds new signals. They are left to the next session."""
         return bool(self._unseen())
 
     def _unseen(self) -> Sequence[Signal]:

@@ -27,8 +27,8 @@ _REASON: Final = "the sender repeated the delivery"
 
 
 def retried(world: World, started: Started, life_ms: int) -> Started:
-    """What a repetition of a delivery stands for. `started` is what `start` returned for it; `life_ms` is how long the key of the
-    delivery is valid.
+    """Returns the run that a repetition of a delivery stands for. `started` is what `start` returned for it; `life_ms` is how
+    long the key of the delivery is valid.
 
     If the run was started by an earlier delivery and has ended without success: its rerun from what failed, which this starts if
     no repetition has yet. If that has ended without success too, the rerun of that, and so on, MAX_DELIVERY_RERUNS at most; then

@@ -20,7 +20,7 @@ from stepless.runtime.header_notes import meta_of, notes_in
 from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_of
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
-from stepless.runtime.messages.starts import NewRun, former_start, is_own, place
+from stepless.runtime.messages.starts import NewRun, former_start, is_own, start_under_key
 from stepless.runtime.verbs.starts.admission import admit
 from stepless.runtime.verbs.starts.idempotency import (
     Signature,
@@ -100,8 +100,8 @@ async def start_shared(
     begins_ms: int | None = None,
     run_key: JSON = None,
 ) -> Started:
-    """`start` in the event loop that also executes the runs: its writes share a transaction with the commits of the same turn.
-    Returns after that transaction, and sends the message then."""
+    """Starts a run like `start`, in the event loop that also executes the runs: its writes share a transaction with the commits
+    of the same turn. Returns after that transaction, and sends the message then."""
     accept = partial(
         _accepted, world, workflow_id, inputs, key=key, by_inputs=by_inputs, signature=signature, entry=entry, anywhere=anywhere,
         meta=meta, same=same, run_id=run_id, begins_ms=begins_ms, run_key=run_key,
@@ -174,7 +174,7 @@ def _under_key(
     if placed is None:
         if rule is not OnConflict.JOIN or live_run(world, slot) is None:
             admit(world, new.graph, inputs)
-        placed = place(world, slot, new, reserve)
+        placed = start_under_key(world, slot, new, reserve)
     is_own_run = is_own(new, placed.head) if CLAIM in new.facts else known is not None
     head, is_repeated = not_erased(placed.head), not placed.created and is_own_run
     return _Accepted(head, new.version, placed.created, replay=is_repeated, joined=not placed.created and not is_repeated)
@@ -193,14 +193,14 @@ def start_version(
 
 def start_under_former_key(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Started:
     """Creates a run that repeats another one, under the key of that run. Raises `Conflict` (key_taken) while a run is live."""
-    placed = place(world, slot, new, reserve, OnConflict.REFUSE)
+    placed = start_under_key(world, slot, new, reserve, OnConflict.REFUSE)
     return _announced(world, _Accepted(placed.head, new.version, placed.created))
 
 
 def checked_entries(
     world: World, version: Version, nodes: Sequence[str], *, anywhere: bool, place: str = "entry"
 ) -> Mapping[str, JSON]:
-    """What the run records about a start at `nodes`: which of them are not entries of the workflow. Such a start skips the nodes
+    """Returns the record of a start at `nodes`: which of them are not entries of the workflow. Such a start skips the nodes
     before them, for example an approval. Raises `InvalidRequest` (unknown_entry) unless `anywhere` is true.
     """
     if not nodes:
@@ -233,7 +233,7 @@ def check_inputs(world: World, workflow_id: str, inputs: JSON, entry: Sequence[s
 
 
 def non_entries_of(head: RunHead) -> Sequence[str]:
-    """The nodes that a run started at although they are not entries."""
+    """Returns the nodes that a run started at although they are not entries."""
     kept: Sequence[str] = meta_of(head).get("non_entries", ())
     return kept
 
