@@ -180,8 +180,10 @@ def is_early(state: State, signal: Signal) -> bool:
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 
 
-def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
+def split_by_timing(state: State, signals: Sequence[Signal]) -> tuple[list[Signal], list[Signal]]:
     """The early signals, and the others, both in their original order."""
+    if not signals:
+        return [], []
     early: list[Signal] = []
     timely: list[Signal] = []
     space = MAX_MAILBOX - len(state.mailbox)
