@@ -133,6 +133,7 @@ class OnCloud(Ground):
     def ports(self, actor: Actor, clock: Clock) -> Ports:
         reach, parts = self.cloud.reach(actor), self.episode.parts
         store = (parts.store or DynamoStore)(reach.client("dynamodb"), "table", shards=1, at_once=1)
+        store.most_beside = 2  # so that messages that are taken move in small worlds as well
         queue = SqsQueue(reach.client("sqs"), "http://world.invalid/queue")
         timers = SchedulerTimers(
             reach.client("scheduler"), queue, group="runs", role_arn="arn:aws:iam::000000000000:role/timers",

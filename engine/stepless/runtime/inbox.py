@@ -18,6 +18,7 @@ from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
 from stepless.model.statuses import ENDED
 from stepless.ports import ERASED, Signal
+from stepless.ports import MESSAGE as MESSAGE
 
 
 class ChildOutcome(NamedTuple):
@@ -36,7 +37,6 @@ RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
 HOLD = "hold"
-MESSAGE = "message"
 BLOB = "blob"  # in the body of a large message: the key of the value that holds its `data` and `start`
 RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that repeats it
 
