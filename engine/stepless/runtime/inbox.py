@@ -172,7 +172,7 @@ def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number,
     or a message while the mailbox is full. Such a signal is kept until then."""
     if signal.kind == MESSAGE:
-        return len(state.mailbox) >= MAX_MAILBOX and signal.identity not in state.mailbox.known
+        return len(state.mailbox) >= MAX_MAILBOX and not state.mailbox.knows(signal.identity)
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended

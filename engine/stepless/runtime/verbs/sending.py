@@ -157,7 +157,8 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
         return False
     check_space(head)
     now_ms = world.clock.now_ms()
-    if not _wakes(world, head, now_ms):
+    granted = head.owner == RECEIVER and not is_over(head.lease_until_ms, now_ms)
+    if not granted and not _make_due(world, head, now_ms):
         return False
     signal = for_run(world, run_id, signal)
     try:
@@ -166,18 +167,17 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
         message = f"the inbox of {run_id} is full"
         raise Refused(message, code="mailbox_full", mend="try again later", retry_after_ms=1_000) from error
     check_same(stored, signal)
-    keep_due(world, run_id, now_ms)
+    after = keep_due(world, run_id, now_ms)
+    if granted and after is not None and (after.owner, after.epoch) == (RECEIVER, head.epoch):
+        return True  # another sender has granted the lease: the receiver of its hint has not begun, and reads the inbox then
     world.queue.send(spending.hint(world, run_id, "signal"))
     return True
 
 
-def _wakes(world: World, head: RunHead, now_ms: int) -> bool:
+def _make_due(world: World, head: RunHead, now_ms: int) -> bool:
     """Makes a run due before a signal is put into its inbox, as `runtime/signalling.py` says; False if it was removed. The lease
-    of a run that waits is granted to the receiver of the hint, which saves the write that takes it. One that another sender has
-    granted is left: its receiver reads the inbox when it begins, and the run is due at its end. `keep_due` finds out, after the
-    signal is put, whether a session has come in between."""
-    if head.owner == RECEIVER and not is_over(head.lease_until_ms, now_ms):
-        return True
+    of a run that waits is granted to the receiver of the hint, which saves the write that takes it. A run whose lease another
+    sender has granted is due at the end of that."""
     if head.owner is None and head.status == RunStatus.PAUSED and world.store.grant_lease(head.run_id, now_ms + LEASE_MS):
         return True
     return world.store.touch_run(head.run_id, now_ms + START_GRACE_MS)
