@@ -17,10 +17,10 @@ from weathers import deadly, frozen, lossy, slow, storm
 import stepless.core.decide as decide
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core import mailbox as mailboxes
+from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact, Received
 from stepless.core.mailbox import digests_of
-from stepless.core.messages import take_message
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
@@ -29,14 +29,16 @@ from stepless.runtime.messages import kept, keys, starts
 from stepless.runtime.messages.keys import Slot, is_live, number_in
 from stepless.runtime.messages.starts import NewRun, Placed
 from stepless.runtime.service import Service
-from stepless.runtime.session import loop, receiving, runner
+from stepless.runtime.session import loop, runner
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.receiving import Receiving
+from stepless.runtime.session.pauses import receiving
+from stepless.runtime.session.pauses.receiving import Receiving
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import Runner, Session
-from stepless.runtime.session.signals import Signals
-from stepless.runtime.verbs import sending, starting
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes import sending
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.starts import starting
 from stepless.runtime.world import World
 
 

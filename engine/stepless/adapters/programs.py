@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_CODE_PRINT_CHARACTERS, MAX_EXCEPTION_BYTES
+from stepless.model.effects.program import Program, Ran
 from stepless.model.json import JSON
-from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 
 _CAUSES: Final[Mapping[str, str]] = {"code_timeout": "timeout", "sandbox_unavailable": "config"}

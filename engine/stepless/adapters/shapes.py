@@ -1,7 +1,7 @@
 """Checks the records that a store reads: every column or attribute has the type that was written.
 
 A record with a part of another type is returned with a plain value in its place, and its content replaced by a stand-in that says
-where the damage is (`model/damage`): a list shows the other records, and a caller that decodes this one gets `Damaged`.
+where the damage is (`model/stored/damage`): a list shows the other records, and a caller that decodes this one gets `Damaged`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage, stand_in
+from stepless.model.stored.damage import Damage, stand_in
 from stepless.ports import (
     AuditEntry,
     Batch,

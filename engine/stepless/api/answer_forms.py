@@ -16,7 +16,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS
 from stepless.model.json import JSON
-from stepless.runtime.verbs.answering import unknown_field
+from stepless.runtime.verbs.changes.answering import unknown_field
 
 PREFIX: Final = "answer."  # before the name of a field in the form: a field may be called `decision`
 _LENGTHS: Final = (("minlength", "minLength"), ("maxlength", "maxLength"))

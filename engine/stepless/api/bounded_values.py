@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar, cast
 from urllib.parse import quote
 
 from stepless.limits import INLINE_VALUE_BYTES, MAX_PAGE_BYTES, PREVIEW_CHARACTERS
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.runlog import may_be_large
-from stepless.runtime.verbs.values import hash_of, value_bytes
+from stepless.runtime.verbs.reads.values import hash_of, value_bytes
 
 _SPACE: Final = 4_096  # bytes around the answer
 _Holder = dict[str, Any]

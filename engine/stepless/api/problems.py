@@ -33,7 +33,7 @@ from stepless.errors import (
     SteplessError,
     TransientError,
 )
-from stepless.model.encoding import encode
+from stepless.model.stored.encoding import encode
 
 MEDIA_TYPE: Final = "application/problem+json"
 _DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable, Damaged)

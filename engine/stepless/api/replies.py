@@ -14,14 +14,14 @@ from stepless.api.responses.general import DamageOut, DecisionOut, DraftOfRunOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
-from stepless.model.damage import Damage
-from stepless.model.encoding import encode
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.encoding import encode
 from stepless.ports import RunHead
 from stepless.runtime.headers import draft_of, number_of
 from stepless.runtime.messages.keys import key_in
-from stepless.runtime.verbs.searching import duration_of, keywords_of
+from stepless.runtime.verbs.reads.searching import duration_of, keywords_of
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from stepless.errors import TransientError
 from stepless.limits import POLL_FIRST_MS, POLL_LAST_MS
 from stepless.runtime.news import Follower, always, at_milestones
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import EventPage, RunView
+from stepless.runtime.verbs.reads.inspecting import EventPage, RunView
 
 T = TypeVar("T")
 

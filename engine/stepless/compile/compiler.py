@@ -16,12 +16,12 @@ from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.secrets import literal_secrets
 from stepless.compile.checks.texts import doubtful_references
-from stepless.compile.fields import fill
 from stepless.compile.link import link
-from stepless.compile.params import fit
 from stepless.compile.parsed import Parsed, parsed_of, readable
 from stepless.compile.shape import validated
-from stepless.compile.sources import source_findings
+from stepless.compile.values.fields import fill
+from stepless.compile.values.params import fit
+from stepless.compile.values.sources import source_findings
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity

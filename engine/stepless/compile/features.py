@@ -1,7 +1,7 @@
 """Finds what a document uses that the release before this one would read as something else.
 
 A release refuses kinds, parameters of containers and functions of expressions that it does not know, and ignores unknown fields.
-What it would ignore or misread in between is a feature: the stored form of such a document names it (`model.stored_document`).
+What it would ignore or misread in between is a feature: the stored form of such a document names it (`model.stored.document`).
 Recognising too much is harmless.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from stepless.expressions.references import REFERENCE
 from stepless.model.json import JSON
-from stepless.model.stored_document import (
+from stepless.model.stored.document import (
     CONTAINER_POLICIES,
     DISABLED_EXIT,
     EVERY,

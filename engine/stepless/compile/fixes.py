@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 from stepless.compile.suggest import nearest
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.declaration.misfits import Misfit, meant_boolean, preview
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Change, Fix, remove, use
 from stepless.model.json import JSON, Path
+from stepless.model.texts.durations import parse_duration_ms
 
 _EMPTY: Final[tuple[JSON, ...]] = ("", [], {})
 _BODY: Final = "body"  # an empty one would have a finding of its own

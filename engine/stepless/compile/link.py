@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stepless.compile.admission import rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
-from stepless.compile.sources import keys_and_messages
+from stepless.compile.values.admission import rate_limit, slots
+from stepless.compile.values.sources import keys_and_messages
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView

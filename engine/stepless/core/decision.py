@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stepless.core.consequences import LATE_ARRIVAL
-from stepless.core.container_folds import VARIABLE_CONFLICT
 from stepless.core.doubt import may_begin
 from stepless.core.events import Event, EventType
 from stepless.core.fold import NODE_FOLDS, apply, ignore
-from stepless.core.masking import NO_MASK, mask_for
+from stepless.core.folding.consequences import LATE_ARRIVAL
+from stepless.core.folding.container_folds import VARIABLE_CONFLICT
 from stepless.core.state import Instance, State
+from stepless.core.values.masking import NO_MASK, mask_for
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.steps import TOO_MUCH

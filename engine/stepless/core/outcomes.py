@@ -25,7 +25,7 @@ from stepless.core.fold import apply, subject
 from stepless.core.rerun_targets import Target, target_of
 from stepless.core.reused_outcomes import Payload, by_event, outcomes_of
 from stepless.core.state import Instance, State, Status
-from stepless.model.call import token_of
+from stepless.model.effects.call import token_of
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature

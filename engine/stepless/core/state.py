@@ -19,7 +19,7 @@ from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.statuses import ENDED, SETTLED
+from stepless.model.runs.statuses import ENDED, SETTLED
 
 
 class Status(StrEnum):

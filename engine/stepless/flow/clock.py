@@ -71,7 +71,6 @@ class World:
         self.unread.append(mail)
         return True
 
-
     def settle(self) -> None:
         """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
         cancels."""
@@ -296,7 +295,7 @@ class Schedule:
     # -- what happens next ----------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Lets something happen, until somebody can go on."""
+        """Moves on from event to event, until a branch can go on."""
         while self._running == 0 and (self._resolve() or self._happen()):
             continue
 

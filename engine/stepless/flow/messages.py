@@ -15,9 +15,9 @@ from stepless.expressions import compile_contract
 from stepless.flow import clock
 from stepless.flow.compiler.facts.types import UNKNOWN, is_as_sent, is_model, schema_of
 from stepless.flow.words import record
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
 from stepless.model.scope import Contract
+from stepless.model.texts.durations import parse_duration_ms
 
 R = TypeVar("R")
 Declaration: TypeAlias = "type[BaseModel] | Mapping[str, Any]"
@@ -116,7 +116,7 @@ async def received(name: str, where: Callable[[Any], Any] | None, timeout_ms: in
         return True, await here.work(lambda: _made(kind, mail.data))  # in a run, a node of its own does this
     if kind is not UNKNOWN:
         return True, _typed(kind, mail.data)
-    from stepless.core.messages import output_of  # with the core, which a process that only runs steps does not need
+    from stepless.core.deciding.messages import output_of  # with the core, which a process that only runs steps does not need
 
     return True, record(output_of({"data": mail.data, "facts": mail.facts}))
 

@@ -21,11 +21,12 @@ from pydantic import BaseModel
 from stepless.errors import ConfigError
 from stepless.flow import clock
 from stepless.flow.messages import received, sent
+from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
+from stepless.model.runs.keys import key_of
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import NodeFailure
 
 A = TypeVar("A")
@@ -44,14 +45,18 @@ def acting(
     messages: Sequence[Mapping[str, Any]] | None = None,
     sleep: Callable[[float | str], None] | None = None, now: Callable[[], str] | None = None,
     steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
-) -> Iterator[None]:
+    send: Callable[[Sent], Sequence[str] | None] | None = None, start: Callable[[Started], str | None] | None = None,
+) -> Iterator[Outgoing]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
     approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place
     of those of steps, by the names of the steps; `called` gets each call of a step, before it.
 
     `messages` arrive while the workflow runs: each is `{"name", "data", "at"}`, where `at` is a duration from the beginning, such
     as `3h`, or milliseconds. Sleeps and timeouts move a virtual clock on, which takes no time. An answer that comes later is a
-    coroutine: `async def approval(message): await sleep("2h"); return True`."""
+    coroutine: `async def approval(message): await sleep("2h"); return True`.
+
+    Yields what workflows send and start inside the block: `sent` and `started`. `send` returns the ids of the runs that a message
+    reaches, `start` the id of a run; both may raise a `NodeError`. Without them a message reaches one run."""
     given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
     fakes = {name: fake for name, fake in given.items() if fake is not None}
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
@@ -60,7 +65,8 @@ def acting(
     world = clock.world() if kept else clock.World(sent(messages or ()))
     around = clock.enter(world)
     try:
-        yield
+        with recorded(send, start) as outgoing:
+            yield outgoing
     finally:
         clock.leave(around)
         _FAKES.reset(token)

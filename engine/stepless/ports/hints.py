@@ -70,8 +70,8 @@ class Firing(Protocol):
 
 
 class Rhythm(NamedTuple):
-    """When the schedule `node` fires: by `cron` (five or six fields, see `model.cron`) in `timezone`, or every `rate_ms` (whole
-    minutes). Exactly one of the two is set."""
+    """When the schedule `node` fires: by `cron` (five or six fields, see `model.triggers.cron`) in `timezone`, or every `rate_ms`
+    (whole minutes). Exactly one of the two is set."""
 
     node: str
     cron: str | None = None

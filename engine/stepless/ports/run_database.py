@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports.drafts import Drafts
 from stepless.ports.store import Blobs, Store, Together
 

@@ -10,9 +10,9 @@ from stepless.model.json import JSON
 
 if TYPE_CHECKING:
     from stepless.model.conversation import ModelAnswer, Question
-    from stepless.model.program import Program, Ran
-    from stepless.model.span import Measure, Span
-    from stepless.model.tally import Tally
+    from stepless.model.effects.program import Program, Ran
+    from stepless.model.runs.span import Measure, Span
+    from stepless.model.runs.tally import Tally
 
 
 class Clock(Protocol):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
-from stepless.model.damage import FAULTS
+from stepless.model.stored.damage import FAULTS
 from stepless.runtime.world import World
 
 

@@ -13,8 +13,8 @@ from stepless.core.history.notes import ERROR, NOTES, PAUSES, notes_of
 from stepless.core.history.waits import ANSWER
 from stepless.core.state import RunStatus, State
 from stepless.errors import DamagedHeader
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import RunHead
 
 _PAUSE = frozenset({"pause", "node", "reason", "message", "since"})  # what every note of a question has

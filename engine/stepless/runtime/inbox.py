@@ -10,13 +10,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged, Received
-from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
-from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
 from stepless.ports import MESSAGE as MESSAGE
 
@@ -172,7 +172,8 @@ def is_early(state: State, signal: Signal) -> bool:
     """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number,
     or a message while the mailbox is full. Such a signal is kept until then."""
     if signal.kind == MESSAGE:
-        return len(state.mailbox) >= MAX_MAILBOX and not state.mailbox.knows(signal.identity)
+        is_full = len(state.mailbox) >= MAX_MAILBOX
+        return is_full and not state.mailbox.knows(signal.identity) and not _is_awaited(state, signal)
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended
@@ -191,5 +192,13 @@ def split_by_timing(state: State, signals: Sequence[Signal]) -> tuple[list[Signa
         if signal.kind == MESSAGE:
             space -= 1
         late = space < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
+        late = late and not _is_awaited(state, signal)
         (early if late or is_early(state, signal) else timely).append(signal)
     return early, timely
+
+
+def _is_awaited(state: State, signal: Signal) -> bool:
+    """Whether a node waits for a message of this name, or it cancels the run: it is taken even while the mailbox is full, or the
+    run would wait for ever for what is in its inbox."""
+    awaited = state.receivers.keys() | state.graph.cancel_on
+    return bool(awaited) and body_of(signal).get("name") in awaited

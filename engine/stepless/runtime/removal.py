@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from stepless.errors import SteplessError
 from stepless.limits import ERASE_RETRY_MS, ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.mentions import forget_mentions, redact_audit
@@ -107,5 +107,5 @@ def _forget(world: World, head: RunHead) -> None:
 
 
 def ahead_key(run_id: str) -> str:
-    """The claim that says how far a run's own time is ahead of the clock (`verbs/time_skip`)."""
+    """The claim that says how far a run's own time is ahead of the clock (`verbs/changes/time_skip`)."""
     return f"ahead:{run_id}"

@@ -11,7 +11,7 @@ from typing import Final
 
 from stepless.errors import DamagedLog, LeaseLost, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, RunHead
 from stepless.runtime.world import World
 

@@ -24,7 +24,7 @@ from stepless.limits import (
     SUMMARY_VALUE_BYTES,
 )
 from stepless.model.graph import Graph
-from stepless.model.packing import PACK_BYTES, pack
+from stepless.model.stored.packing import PACK_BYTES, pack
 from stepless.ports import Batch, Blobs, Store
 
 _TAKEN_OVER = frozenset({"reused", "kept"})  # from another run, where each value passed the limit

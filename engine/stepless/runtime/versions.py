@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
 from stepless.errors import DamagedVersion, NewerVersion
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
-from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
-from stepless.model.stored_document import decode_document
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.document import decode_document
+from stepless.model.stored.draft_run import DRAFT
 from stepless.ports import Blobs, Store, StoredVersion
 
 _MAX_GRAPHS = 64  # in memory

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINGER_MS
-from stepless.model.exchange import NoHttp
+from stepless.model.effects.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
 from stepless.ports import (

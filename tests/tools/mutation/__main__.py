@@ -62,8 +62,9 @@ def near(folder: Path, path: Path) -> list[str]:
     parent, _, name = module.rpartition(".")
     words = (f"from {module} ", f"import {module}", f"from {parent} import {name}")
     tests = [one for one in sorted(folder.glob("tests/*/**/test_*.py")) if any(word in one.read_text() for word in words)]
-    mirror = folder / "tests/unit" / path.relative_to(ROOT / "engine/stepless").parent
-    tests += [mirror] if mirror.is_dir() and mirror.name != "unit" else []
+    units, room = folder / "tests/unit", path.relative_to(ROOT / "engine/stepless").parent
+    mirrors = [units / one for one in (room, *room.parents) if (units / one).is_dir()]
+    tests += [mirrors[0]] if mirrors[0] != units else []
     return [str(one) for one in tests if "house" not in one.parts]
 
 

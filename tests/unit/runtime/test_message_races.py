@@ -15,7 +15,7 @@ from stepless.ports import Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
 from stepless.runtime.messages.keys import AFTER, Slot, slot_of
-from stepless.runtime.session.receiving import waits_to_begin
+from stepless.runtime.session.pauses.receiving import waits_to_begin
 
 ORDER: dict[str, Any] = {
     "id": "order",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stepless.limits import MAX_METRIC_SERIES
-from stepless.model.span import Attributes, Measure, Value
+from stepless.model.runs.span import Attributes, Measure, Value
 
 BOUNDS_S: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0,

@@ -17,7 +17,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from stepless.adapters.otlp.aggregates import BOUNDS_S, Aggregates, Point, is_timed
-from stepless.model.span import CLIENT, CONSUMER, INTERNAL, PRODUCER, Attributes, Span, Value
+from stepless.model.runs.span import CLIENT, CONSUMER, INTERNAL, PRODUCER, Attributes, Span, Value
 
 SCOPE: Final = "stepless"
 _HAS_REMOTE: Final = 0x100  # the flags of OTLP say whether the parent is remote

@@ -11,7 +11,7 @@ from stepless.adapters.shapes import shown_key
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import StoreUnusable
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports import Record
 
 _TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"

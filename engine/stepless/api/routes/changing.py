@@ -24,13 +24,13 @@ from stepless.api.routes.listing import selection
 from stepless.api.routes.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
 from stepless.runtime.service import Service
-from stepless.runtime.verbs import answering, holds
-from stepless.runtime.verbs.bulk import Surveyed
+from stepless.runtime.verbs.changes import answering, holds
+from stepless.runtime.verbs.changes.bulk import Surveyed
 from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]

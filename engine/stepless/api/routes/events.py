@@ -34,7 +34,7 @@ from stepless.limits import (
     STREAM_RETRY_MS,
 )
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import EventPage, Fits
+from stepless.runtime.verbs.reads.inspecting import EventPage, Fits
 
 STREAM: Final = "text/event-stream"
 STREAM_HEADERS: Final = {

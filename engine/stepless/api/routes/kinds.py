@@ -15,9 +15,9 @@ from typing_extensions import TypedDict
 from stepless.api.problems import documented
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.declaration.policies import RETRIED, Merge
-from stepless.model.encoding import encode
 from stepless.model.kind import Kind, Kinds, Nature, Part
 from stepless.model.kind_settings import obeys
+from stepless.model.stored.encoding import encode
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")

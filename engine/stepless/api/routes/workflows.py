@@ -24,11 +24,11 @@ from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_VERSION
 from stepless.model.json import JSON
-from stepless.model.version_metadata import Attached, decode_attached
+from stepless.model.stored.version_metadata import Attached, decode_attached
 from stepless.ports import StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.publishing import Published
+from stepless.runtime.verbs.publication.publishing import Published
 from stepless.runtime.versions import document_of, version_damage
 
 _YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})

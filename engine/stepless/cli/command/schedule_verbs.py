@@ -9,8 +9,8 @@ from typing import Final
 from stepless.cli.command.verb import Verb, add_waiting, add_where, duration_ms, positive
 from stepless.core.history.waits import WORDS
 from stepless.limits import DEFAULT_BULK_COMMAND_RUNS, MAX_BULK_COMMAND_RUNS
-from stepless.model.run_filters import RUN_FILTERS, Form
-from stepless.model.statuses import STORED
+from stepless.model.runs.filters import RUN_FILTERS, Form
+from stepless.model.runs.statuses import STORED
 
 _KNOWN: Final[Mapping[Form, Callable[[], Sequence[str]]]] = {Form.STATUS: lambda: STORED, Form.WAITING: lambda: WORDS}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stepless.limits import DEFAULT_TARGET_TIMEOUT_S, MAX_DURATION_FILTER_MS
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 
 LISTED: Final = 20  # the default of --limit
 

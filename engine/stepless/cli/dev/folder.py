@@ -21,11 +21,11 @@ from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.version_metadata import Attached
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.attempt_fit import too_long
-from stepless.runtime.verbs.publishing import Published
+from stepless.runtime.verbs.publication.attempt_fit import too_long
+from stepless.runtime.verbs.publication.publishing import Published
 
 FileStates = Mapping[str, tuple[int, int]]
 """The watched files by path, each with its modification time and size: a change of either means that the file was saved."""

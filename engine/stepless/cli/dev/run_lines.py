@@ -17,10 +17,10 @@ from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError
 from stepless.limits import MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES, MAX_REPORTED_RUNS, PRINT_MS
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 
 WIDTH = 80
 SHOWN_PAUSES: Final = 3

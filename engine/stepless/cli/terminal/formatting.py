@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from stepless.cli.terminal.timeline import glyphs_for
 from stepless.model.json import JSON
-from stepless.model.statuses import NODE_STATUSES, RUN_STATUSES, Tone, tone_of
+from stepless.model.runs.statuses import NODE_STATUSES, RUN_STATUSES, Tone, tone_of
 
 MAX_WIDTH: Final = 120
 _GAP: Final = 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from stepless.cli.terminal.exceptions import place
 from stepless.cli.terminal.progress import WAITS, Progress, Row, duration, instant_ms
 from stepless.cli.terminal.timeline import Glyphs
-from stepless.model.statuses import Tone, tone_of
+from stepless.model.runs.statuses import Tone, tone_of
 
 if TYPE_CHECKING:
     from rich.console import Console

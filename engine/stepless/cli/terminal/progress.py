@@ -9,7 +9,7 @@ from typing import Any
 
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
-from stepless.model.statuses import NODE_STATUSES, SETTLED
+from stepless.model.runs.statuses import NODE_STATUSES, SETTLED
 
 LIVE = frozenset(NODE_STATUSES) - SETTLED - {"pending"}
 _REASONS = {

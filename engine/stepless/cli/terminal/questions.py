@@ -13,7 +13,7 @@ from typing import Any
 from stepless.expressions import compile_contract
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.single_run import Answer
 
 _YES_NO = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}

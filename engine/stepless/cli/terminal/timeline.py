@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepless.cli.terminal.progress import Progress, Row, duration
-from stepless.model.statuses import NODE_STATUSES
+from stepless.model.runs.statuses import NODE_STATUSES
 
 MAX_ROWS = 30
 NAME, NOTE, TOOK = 24, 23, 9  # columns at most

@@ -19,7 +19,7 @@ from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.formatting import put_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_BULK_COMMAND_RUNS, WAITING_LINE_DELAY_MS
-from stepless.model.run_filters import RUN_FILTERS
+from stepless.model.runs.filters import RUN_FILTERS
 
 Change = Callable[[Gateway, str], str]
 _WIPE: Final = "\r\x1b[2K"

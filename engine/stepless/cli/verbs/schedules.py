@@ -11,8 +11,8 @@ from stepless.cli.reach.gateway import opened
 from stepless.cli.terminal.formatting import Column, put_json, say, table, when
 from stepless.cli.verbs.run_changes import follow_up, me
 from stepless.limits import MAX_LISTED_ITEMS
-from stepless.model.clock_changes import sentence
 from stepless.model.json import JSON
+from stepless.model.triggers.clock_changes import sentence
 
 _COLUMNS: Final = (
     Column("WORKFLOW", least=12), Column("NODE", least=8), Column("FIRES", least=12), Column("NEXT"), Column("LAST", spare=True),

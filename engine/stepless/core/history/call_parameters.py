@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from stepless.core.inputs import merged_inputs
-from stepless.core.masking import HIDDEN
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.masking import HIDDEN
+from stepless.core.values.reference_values import Reading
 from stepless.errors import SteplessError
 from stepless.limits import PREVIEW_CHARACTERS, SHOWN_PARAMS_CHARACTERS
 from stepless.model.graph import Node

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from stepless.core.branches import carried, carries
 from stepless.core.events import Event, EventType
+from stepless.core.folding.iterations import amount
 from stepless.core.history.call_parameters import bounded, veiled
-from stepless.core.inputs import merged_inputs
-from stepless.core.iterations import amount
-from stepless.core.masking import HIDDEN
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.masking import HIDDEN
+from stepless.core.values.reference_values import Reading
 from stepless.errors import SteplessError
 from stepless.model.graph import Container, Edge
 from stepless.model.json import JSON

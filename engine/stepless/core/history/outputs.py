@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from stepless.core.ending import variables
+from stepless.core.deciding.ending import variables
 from stepless.core.events import Event, EventType
 from stepless.core.fold import fold
 from stepless.core.history.digest import path_of

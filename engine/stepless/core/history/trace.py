@@ -17,9 +17,9 @@ from stepless.core.history.call_parameters import Called, called
 from stepless.core.history.evaluated_conditions import Looped, Tested, looped, tested
 from stepless.core.history.forks import Forks
 from stepless.core.history.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
-from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import LIMIT
 from stepless.core.state import OUTSIDE, Instance, State, Status
+from stepless.core.values.inputs import merged_inputs
 from stepless.errors import EngineBug
 from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
 from stepless.model.graph import Body, Graph, Node

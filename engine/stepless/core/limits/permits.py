@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 from stepless.core.limits.input_scope import OfInputs
 from stepless.core.limits.pacing import is_late
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status, is_in_doubt
+from stepless.core.values.reference_values import Reading
 from stepless.errors import ConfigError
 from stepless.limits import MAX_LIMIT_KEY_CHARACTERS, RATE_LEAD_MS
 from stepless.model.graph import Pace, Slots

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from stepless.core.lease_ends import is_over
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 _POSITION: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
 GRANTED: Final = 0

@@ -18,7 +18,7 @@ from typing import Any
 from stepless.core.events import ROWS, Event, EventType
 from stepless.core.stored.formats import FORMATS
 from stepless.errors import DamagedLog, NewerLog
-from stepless.model.packing import dump, unpack
+from stepless.model.stored.packing import dump, unpack
 
 _FORMAT_AT = 5  # the position of the format number in the first event of a batch
 _UNMARKED = 1  # the format of a batch without a number

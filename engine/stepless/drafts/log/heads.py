@@ -12,9 +12,9 @@ from typing import Any
 
 from stepless.drafts.log.records import Storage, damaged, encoded
 from stepless.limits import CLOSED_KEPT_MS, MAX_PAGE_ITEMS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
-from stepless.model.packing import unpack
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.packing import unpack
 from stepless.ports import Draft, DraftHead, Drafts
 
 

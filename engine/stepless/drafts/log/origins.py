@@ -8,11 +8,11 @@ from typing import Any
 from stepless.drafts.log.heads import NAMES
 from stepless.drafts.log.records import BLOB_OWNER, damaged
 from stepless.drafts.log.rules_adapter import Origin
-from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
-from stepless.model.packing import dump, pack, unpack
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.damage import FAULTS, why_of
+from stepless.model.stored.packing import dump, pack, unpack
+from stepless.model.stored.version_metadata import Attached
 from stepless.ports import Blobs, StoredVersion
 from stepless.runtime.versions import Versions
 

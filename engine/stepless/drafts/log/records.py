@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from stepless.drafts.log.entries import LogEntry
 from stepless.errors import Damaged, Refused
 from stepless.limits import DRAFT_READ_ITEMS, MAX_INLINE_BYTES, OP_KEPT_MS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.packing import dump, pack, unpack
 from stepless.ports import Blobs, Clock, Draft, Drafts, Entity, Op, StateAt
 
 BLOB_OWNER: Final = "workflow-drafts"

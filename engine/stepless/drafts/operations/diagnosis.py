@@ -8,7 +8,7 @@ from stepless.drafts.log.heads import base_of, each_head, origin_of
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.errors import Damaged, LogUnreadable
-from stepless.model.damage import FAULTS, Damage, damage_in, why_of
+from stepless.model.stored.damage import FAULTS, Damage, damage_in, why_of
 from stepless.runtime.diagnosis.findings import RULES, Diagnosis
 from stepless.runtime.world import World
 

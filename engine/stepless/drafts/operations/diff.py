@@ -19,7 +19,7 @@ from stepless.drafts.rules.state import Entities, children_of, prefix_of, tail_o
 from stepless.drafts.rules.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.json import JSON
-from stepless.model.version_metadata import decode_attached
+from stepless.model.stored.version_metadata import decode_attached
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.versions import document_of
 

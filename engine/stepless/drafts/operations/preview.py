@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from stepless.core.history.call_parameters import bounded, veiled
 from stepless.core.history.outputs import Outputs, Settled
 from stepless.core.history.reference_preview import Remembered
-from stepless.core.inputs import merged
-from stepless.core.masking import HIDDEN
+from stepless.core.values.inputs import merged
+from stepless.core.values.masking import HIDDEN
 from stepless.drafts.operations.run_values import Former, FormerRuns
 from stepless.drafts.operations.value_schemas import Shape, contract_shape, shape_of
 from stepless.drafts.operations.verbs import At, DraftVerbs

@@ -12,7 +12,7 @@ from stepless.errors import Gone, LogUnreadable, NotFound, SteplessError
 from stepless.limits import MAX_SCANNED_EVENTS, MAX_WARM_OUTPUTS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of, read_or_reported, unknown_run
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, read_or_reported, unknown_run
 from stepless.runtime.world import World
 
 

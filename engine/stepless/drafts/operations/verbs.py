@@ -20,9 +20,9 @@ from stepless.drafts.rules.state import Entities, named_in, snapshot
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
 from stepless.model.findings import Finding
-from stepless.model.ids import is_slug
 from stepless.model.json import JSON
-from stepless.model.version_metadata import decode_attached
+from stepless.model.stored.version_metadata import decode_attached
+from stepless.model.texts.ids import is_slug
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World

@@ -10,8 +10,8 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.sessions.closing import MALFORMED, TOO_LARGE, Closing
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.draft_runs import StartedRun
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")

@@ -21,8 +21,8 @@ from stepless.imports.sim.values import (
     whole_number,
 )
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_DURATION_MS, MAX_HEADERS, MAX_ID_CHARACTERS, MAX_MESSAGE_CHARACTERS
-from stepless.model.ids import is_slug
 from stepless.model.json import JSON
+from stepless.model.texts.ids import is_slug
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _UNITS: Final[Mapping[str, tuple[str, int]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepless.model.declaration.views import View, field
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 
 if TYPE_CHECKING:
     from stepless.model.declaration.field_types import Duration, Formula, Params, Schema

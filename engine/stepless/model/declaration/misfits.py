@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stepless.limits import PREVIEW_CHARACTERS
-from stepless.model.durations import DurationTooLong, parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON, Path
+from stepless.model.texts.durations import DurationTooLong, parse_duration_ms, parse_retention_ms
 
 UNION: Final = "union"
 NOUNS: Final[Mapping[str, str]] = {  # what pydantic expected, by the type of its error

@@ -13,8 +13,8 @@ from pydantic.errors import PydanticUserError
 
 from stepless.model.declaration.misfits import IsOpen, Misfit, misfits
 from stepless.model.json import JSON
+from stepless.model.runs.traceparent import TRACE
 from stepless.model.signature import Signature
-from stepless.model.traceparent import TRACE
 from stepless.model.work import NodeFailure
 from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.json_value import copied

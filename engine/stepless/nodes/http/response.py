@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from stepless.limits import MAX_DURATION_MS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
-from stepless.model.exchange import HttpAnswer
+from stepless.model.effects.exchange import HttpAnswer
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.nodes.json_value import NotJson, to_json

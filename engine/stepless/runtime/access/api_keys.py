@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import KEY_GRACE_MS, KEY_USE_NOTED_MS, KEYS_FRESH_MS, MAX_API_KEYS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import Clock, Store
 from stepless.runtime.access.roles import Role, implied
 

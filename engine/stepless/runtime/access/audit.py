@@ -12,8 +12,8 @@ from secrets import token_hex
 from threading import Lock
 
 from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import AuditEntry, Clock, Page, Store
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_SESSIONS, MAX_TOKEN_CHARACTERS, SEQUENCING_TRIES
-from stepless.model.damage import FAULTS
+from stepless.model.stored.damage import FAULTS
 from stepless.ports import Clock, Store
 from stepless.runtime.access.tokens import Signer, decode, encode, mac
 

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from stepless.core.decision import iso
 from stepless.core.events import ROWS, RUN_ENDS, Event, EventType
+from stepless.core.folding.set_back_folds import CLOCK_SET_BACK
 from stepless.core.history.waits import word_of
-from stepless.core.set_back_folds import CLOCK_SET_BACK
 from stepless.limits import MAX_ANNOUNCED_CHARACTERS
 from stepless.model.json import JSON
 from stepless.runtime.exporting.exporter import ExportedRun

@@ -15,8 +15,8 @@ from typing import Any, Final
 from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.errors import SteplessError
 from stepless.limits import EXPORT_TIMEOUT_MS, MAX_KNOWN_NOTICES
-from stepless.model.failure_targets import FailureTarget, parse_target
 from stepless.model.graph import Graph
+from stepless.model.texts.failure_targets import FailureTarget, parse_target
 from stepless.model.work import NodeFailure
 from stepless.ports import Aws, Blobs, Clock, Http, HttpRequest, Meter, Secrets, Store
 from stepless.runtime.announcing.details import detail_of, id_of

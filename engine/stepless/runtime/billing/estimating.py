@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.events import NODE_ENDS, Event, EventType
-from stepless.core.pauses import TIMEOUT
 from stepless.limits import MAX_ESTIMATED_SESSIONS
 from stepless.model.kind import Nature
-from stepless.model.statuses import ENDED
-from stepless.model.tally import Tally
+from stepless.model.runs.statuses import ENDED
+from stepless.model.runs.tally import Tally
 from stepless.ports import RunHead, Signal
 from stepless.runtime.inbox import RESUME, body_of, is_worth_marking
 

@@ -12,7 +12,7 @@ from typing import Final, TypedDict
 from stepless.core.history.waits import header_words
 from stepless.core.state import State
 from stepless.limits import LAPSE_MS, LEASE_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
-from stepless.model.tally import Tally, decode_tally, encode_tally
+from stepless.model.runs.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
 from stepless.runtime.exporting.cursors import NOTHING, Also

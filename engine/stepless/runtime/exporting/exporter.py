@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stepless.core.events import Event
-from stepless.core.masking import Mask
 from stepless.core.state import State
+from stepless.core.values.masking import Mask
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import RunHead

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from secrets import token_hex
 
 from stepless.limits import CLOCK_TOLERANCE_MS, MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS, NEVER_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Message, RunHead
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE, REVIVED_RUNS
 from stepless.runtime.removal import is_over, remove_each

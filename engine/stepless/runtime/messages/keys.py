@@ -21,8 +21,8 @@ from stepless.errors import Damaged, ExpressionError, InvalidRequest
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
-from stepless.model.statuses import ENDED
+from stepless.model.runs.keys import key_of
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.world import World
@@ -91,13 +91,13 @@ def live_run(world: World, slot: Slot) -> RunHead | None:
     return head if head is not None and is_live(head) else None
 
 
-def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
+def key_of_start(graph: Graph, inputs: JSON, now_ms: int) -> str:
     """The key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
     from stepless.core.limits.input_scope import OfInputs  # imported late: few workflows have keys
 
     assert graph.key is not None
     try:
-        value = graph.key.evaluate(OfInputs(inputs, world.clock.now_ms()))
+        value = graph.key.evaluate(OfInputs(inputs, now_ms))
     except ExpressionError as error:
         raise InvalidRequest(f"the key of the run cannot be evaluated: {error.message}", code="key_invalid", status=422,
                              place="key", mend="correct the inputs, or the `key` of the workflow") from error

@@ -18,8 +18,8 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.core.masking import Mask
     from stepless.core.state import State
+    from stepless.core.values.masking import Mask
     from stepless.runtime.exporting.relay import Exports, Relaying
 
 _log = logging.getLogger(__name__)

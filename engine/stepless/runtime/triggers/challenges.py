@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepless.model.json import JSON
-from stepless.model.webhook_schemes import Scheme
+from stepless.model.triggers.webhook_schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from stepless.runtime.triggers.schedule_records import (
     progress_of,
     rhythm_text,
 )
-from stepless.runtime.verbs.calendar_registration import rhythm_of
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.publication.calendar_registration import rhythm_of
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)

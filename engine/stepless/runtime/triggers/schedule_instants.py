@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stepless.limits import MAX_CATCH_UP_RUNS, ON_TIME_MS
-from stepless.model.cron import parse_cron
+from stepless.model.triggers.cron import parse_cron
 from stepless.ports import Rhythm
 
 SKIP: Final = "skip"

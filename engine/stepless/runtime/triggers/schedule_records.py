@@ -16,8 +16,8 @@ from typing import Any
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_CATCH_UP_RUNS, MAX_ENDED_PAUSES, NEVER_MS, SCHEDULE_TRIES
-from stepless.model.damage import decoding, json_object
 from stepless.model.graph import Node
+from stepless.model.stored.damage import decoding, json_object
 from stepless.runtime.world import World
 
 

@@ -1,4 +1,4 @@
-"""Verifies the signatures of webhook requests by the table of `model.webhook_schemes`, over the raw body, in constant time.
+"""Verifies the signatures of webhook requests by `model.triggers.webhook_schemes`, over the raw body, in constant time.
 
 A signature proves that someone who has the secret made these bytes. Four things are easy to get wrong:
 
@@ -32,8 +32,8 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
-from stepless.model.webhook_schemes import RequestField, Scheme, pieces_of
-from stepless.nodes.webhook import Signed, scheme_of, secrets_of
+from stepless.model.triggers.webhook_schemes import RequestField, Scheme, pieces_of
+from stepless.nodes.entries.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
 _FORM: Final = "application/x-www-form-urlencoded"

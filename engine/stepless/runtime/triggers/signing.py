@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from secrets import token_hex
 
-from stepless.model.encoding import encode
 from stepless.model.json import parse_path, read_path
-from stepless.model.webhook_schemes import Scheme
-from stepless.nodes.webhook import Bearer, Hmac, Signed, scheme_of, signed_by
+from stepless.model.stored.encoding import encode
+from stepless.model.triggers.webhook_schemes import Scheme
+from stepless.nodes.entries.webhook import Bearer, Hmac, Signed, scheme_of, signed_by
 from stepless.runtime.triggers import ecdsa
 from stepless.runtime.triggers.signatures import SignedRequest, filled, is_form, json_of, key_of, mac_of
 

@@ -9,12 +9,12 @@ from typing import Final
 
 from stepless.errors import ConfigError
 from stepless.limits import LINGER_MS
-from stepless.model.durations import parse_duration_ms, parse_retention_ms
+from stepless.model.texts.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
-from stepless.runtime.session.run_kinds import with_run_kinds
+from stepless.runtime.session.pauses.run_kinds import with_run_kinds
 from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.wiring.telemetry import is_traced
@@ -66,7 +66,7 @@ def _moderator(name: str | None) -> Moderator | None:
     """`name` is a function of one of the loaded modules."""
     if not name:
         return None
-    from stepless.runtime.session.moderation import FunctionModerator  # imported late: few installations moderate
+    from stepless.runtime.session.execution.moderation import FunctionModerator  # imported late: few installations moderate
 
     return FunctionModerator(name)
 

@@ -114,7 +114,7 @@ def check_exports(setting: Setting, secret: Callable[[str], str | None]) -> None
     if setting(EVENTS_URL) and not secret(EVENTS_SECRET):
         message = "the webhooks for the events of runs need a secret that signs them"
         raise ConfigError(message, code="setting_missing", place=EVENTS_SECRET, mend=f"set {EVENTS_SECRET}")
-    from stepless.model.failure_targets import parse_target
+    from stepless.model.texts.failure_targets import parse_target
 
     for text in (setting(ON_FAILURE_NOTIFY) or "").split():
         try:

@@ -26,7 +26,7 @@ from stepless.runtime.news import News
 from stepless.runtime.service import Service
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.triggers.schedule_firing import Schedules
-from stepless.runtime.verbs.time_skip import own_times
+from stepless.runtime.verbs.changes.time_skip import own_times
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import configured_operations
 from stepless.runtime.wiring.equipment import BASE_URL, equipped

@@ -19,7 +19,7 @@ from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import Models
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.local import Local, local
 
 Envelope: TypeAlias = Mapping[str, JSON]

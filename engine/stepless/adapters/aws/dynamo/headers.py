@@ -28,8 +28,8 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
-from stepless.model.damage import stand_in, told_by
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import stand_in, told_by
 from stepless.ports import ERASED, RunHead
 
 _INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400

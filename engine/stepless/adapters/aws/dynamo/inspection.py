@@ -9,7 +9,7 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.item_checks import kind_of
 from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.wire import Item, Wire
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports import Record
 
 

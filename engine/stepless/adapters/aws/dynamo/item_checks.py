@@ -1,7 +1,7 @@
 """Checks the items that the table returns: every attribute has the type that was written.
 
 An attribute that is missing or of another type gets a plain value, and the content of the item, its carrier, is replaced by a
-stand-in that says where the damage is (`model/damage`). The other modules then never meet a missing attribute.
+stand-in that says where the damage is (`model/stored/damage`). The other modules then never meet a missing attribute.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from stepless.adapters.aws.dynamo.table import EXPIRES, PARTITION, SORT
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage, stand_in
+from stepless.model.stored.damage import Damage, stand_in
 
 _NAMES: Final = {str: "text", int: "an integer", bytes: "bytes"}
 _FAR: Final = 10**18  # later than every instant: an item without a readable expiry stays

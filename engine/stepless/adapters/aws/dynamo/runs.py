@@ -17,7 +17,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RECEIVER, SUCCESSOR, Lease, RunHead
 
 _FREE: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"

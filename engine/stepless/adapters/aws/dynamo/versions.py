@@ -15,8 +15,8 @@ from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION
-from stepless.model.cursors import decode_cursor, encode_cursor
-from stepless.model.damage import stand_in, told_by
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.damage import stand_in, told_by
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)

@@ -12,7 +12,7 @@ from stepless.adapters.aws.dynamo.item_checks import damage_of_item, sound
 from stepless.adapters.aws.dynamo.table import PARTITION
 from stepless.adapters.aws.errors import LOST, code_of, translated
 from stepless.errors import StoreUnavailable
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 
 Value: TypeAlias = str | int | bytes
 Item: TypeAlias = Mapping[str, Any]

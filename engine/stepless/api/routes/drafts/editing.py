@@ -38,9 +38,9 @@ from stepless.limits import (
     MAX_VERSION,
     NEAR_REQUEST_BYTES,
 )
-from stepless.model.damage import Damage
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.encoding import encode
 from stepless.ports import Draft, DraftHead
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]

@@ -44,7 +44,7 @@ from stepless.drafts.operations.verbs import At, DraftVerbs, Files
 from stepless.drafts.rules.requests import Operation
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
-from stepless.model.encoding import encode
+from stepless.model.stored.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]

@@ -12,7 +12,7 @@ from pydantic.errors import PydanticUserError
 
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_dict, is_model, is_number, schema_of
+from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
@@ -165,18 +165,9 @@ def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: 
     before = unit.risks
     values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
     id = unit.new_id(hint or target.id.replace("-", "_"))
-    hints = hints_of(target.function)
-    parameters = list(signature_of(target.function).parameters)
-    whole = len(parameters) == 1 and takes_all(bare(hints.get(parameters[0], UNKNOWN)))
-    inputs = values.get(parameters[0], {}) if whole else values
-    unit.emit(id, "workflow", {"workflow": target.id, "inputs": inputs}, timeout_ms=None)
+    unit.emit(id, "workflow", {"workflow": target.id, "inputs": target.inputs_of(values)}, timeout_ms=None)
     unit.may_fail(id, mixed=unit.risks > before, inner=True)
     return unit.texts.reference(id)
-
-
-def takes_all(kind: Any) -> bool:
-    """Whether a single parameter of this type is the whole of the inputs."""
-    return is_model(kind) or is_dict(kind)
 
 
 def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:

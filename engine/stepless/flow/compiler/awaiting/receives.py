@@ -139,7 +139,7 @@ def _received(unit: Unit, id: str, kind: Any) -> ast.expr:
 
 
 def _without_facts(kind: Any) -> Callable[[Any], Any]:
-    """What takes the data of a message out of the output of its node (`core.messages.output_of`)."""
+    """What takes the data of a message out of the output of its node (`core.deciding.messages.output_of`)."""
 
     def data(output: Any) -> Any:
         if not isinstance(output, Mapping) or isinstance(output, kind):

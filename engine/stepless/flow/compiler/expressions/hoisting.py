@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import word_of
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
 Each: TypeAlias = Callable[[Unit, ast.ListComp, str | None], ast.expr]
@@ -43,7 +44,7 @@ def _copied(node: ast.expr) -> ast.expr:
 
 def _is_lifted(unit: Unit, node: ast.expr) -> bool:
     """Whether an expression becomes a node of its own, which runs before what is evaluated with the next one."""
-    if isinstance(node, (*_SIMPLE, ast.Starred)):
+    if isinstance(node, (*_SIMPLE, ast.Starred)) or word_of(unit.static(node)):
         return False
     before = unit.risks
     try:
@@ -90,7 +91,7 @@ class Hoist:
         return self._spilled(unit, node) if later else node
 
     def _spilled(self, unit: Unit, node: ast.expr) -> ast.expr:
-        if isinstance(node, (*_SIMPLE, ast.Starred)):
+        if isinstance(node, (*_SIMPLE, ast.Starred)) or word_of(unit.static(node)):
             return node
         before = unit.risks
         try:

@@ -250,8 +250,10 @@ def _await(unit: Unit, node: ast.Await) -> Any:
             return returned(target.function)
         case "approval":
             return Answer
-        case "now":
+        case "now" | "start":
             return str
+        case "send":
+            return list[str]
         case "gather":
             return _gathered(unit, call)
         case "race":

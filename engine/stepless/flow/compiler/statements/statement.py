@@ -10,6 +10,7 @@ from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
+from stepless.flow.compiler.awaiting.sends import send, start
 from stepless.flow.compiler.expressions.expression import express
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.inference import is_scalar, known
@@ -79,6 +80,10 @@ class Reading:
                     return self._race.race(unit, call, hint)
                 case "receive":
                     return receive(unit, call, hint, self._hoist.expressions)
+                case "send":
+                    return send(unit, call, target, hint, self._hoist.expressions)
+                case "start":
+                    return start(unit, call, target, hint, self._hoist.expressions)
                 case "part":
                     value = inline(
                         unit, call, target, target.origin(), hint, self._hoist.expressions, self.is_fresh,

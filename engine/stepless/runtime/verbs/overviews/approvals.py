@@ -7,15 +7,15 @@ from typing import Final, NamedTuple
 
 from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.access.deciders import Decider
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
-from stepless.runtime.verbs.answering import linked
-from stepless.runtime.verbs.header_reads import read_heads
-from stepless.runtime.verbs.inspecting import OpenPause, overview
+from stepless.runtime.verbs.changes.answering import linked
+from stepless.runtime.verbs.reads.header_reads import read_heads
+from stepless.runtime.verbs.reads.inspecting import OpenPause, overview
 from stepless.runtime.world import World
 
 _REASON = "human_input"

@@ -1,7 +1,7 @@
 """Groups the failures of many runs by what failed. A run that timed out has failed, too.
 
-The failure of a run that was run again is left out, as `runtime/verbs/repeated_runs.py` says: nothing is done twice by running a
-group again.
+The failure of a run that was run again is left out, as `runtime/verbs/starts/repeated_runs.py` says: nothing is done twice by
+running a group again.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
-from stepless.runtime.verbs.header_reads import read_heads
-from stepless.runtime.verbs.repeated_runs import repeated_of
-from stepless.runtime.verbs.searching import failed_node_of
+from stepless.runtime.verbs.reads.header_reads import read_heads
+from stepless.runtime.verbs.reads.searching import failed_node_of
+from stepless.runtime.verbs.starts.repeated_runs import repeated_of
 from stepless.runtime.world import World
 
 

@@ -12,13 +12,13 @@ from stepless.errors import DamagedVersion
 from stepless.limits import ERROR_BARS, MAX_STATS_RUNS, STATS_THREADS
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.prices import bill, usd
-from stepless.model.tally import decode_tally
+from stepless.model.runs.prices import bill, usd
+from stepless.model.runs.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.verbs.header_reads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
-from stepless.runtime.verbs.searching import duration_of, status_of
+from stepless.runtime.verbs.reads.header_reads import Heads, read_heads
+from stepless.runtime.verbs.reads.searching import duration_of, status_of
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stepless.model.damage import Damage
-from stepless.model.version_metadata import attached_damage, decode_attached
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.version_metadata import attached_damage, decode_attached
 from stepless.ports import PublishedVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World
