@@ -207,6 +207,7 @@ BUDGET_MARGIN_MS: Final = 5_000  # of a hard budget: final commit, snapshot, eff
 LOADING_MARGIN_MS: Final = 3_000  # of an invocation, to load the run before its first attempt
 MAX_LONE_DEATHS: Final = 3  # of the process during exclusive attempts of an instance; or its attempts, if that is higher
 MAX_MAILBOX: Final = 1_000  # unread messages of a run; senders are refused beyond
+MAX_TAKEN_BESIDE: Final = 32  # taken signals of a run that are kept, and so read, beside those that wait
 MAX_KNOWN_MESSAGES: Final = 2 * MAX_MAILBOX  # ids by which a run recognises messages that it has received
 MAX_KEPT_MESSAGES: Final = 1_000  # for one key
 MAX_SHOWN_KEY_RUNS: Final = 10

@@ -20,6 +20,7 @@ from stepless.core import mailbox as mailboxes
 from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact, Received
+from stepless.core.mailbox import digests_of
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
@@ -140,7 +141,7 @@ class MarksWhatHasNoEvent(Signals):
 
     async def mark_taken(self, state: State, *given: Any) -> None:
         known = state.mailbox.known
-        state.mailbox.known = {**known, **{signal.identity: None for signal in self.unmarked}}
+        state.mailbox.known = known + digests_of(signal.identity for signal in self.unmarked)
         await super().mark_taken(state, *given)
         state.mailbox.known = known
 
@@ -281,7 +282,7 @@ def sorts_backwards(state: State) -> None:
 def takes_a_name_once(decision: Decision, fact: Received) -> None:
     """A message with the name of an unread one is taken for the same."""
     if fact.name in decision.state.mailbox.unread:
-        decision.state.mailbox.known[fact.id] = None
+        decision.state.mailbox.known += digests_of([fact.id])
     else:
         take_message(decision, fact)
 

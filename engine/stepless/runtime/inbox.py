@@ -18,6 +18,7 @@ from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
+from stepless.ports import MESSAGE as MESSAGE
 
 
 class ChildOutcome(NamedTuple):
@@ -36,7 +37,6 @@ RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
 HOLD = "hold"
-MESSAGE = "message"
 BLOB = "blob"  # in the body of a large message: the key of the value that holds its `data` and `start`
 RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that repeats it
 
@@ -175,7 +175,7 @@ def is_early(state: State, signal: Signal) -> bool:
     number, or a message while the mailbox is full. Such a signal is kept until then."""
     if signal.kind == MESSAGE:
         is_full = len(state.mailbox) >= MAX_MAILBOX
-        return is_full and signal.identity not in state.mailbox.known and not _is_awaited(state, signal)
+        return is_full and not state.mailbox.knows(signal.identity) and not _is_awaited(state, signal)
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended
@@ -183,8 +183,10 @@ def is_early(state: State, signal: Signal) -> bool:
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 
 
-def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
+def split_by_timing(state: State, signals: Sequence[Signal]) -> tuple[list[Signal], list[Signal]]:
     """Returns the early signals, and the others, both in their original order."""
+    if not signals:
+        return [], []
     early: list[Signal] = []
     timely: list[Signal] = []
     space = MAX_MAILBOX - len(state.mailbox)

@@ -71,7 +71,8 @@ class SimulatedRun:
     def unread(self) -> list[Mail]:
         """The messages that no node took. A run that ended at the instant of a message has it, too."""
         waiting = [*self._inbox, *(fact for _, _, _, fact in sorted(self._agenda, key=lambda entry: entry[:3]))]
-        late = {fact.id: fact for fact in waiting if isinstance(fact, Received) and fact.id not in self.state.mailbox.known}
+        knows = self.state.mailbox.knows
+        late = {fact.id: fact for fact in waiting if isinstance(fact, Received) and not knows(fact.id)}
         unread = [Mail(fact.id, fact.name, fact.key, fact.data, fact.by, fact.at_ms) for fact in late.values()]
         return [*self.state.mailbox, *unread]
 

@@ -31,6 +31,7 @@ from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
+_AFTER, _BEGINS = f'"{AFTER}"'.encode(), f'"{BEGINS}"'.encode()
 _OVER = NODE_ENDS | {EventType.NODE_RESUMED}
 
 
@@ -125,6 +126,8 @@ def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
     """Returns whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not
     ended. A run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it,
     and takes that for the end of all before it."""
+    if _AFTER not in head.meta and _BEGINS not in head.meta:
+        return False  # as nearly all runs: their notes need not be decoded
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
     if isinstance(former, str):

@@ -22,10 +22,13 @@ from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
+from stepless.core.lease_ends import is_over
 from stepless.core.mailbox import UNREAD
+from stepless.core.state import RunStatus
 from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
+    LEASE_MS,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_KEPT_MESSAGES,
     MAX_MAILBOX,
@@ -37,7 +40,7 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph, Incoming
 from stepless.model.json import JSON, equal
-from stepless.ports import ERASED, RunHead, Signal
+from stepless.ports import ERASED, RECEIVER, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
@@ -159,18 +162,30 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
         return False
     check_space(head)
     now_ms = world.clock.now_ms()
-    if not world.store.touch_run(run_id, now_ms + START_GRACE_MS):
+    granted = head.owner == RECEIVER and not is_over(head.lease_until_ms, now_ms)
+    if not granted and not _make_due(world, head, now_ms):
         return False
     signal = in_inbox(world, run_id, signal)
     try:
         stored = world.store.put_signal(run_id, signal)
     except LimitExceeded as error:
+        world.queue.send(spending.hint(world, run_id, "signal"))  # a granted lease has a hint
         message = f"the inbox of {run_id} is full"
         raise Refused(message, code="mailbox_full", mend="try again later", retry_after_ms=1_000) from error
+    after = keep_due(world, run_id, now_ms)
+    if not granted or after is None or (after.owner, after.epoch) != (RECEIVER, head.epoch):
+        world.queue.send(spending.hint(world, run_id, "signal"))  # else the receiver of the other sender's hint reads the inbox
     check_same(stored, signal)
-    keep_due(world, run_id, now_ms)
-    world.queue.send(spending.hint(world, run_id, "signal"))
     return True
+
+
+def _make_due(world: World, head: RunHead, now_ms: int) -> bool:
+    """Makes a run due before a signal is put into its inbox, as `runtime/signalling.py` says; False if it was removed. The lease
+    of a run that waits is granted to the receiver of the hint, which saves the write that takes it. A run whose lease another
+    sender has granted is due at the end of that."""
+    if head.owner is None and head.status == RunStatus.PAUSED and world.store.grant_lease(head.run_id, now_ms + LEASE_MS):
+        return True
+    return world.store.touch_run(head.run_id, now_ms + START_GRACE_MS)
 
 
 def deliver_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
