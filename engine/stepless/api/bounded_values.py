@@ -20,8 +20,8 @@ _Place = tuple[_Holder, str]  # a mapping and one of its keys
 
 
 def bounded(answer: T, fields: Sequence[str], run_url: str, *, within: int = MAX_PAGE_BYTES - _SPACE) -> T:
-    """The answer, or a copy whose JSON has at most `within` bytes. Replaces the largest values under `fields` first: values
-    inside a field before the field as a whole."""
+    """Returns the answer, or a copy whose JSON has at most `within` bytes. Replaces the largest values under `fields` first:
+    values inside a field before the field as a whole."""
     if not may_be_large(answer, within // 6) or (over := len(encode(answer)) - within) <= 0:
         return answer
     copy: _Holder = dict(answer)

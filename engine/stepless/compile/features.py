@@ -29,8 +29,8 @@ _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat
 
 
 def features_of(document: Mapping[str, JSON], *, limited: bool, enclosing: bool = False) -> frozenset[str]:
-    """The features that a checked document uses. `limited`: it has limits per key. `enclosing`: policies of a node of it apply to
-    all that the node encloses (`Node.whole`)."""
+    """Returns the features that a checked document uses. `limited`: it has limits per key. `enclosing`: policies of a node of it
+    apply to all that the node encloses (`Node.whole`)."""
     found = {LIMITS} if limited else set()
     if enclosing:
         found.add(CONTAINER_POLICIES)

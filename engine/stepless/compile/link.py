@@ -57,8 +57,8 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of
 def link(
     parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...], stop_after: str | None = None
 ) -> Graph:
-    """The graph of the nodes that `entries` reach, with `stop_after` only of it and what leads to it, for a document without
-    errors. Consumes `parsed`. Near-linear. Raises `InvalidRequest` for an entry that is not a node at the top level."""
+    """Returns the graph of the nodes that `entries` reach, with `stop_after` only of it and what leads to it, for a document
+    without errors. Consumes `parsed`. Near-linear. Raises `InvalidRequest` for an entry that is not a node at the top level."""
     document, root = parsed.document, parsed.bodies[0]
     chosen = _places(root)
     if entries is not None:

@@ -23,9 +23,9 @@ _ONE_EXIT: Final = (SOURCE,)
 
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
-    """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
-    content hash `version`, or for a test run. Raises `NewerVersion` for a document that this release would not have published,
-    and `DamagedVersion` for bytes that are no document, or not the one with this hash."""
+    """Returns the graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under
+    the content hash `version`, or for a test run. Raises `NewerVersion` for a document that this release would not have
+    published, and `DamagedVersion` for bytes that are no document, or not the one with this hash."""
     try:
         stored = read_stored(data)
         draft_run = stored.draft_run
@@ -47,7 +47,8 @@ def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[st
 
 
 def is_intact(data: bytes, version: str) -> bool:
-    """Whether this is the document that was published. It is not asked of a document that can be read, since that takes long."""
+    """Returns whether this is the document that was published. It is not asked of a document that can be read, since that takes
+    long."""
     from stepless.compile.canonical import content_hash
 
     if version.startswith(DRAFT):

@@ -72,15 +72,15 @@ def fold(state: State, event: Event) -> None:
 
 
 def subject(state: State, event: Event) -> Instance | None:
-    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose iteration has
-    ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
+    """Returns the instance that an event is about. None for the run's own events, and for a log line of an instance whose
+    iteration has ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
     if event.type is EventType.NODE_LOG:
         return state.find(event.instance)
     return state.get(event.instance) if event.instance else None
 
 
 def apply(state: State, event: Event, instance: Instance | None) -> None:
-    """`fold` for a caller that already has the instance."""
+    """Folds an event for a caller that already has the instance."""
     state.sequence = event.sequence
     if instance is None:
         _RUN_FOLDS.get(event.type, _ignore_of_run)(state, event)

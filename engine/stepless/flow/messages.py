@@ -23,7 +23,7 @@ R = TypeVar("R")
 Declaration: TypeAlias = "type[BaseModel] | Mapping[str, Any]"
 _DATA: Final = "data"
 _SENT: Final = ("name", _DATA, "at", "id", "key", "by")
-_MEND: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
+_FIX: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Declared:
     _contracts: dict[str, Contract | None] = field(default_factory=dict, compare=False)
 
     def contract(self, name: str) -> Contract | None:
-        """The schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
+        """Returns the schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
         if name not in self._contracts:
             schema = self.fields.get(name, {}).get(_DATA)
             self._contracts[name] = compile_contract(schema) if isinstance(schema, Mapping) else None
@@ -48,16 +48,16 @@ _DECLARED: ContextVar[Declared] = ContextVar("stepless_flow_messages", default=N
 
 
 def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
-    """What `@workflow` says of its messages: by name a model, or the fields of a document, of which `data` may be a model. Raises
+    """Reads the messages of `@workflow`: by name a model, or the fields of a document, of which `data` may be a model. Raises
     `ConfigError` for anything else."""
     if not isinstance(messages, Mapping):
-        raise ConfigError("`messages` is no mapping", place=workflow, mend=_MEND)
+        raise ConfigError("`messages` is no mapping", place=workflow, mend=_FIX)
     fields: dict[str, Mapping[str, JSON]] = {}
     kinds: dict[str, Any] = {}
     for name, given in messages.items():
         view = {_DATA: given} if is_model(given) else given
         if not isinstance(view, Mapping):
-            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_MEND)
+            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_FIX)
         kind = view.get(_DATA)
         schema = schema_of(kind) if is_model(kind) else kind
         fields[name] = {**view, _DATA: schema} if _DATA in view else dict(view)
@@ -83,7 +83,8 @@ async def declaring(declared: Declared, call: Awaitable[R]) -> R:
 
 
 def sent(messages: Iterable[Mapping[str, Any]]) -> list[Mail]:
-    """The messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message has."""
+    """Returns the messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message
+    has."""
     found = []
     for number, message in enumerate(messages, 1):
         unknown = sorted(message.keys() - {*_SENT})

@@ -1,4 +1,4 @@
-"""Node kinds: one module or folder per kind, and tables of all kinds. Kinds do not depend on each other.
+"""Defines the kinds of nodes: one module or folder per kind, and tables of all kinds. Kinds do not depend on each other.
 
 `KINDS` holds the kinds that documents may use, including those of installed plug-ins. `KIND_CODE` holds the code of the effectful
 kinds that need no port; `model_kind_code`, `sandbox_kind_code` and `aws_kind_code` add the code of those that do. A kind without
@@ -70,12 +70,12 @@ KIND_CODE: Final[Mapping[str, KindCode]] = WithPlugins(_KIND_CODE, lambda plugin
 
 
 def kind_code_with(*tables: Mapping[str, KindCode]) -> Mapping[str, KindCode]:
-    """`KIND_CODE` combined with `tables`: the first table that has a kind provides its code."""
+    """Returns `KIND_CODE` combined with `tables`: the first table that has a kind provides its code."""
     return LayeredMapping(*tables, KIND_CODE)
 
 
 def model_kind_code(models: Models) -> Mapping[str, KindCode]:
-    """The code of the kinds that call a model."""
+    """Returns the code of the kinds that call a model."""
 
     def llm() -> KindCode:
         from stepless.nodes.function import describe, run
@@ -87,12 +87,12 @@ def model_kind_code(models: Models) -> Mapping[str, KindCode]:
 
 
 def sandbox_kind_code(sandbox: Sandbox) -> Mapping[str, KindCode]:
-    """The code of the kinds that run author code in a sandbox."""
+    """Returns the code of the kinds that run author code in a sandbox."""
     return LazyMapping({"code": lambda: attribute("effects.code", "caller")()(sandbox)})
 
 
 def aws_kind_code(aws: Aws, invite: Invite) -> Mapping[str, KindCode]:
-    """The code of the kinds that call AWS."""
+    """Returns the code of the kinds that call AWS."""
     return LazyMapping({
         "aws": lambda: attribute("effects.aws", "caller")()(aws),
         "lambda": lambda: attribute("effects.aws_lambda", "caller")()(aws, invite),
@@ -100,5 +100,5 @@ def aws_kind_code(aws: Aws, invite: Invite) -> Mapping[str, KindCode]:
 
 
 def aws_kinds(aws: Aws) -> Mapping[str, Kind]:
-    """`KINDS`, with `aws` nodes checked against the service models of AWS."""
+    """Returns `KINDS`, with `aws` nodes checked against the service models of AWS."""
     return LayeredMapping(LazyMapping({"aws": lambda: attribute("effects.aws", "checked")()(aws)}), KINDS)

@@ -41,7 +41,7 @@ class Inbound(Protocol):
         ...
 
     def next_ms(self) -> int | None:
-        """The instant at which the next message becomes visible, possibly in the past; None without messages."""
+        """Returns the instant at which the next message becomes visible, possibly in the past; None without messages."""
         ...
 
 
@@ -65,7 +65,7 @@ class Firing(Protocol):
         ...
 
     def next_ms(self) -> int | None:
-        """The earliest armed instant, possibly in the past; None without timers."""
+        """Returns the earliest armed instant, possibly in the past; None without timers."""
         ...
 
 

@@ -13,7 +13,7 @@ from stepless.ports.store import Blobs, Store, Together
 
 
 def nothing_to_close() -> None:
-    """The `close` of an `OpenStore` without connections."""
+    """Does nothing: the `close` of an `OpenStore` without connections."""
 
 
 class Record(NamedTuple):
@@ -31,7 +31,7 @@ class Inspection(Protocol):
     def records(self) -> Iterator[Record]: ...
 
     def faults(self) -> Iterator[Damage]:
-        """What the store itself finds damaged, beside its records."""
+        """Yields what the store itself finds damaged, in addition to its records."""
         ...
 
 

@@ -45,7 +45,7 @@ def _forget_key(world: World, slot: Slot, number: int) -> None:
 
 
 def hashed_claim(claim: str) -> str:
-    """The name that a claim of a caller's key has after its run was erased."""
+    """Returns the name that a claim of a caller's key has after its run was erased."""
     return f"erased-start:{sha256(claim.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

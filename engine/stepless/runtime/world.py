@@ -39,7 +39,7 @@ Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Aw
 
 
 def never_ahead(run_id: str) -> int:
-    """`World.ahead_ms` for deployments: only `stepless dev` can skip time."""
+    """Returns 0, the `World.ahead_ms` of deployments: only `stepless dev` can skip time."""
     return 0
 
 

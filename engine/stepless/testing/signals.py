@@ -50,9 +50,9 @@ _FIELDS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def read_signals(given: Iterable[Mapping[str, Any]], graph: Graph) -> list[Timed]:
-    """The signals with their instants, in the order in which they happen. Those of one instant have the order of the inbox of a
-    run: holds, cancels, messages, answers; within these they keep their own. Raises `InvalidRequest` for one that cannot be read,
-    `NotFound` (unknown_message), and for a message what a sender is told."""
+    """Returns the signals with their instants, in the order in which they happen. Those of one instant have the order of the
+    inbox of a run: holds, cancels, messages, answers; within these they keep their own. Raises `InvalidRequest` for one that
+    cannot be read, `NotFound` (unknown_message), and for a message what a sender is told."""
     found = [_read(signal, graph, number) for number, signal in enumerate(given, 1)]
     return sorted(found, key=lambda timed: (timed[0], _RANKS.get(type(timed[1]), len(_RANKS))))
 

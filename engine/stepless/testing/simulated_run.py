@@ -71,12 +71,13 @@ class SimulatedRun:
     def unread(self) -> list[Mail]:
         """The messages that no node took. A run that ended at the instant of a message has it, too."""
         waiting = [*self._inbox, *(fact for _, _, _, fact in sorted(self._agenda, key=lambda entry: entry[:3]))]
-        late = {fact.id: fact for fact in waiting if isinstance(fact, Received) and fact.id not in self.state.mailbox.known}
+        knows = self.state.mailbox.knows
+        late = {fact.id: fact for fact in waiting if isinstance(fact, Received) and not knows(fact.id)}
         unread = [Mail(fact.id, fact.name, fact.key, fact.data, fact.by, fact.at_ms) for fact in late.values()]
         return [*self.state.mailbox, *unread]
 
     def answers_to(self, key: str) -> bool:
-        """Whether a node waits under a further key."""
+        """Returns whether a node waits under a further key."""
         waits = [instance.wait for waiting in self.state.receivers.values() for instance in waiting.values()]
         return any(wait is not None and wait.details.get("key") == key for wait in waits)
 
@@ -95,8 +96,8 @@ class SimulatedRun:
             self._begins_ms = min(self._begins_ms, at_ms)
 
     def receive(self, mail: Received, at_ms: int) -> bool:
-        """A message reaches the run. False if its sender is refused: the run has ended, its mailbox is full, or it has another
-        message with this id."""
+        """Returns a message reaches the run. False if its sender is refused: the run has ended, its mailbox is full, or it has
+        another message with this id."""
         name, data = self._received.setdefault(mail.id, (mail.name, mail.data))
         if self.state.ended or name != mail.name or not equal(data, mail.data) or len(self.state.mailbox) >= MAX_MAILBOX:
             return False

@@ -216,7 +216,7 @@ class _Runs:
 def outcome(
     graph: Graph, state: State, events: Sequence[Event], unread: Sequence[Mail] = (), undelivered: Sequence[str] = ()
 ) -> Simulation:
-    """What became of a run, from its log and the state that follows from it."""
+    """Returns the outcome of a run, from its log and the state that follows from it."""
     trace = Trace(graph, RUN_ID).extend(events)
     last = events[-1]
     cells = outgoing_cells(state.root, lambda expression, values: values[-1])

@@ -118,8 +118,8 @@ def _prefix(workflow_id: str) -> str:
 
 
 def expressions(rhythm: Rhythm) -> Sequence[str]:
-    """A rhythm in AWS syntax: `rate(…)` or `cron(…)`. A Unix cron expression with both days, "on the 13th or on Fridays", takes
-    two."""
+    """Returns a rhythm in AWS syntax: `rate(…)` or `cron(…)`. A Unix cron expression with both days, "on the 13th or on Fridays",
+    takes two."""
     if rhythm.rate_ms is not None:
         unit_ms, unit = next((size, name) for size, name in _UNITS if rhythm.rate_ms % size == 0)
         number = rhythm.rate_ms // unit_ms

@@ -18,7 +18,7 @@ from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, Run
 
 @dataclass(slots=True)
 class _Records:
-    """The data of one run besides its header."""
+    """The data of one run other than its header."""
 
     log: list[Batch] = field(default_factory=list)
     snapshot: tuple[int, bytes] | None = None

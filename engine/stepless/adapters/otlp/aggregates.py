@@ -63,7 +63,7 @@ class Aggregates:
             self._point(measure.name, measure.attributes).add(measure.value)
 
     def take(self, now_ms: int) -> Aggregates:
-        """The series so far, which are then forgotten here."""
+        """Returns the series so far, which are then forgotten here."""
         taken = Aggregates(self.since_ms)
         taken._points, self._points, self.since_ms = self._points, {}, now_ms
         return taken
@@ -86,5 +86,5 @@ class Aggregates:
 
 
 def is_timed(name: str) -> bool:
-    """Whether a metric is a histogram of durations in seconds, and not a counter."""
+    """Returns whether a metric is a histogram of durations in seconds, and not a counter."""
     return name.endswith((".duration", ".start_delay"))

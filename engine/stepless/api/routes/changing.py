@@ -219,7 +219,7 @@ def _check_bulk(body: BulkBody) -> None:
     """Refuses an empty filter: a forgotten field must not change all runs."""
     given = body.filter.model_dump(exclude={"until"})
     if not any(value is not None and value != [] and value != "" for value in given.values()):
-        mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field besides `until`"
+        mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field; `until` alone selects too much"
         raise InvalidRequest("the filter is empty", status=422, place="filter", mend=mend)
     for field, name in (("from_", "from"), ("again", "again")):
         if body.action != "rerun" and field in body.model_fields_set:

@@ -69,7 +69,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 
 def selection(query: RunsQuery | BulkFilter) -> Selection:
-    """What a listing or a bulk change asks for. Raises `InvalidRequest`."""
+    """Reads the filter of a listing or a bulk change. Raises `InvalidRequest`."""
     if query.status is not None and query.status not in STORED:
         mend = f"use one of {', '.join(STORED)}"
         raise InvalidRequest(f"{query.status!r} is not a status", place="status", mend=mend)

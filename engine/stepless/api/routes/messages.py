@@ -1,4 +1,4 @@
-"""Routes for messages: send one to the runs of a key or to one run, and find the runs of a key."""
+"""Serves the routes for messages: send one to the runs of a key or to one run, and find the runs of a key."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _inputs(text: str | None) -> JSON:
 
 
 def reply_sent(done: Delivered | Ignored) -> Response:
-    """The answer to a sender: what was delivered, or that the delivery is ignored."""
+    """Returns the answer to a sender: what was delivered, or that the delivery is ignored."""
     if isinstance(done, Ignored):
         return reply({"ignored": True})
     answer: DeliveredOut = {

@@ -156,7 +156,7 @@ def check_size(body: ResumeBody) -> None:
 
 
 def facts_of(pause: str, body: ResumeBody, by: str | None) -> dict[str, JSON]:
-    """What the audit log keeps of a decision."""
+    """Returns the facts about a decision that the audit log keeps."""
     comment = (body.comment or "").strip()
     return {"pause": pause, "decision": body.decision, "by": by, **({"comment": comment} if comment else {})}
 

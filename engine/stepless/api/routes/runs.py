@@ -211,7 +211,7 @@ def reply_started(
     headers: dict[str, str] | None = None,
     pauses: Iterable[PauseOut] = (),
 ) -> Response:
-    """202 for a new run without an outcome; 200 for an earlier start, or with the outcome."""
+    """Returns 202 for a new run without an outcome; 200 for an earlier start, or with the outcome."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,

@@ -131,8 +131,8 @@ def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) ->
 
 
 def _written(data: bytes, syntax: Syntax) -> Attached | None:
-    """The text to keep beside the version. JSON in one line was written by a program, and says nothing that the document does
-    not."""
+    """Returns the text to keep with the version. JSON in one line was written by a program, and says nothing that the document
+    does not."""
     text = data.decode()
     return Attached(text) if syntax == "yaml" or "\n" in text.strip() else None
 

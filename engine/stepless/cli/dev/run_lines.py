@@ -140,8 +140,8 @@ def announcement(
     url: str, key: str, served: Sequence[Served], functions: Sequence[str], *, folder: str, db: str, adopted: int,
     open_to_all: bool, schedules: Callable[[str], Sequence[str]], code: str,
 ) -> str:  # fmt: skip
-    """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns the
-    lines about a workflow's schedules. `code` opens the console."""
+    """Returns the text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns
+    the lines about a workflow's schedules. `code` opens the console."""
     lines = ["", f"Stepless listens on {url}", ""]
     lines.append(f"  Open      {console_address(url, code)}")
     lines += [f"  API key   {key}", f"  runs in   {db}"]

@@ -77,7 +77,7 @@ class PlainLines:
 
 
 def event_text(event: Envelope) -> str:
-    """The payload of an event in a few words; empty for a type that needs none."""
+    """Returns the payload of an event in a few words; empty for a type that needs none."""
     describe = _TEXTS.get(event["type"])
     return describe(event["payload"]) if describe is not None else ""
 
@@ -113,7 +113,7 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def can_move() -> bool:
-    """Whether standard output is a terminal and `rich`, which draws the tree, is installed (the extra `local`)."""
+    """Returns whether standard output is a terminal and `rich`, which draws the tree, is installed (the extra `local`)."""
     return sys.stdout.isatty() and find_spec("rich") is not None
 
 

@@ -32,7 +32,7 @@ class Answers:
     _ended: bool = False
 
     async def line(self) -> str:
-        """The next line without its end. Raises `NoMoreAnswers`."""
+        """Returns the next line without its end. Raises `NoMoreAnswers`."""
         while b"\n" not in self._read and not self._ended:
             await self._readable()
             data = os.read(self.descriptor, MAX_ANSWER_BYTES)

@@ -30,7 +30,7 @@ ASCII = Glyphs("#", "|", ".", "~", tuple((name, row.plain_mark) for name, row in
 
 
 def glyphs_for(encoding: str | None) -> Glyphs:
-    """Unicode if the encoding can write it, else ASCII."""
+    """Returns Unicode characters if the encoding can write them, else ASCII."""
     drawn = Glyphs()
     try:
         (drawn.work + drawn.edge + drawn.wait + "→" + "".join(mark for _, mark in drawn.marks)).encode(encoding or "ascii")

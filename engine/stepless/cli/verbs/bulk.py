@@ -28,12 +28,13 @@ _STOPPING: Final = frozenset({"unreachable", "no_stepless", "unauthorized", "rol
 
 
 def query_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The filter of the command line as a query of `GET /runs`."""
-    return {_SENT.get(row.name, row.name): getattr(arguments, row.name) for row in RUN_FILTERS}
+    """Returns the filter of the command line as a query of `GET /runs`."""
+    return {_SENT.get(row.name, row.name): getattr(arguments, row.argument) for row in RUN_FILTERS}
 
 
 def is_bulk(arguments: argparse.Namespace) -> bool:
-    """Whether the command names runs by a filter. Raises `InvalidRequest` (usage) unless there is either a run or a filter."""
+    """Returns whether the command names runs by a filter. Raises `InvalidRequest` (usage) unless there is either a run or a
+    filter."""
     filtered = any(value not in (None, []) for value in query_of(arguments).values())
     if arguments.run is not None and filtered:
         raise InvalidRequest("give a run or a filter, not both", code="usage", mend="leave one of them out")

@@ -15,9 +15,9 @@ _FIX = "send valid JSON in UTF-8"
 def strict_json(
     data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _FIX, unreadable: int = 400
 ) -> JSON:
-    """The parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or with the
-    place of the first fault. `unreadable` is the status for text in the syntax of JSON with a value that cannot be stored, such
-    as half of a surrogate pair."""
+    """Returns the parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or
+    with the place of the first fault. `unreadable` is the status for text in the syntax of JSON with a value that cannot be
+    stored, such as half of a surrogate pair."""
     try:
         value = read_json(data if isinstance(data, str) else data.decode())
     except UnicodeDecodeError as error:

@@ -27,8 +27,8 @@ class DraftedRun(NamedTuple):
 
 
 def calling_nodes(draft: DraftedRun) -> Iterator[tuple[Node, list[str]]]:
-    """The top-level nodes that call something, themselves or inside, each with the paths of what is called (`price@each`). A
-    pinned or a disabled node, and what is inside of it, is not called; nor is one whose output is reused."""
+    """Yields the top-level nodes that call something, themselves or inside, each with the paths of what is called (`price@each`).
+    A pinned or a disabled node, and what is inside of it, is not called; nor is one whose output is reused."""
     written = draft.document["nodes"]
     for node in draft.graph.root.nodes:
         if node.id not in draft.reused:
@@ -38,8 +38,8 @@ def calling_nodes(draft: DraftedRun) -> Iterator[tuple[Node, list[str]]]:
 
 
 def nodes_within(node: Node, siblings: Mapping[str, Any], around: str = "") -> Iterator[tuple[str, Node, Mapping[str, Any]]]:
-    """The nodes that run if this one does, each with its path and as it was written: itself, its tools and those of its body.
-    Without pinned and disabled nodes. `siblings` are the nodes beside it as they were written."""
+    """Yields the nodes that run if this one does, each with its path and as it was written: itself, its tools and those of its
+    body. Without pinned and disabled nodes. `siblings` are the nodes of the same graph as they were written."""
     if node.pinned or not node.enabled:
         return
     written, path = siblings[node.id], f"{node.id}{around}"
@@ -52,17 +52,17 @@ def nodes_within(node: Node, siblings: Mapping[str, Any], around: str = "") -> I
 
 
 def acts(node: Node, written: Mapping[str, Any]) -> bool:
-    """Whether a node does something outside of the run: by an attempt, or by a notice."""
+    """Returns whether a node does something outside of the run: by an attempt, or by a notice."""
     if node.kind.nature is Nature.PAUSE:
         return node.kind.name not in _QUIET or (written.get("with") or {}).get("notify") is not None
     return node.kind.nature is Nature.EFFECT
 
 
 def pauses(node: Node) -> bool:
-    """Whether a person or another system may be asked by this node."""
+    """Returns whether a person or another system may be asked by this node."""
     return node.kind.nature is Nature.PAUSE
 
 
 def starts_child_runs(node: Node) -> bool:
-    """Whether a node may wait for another run, during which the deadline of its own run goes on."""
+    """Returns whether a node may wait for another run, during which the deadline of its own run goes on."""
     return node.kind.name == "workflow" or (node.kind.nature is Nature.PAUSE and node.kind.name not in _QUIET)

@@ -45,8 +45,9 @@ class _Context(NamedTuple):
 def differences(
     draft: DraftedRun, document: Mapping[str, Any], graph: Graph, *, strict: bool, sole_entry: str | None
 ) -> Differences:
-    """The differences of the published version, whose `graph` is compiled from `document`, to the test run. `strict`: whether the
-    published version reads `<node.path!>` as a reference. `sole_entry`: the entry at which both begin, if it is the only one."""
+    """Returns the differences of the published version, whose `graph` is compiled from `document`, to the test run. `strict`:
+    whether the published version reads `<node.path!>` as a reference. `sole_entry`: the entry at which both begin, if it is the
+    only one."""
     found = Differences()
     drafted, body = draft.graph.root, graph.root
     before, now = _context(document), _context(draft.document)
@@ -255,5 +256,5 @@ def _losers(body: Body) -> Mapping[tuple[str, str], None]:
 
 
 def entry_names(graph: Graph) -> Sequence[str]:
-    """The nodes at which a run of this graph begins, in document order."""
+    """Returns the nodes at which a run of this graph begins, in document order."""
     return [graph.root.nodes[position].id for position in graph.root.entries]

@@ -20,7 +20,8 @@ _NO_PARAMETERS: Final = Config(compile_template({}, lambda _name: False))
 
 
 def graph_of_draft_run(graph: Graph, draft_run: DraftRun) -> Graph:
-    """The graph with its pins. No one is notified of a failure, and the run is kept for DRAFT_RUN_KEPT_MS after its end."""
+    """Returns the graph with its pins. No one is notified of a failure, and the run is kept for DRAFT_RUN_KEPT_MS after its
+    end."""
     root = _pinned_body(graph.root, draft_run.pins, "") if draft_run.pins else graph.root
     return replace(graph, root=root, on_failure_notify=(), retention_ms=DRAFT_RUN_KEPT_MS, numbered=False)
 

@@ -59,8 +59,8 @@ class RefusedEffect(NamedTuple):
 
 
 def refused_effects(draft: DraftedRun, published: PublishedVersion | None) -> list[RefusedEffect]:
-    """The nodes that the published version might not call as the test run would, in document order. `published` is None where
-    there is no version."""
+    """Returns the nodes that the published version might not call as the test run would, in document order. `published` is None
+    where there is no version."""
     calling = list(calling_nodes(draft))
     if not calling:
         return []
@@ -81,7 +81,8 @@ class _Cause(NamedTuple):
     stops: bool = False
 
     def of(self, node: str, path: str) -> str:
-        """The difference as the reason why what `path` names, which is the top-level `node` or belongs to it, is refused."""
+        """Returns the difference as the reason why what `path` names, which is the top-level `node` or belongs to it, is
+        refused."""
         if self.node != node:
             return f"`{self.node}`, {'which can stop it' if self.stops else 'before it'}, {self.how}"
         if path == node:
@@ -90,7 +91,7 @@ class _Cause(NamedTuple):
 
 
 class _Comparison:
-    """A test run beside the published version, started at the entries that both have."""
+    """A test run and the published version, started at the entries that both have."""
 
     def __init__(self, draft: DraftedRun, published: PublishedVersion) -> None:
         own, every = entry_names(draft.graph), entry_names(published.graph_at(None))
@@ -112,7 +113,7 @@ class _Comparison:
         self._find_stoppers(graph, published.document["nodes"], found.beyond)
 
     def refusal(self, node: Node) -> _Cause | str | None:
-        """Why the test run may not call this node of the draft, or what is inside of it; None if it may."""
+        """Returns why the test run may not call this node of the draft, or what is inside of it; None if it may."""
         entry = self._began_elsewhere.get(node.position)
         if entry is not None:
             return f"the run begins at `{entry}`, and the published version cannot be started there"

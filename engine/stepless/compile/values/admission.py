@@ -7,7 +7,7 @@ from stepless.model.graph import RateLimit, Slots
 
 
 def rate_limit(document: DocumentView) -> RateLimit | None:
-    """The limit on starts, None without one."""
+    """Returns the limit on starts, None without one."""
     if (rate := document.rate) is not None:
         from stepless.compile.values.input_expressions import of_inputs  # imported late: few workflows have limits
 
@@ -19,7 +19,7 @@ def rate_limit(document: DocumentView) -> RateLimit | None:
 
 
 def slots(limit: ConcurrencyView) -> Slots:
-    """The slots for runs with attempts in progress."""
+    """Returns the slots for runs with attempts in progress."""
     from stepless.compile.values.input_expressions import of_inputs  # imported late: few workflows have limits
 
     weight = limit.weight if isinstance(limit.weight, int) else of_inputs(limit.weight)

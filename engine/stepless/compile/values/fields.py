@@ -207,7 +207,7 @@ _PARTS: Final[Mapping[Part, Callable[[_Compiler, str, JSON], None]]] = {
 
 
 def texts_in(value: JSON, place: str) -> Iterator[tuple[str, str]]:
-    """Every text in a value, with its dotted place."""
+    """Yields every text in a value, with its dotted place."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):

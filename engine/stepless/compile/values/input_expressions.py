@@ -26,7 +26,7 @@ def of_inputs(text: str, whose: str = _LIMIT) -> Expression:
 
 
 def unreadable(place: str, text: object, whose: str = _LIMIT) -> Iterator[Finding]:
-    """What prevents `text` from being an expression over `<input>`; nothing if it is no text."""
+    """Returns the reason that prevents `text` from being an expression over `<input>`; nothing if it is no text."""
     if not isinstance(text, str):
         return
     try:

@@ -30,7 +30,7 @@ def open_values(known: Known) -> IsOpen:
 
 
 def is_filled_in(text: str, known: Known) -> bool:
-    """Whether only a run can fill in a text. True for a faulty reference, which another check reports."""
+    """Returns whether only a run can fill in a text. True for a faulty reference, which another check reports."""
     try:
         return not compile_template(text, known).constant
     except ExpressionError:

@@ -1,7 +1,7 @@
 """Validates a node's own parameters: `with` against the model of its kind.
 
 A text with a reference is allowed where the kind needs a number or an object: its value is known only at run time, and is
-validated then by the same model. So a misfit of such a text is not a finding. All else is checked now, also beside a reference
+validated then by the same model. So a misfit of such a text is not a finding. All else is checked now, also next to a reference
 in one form of several.
 """
 

@@ -44,7 +44,7 @@ class KeysAndMessages(TypedDict):
 
 
 def keys_and_messages(document: DocumentView, kinds: Kinds, link: Link) -> KeysAndMessages:
-    """What a document without errors says of keys and messages. `link` links the nodes of a parsed document."""
+    """Compiles the keys and messages of a document without errors. `link` links the nodes of a parsed document."""
     return {
         "key": None if document.key is None else of_inputs(document.key),
         "on_conflict": document.on_conflict,
@@ -59,7 +59,7 @@ def _incoming(message: MessageView) -> Incoming:
 
 
 def sources_of(document: DocumentView, kinds: Kinds, link: Link) -> tuple[MessageSource, ...]:
-    """The sources of a document without errors. `link` links the nodes of a parsed document."""
+    """Returns the sources of a document without errors. `link` links the nodes of a parsed document."""
     found: list[MessageSource] = []
     declared = dict(document.declared_messages)
     for kind in ROOTS:
@@ -100,7 +100,7 @@ def _alone(document: DocumentView, kind: str) -> dict[str, Any]:
 
 
 def source_findings(parsed: Parsed, check: Check) -> Iterator[Finding]:
-    """The findings about the sources of a document. `check` checks a document."""
+    """Yields the findings about the sources of a document. `check` checks a document."""
     document = parsed.document
     if len(document.messages) > MAX_DECLARED_MESSAGES:
         return

@@ -161,7 +161,7 @@ def _summary(state: State) -> dict[str, JSON]:
 
 
 def final_status(state: State) -> RunStatus:
-    """The run's status by precedence: timed_out > failed > cancelled > completed."""
+    """Returns the run's status by precedence: timed_out > failed > cancelled > completed."""
     if state.ending == "run_timed_out":
         return RunStatus.TIMED_OUT
     if state.root.bad or state.ending == "run_failed":
@@ -170,12 +170,13 @@ def final_status(state: State) -> RunStatus:
 
 
 def variables(state: State) -> dict[str, JSON]:
-    """The run's variables so far, as its last nodes left them; of several concurrent values, the last."""
+    """Returns the run's variables so far, as its last nodes left them; of several concurrent values, the last."""
     return {name: cell.value for name, cell in outgoing_cells(state.root, lambda expression, values: values[-1]).items()}
 
 
 def outputs(state: State) -> JSON:
-    """The run's output so far: the body of its `respond`, else {leaf: output} of the completed leaves in document order."""
+    """Returns the run's output so far: the body of its `respond`, else {leaf: output} of the completed leaves in document
+    order."""
     if state.response is not None:
         return state.response.get("body")
     leaves = (state.root.instances[position] for position in state.graph.root.leaves)

@@ -5,11 +5,11 @@ The rule has two halves, one for each order in which a message and its receiver 
 * A message that arrives goes to the receiver that has waited longest, of those that wait for its name and whose `where` holds.
 * A receiver that begins takes the oldest unread message of its name for which its `where` holds, and does not wait.
 
-Both read the same two queues in the same order, and both run inside one decision, so no message is given twice and none passes a
-receiver that could take it. `where` is evaluated here and nowhere else. The log names the message that a node got, and `fold`
-takes it from there: a later release that evaluates an expression differently reads an old log the same way.
+Both read the same two queues in the same order, and both run inside one decision, so no message is delivered twice, and no
+receiver misses one that it could take. `where` is evaluated here and nowhere else. The log names the message that a node got,
+and `fold` takes it from there: a later release that evaluates an expression differently reads an old log the same way.
 
-A message that nobody takes stays in the mailbox. It is not an error: a later node, or a later turn of a loop, may want it.
+A message that nobody takes stays in the mailbox. It is not an error: a later node, or a later iteration of a loop, may take it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from stepless.model.kind import SOURCE
 
 
 def take_message(decision: Decision, fact: Received) -> None:
-    """Takes a message into the log, once, and gives it to a node that waits for it, or cancels the run if the document says so.
-    A run that is ending takes it and leaves it unread."""
+    """Takes a message into the log, once. Delivers it to a node that waits for it, or cancels the run if the document says so. A
+    run that is ending takes it and leaves it unread."""
     state = decision.state
-    if fact.id in state.mailbox.known:
+    if state.mailbox.knows(fact.id):
         return
     data: dict[str, JSON] = {"id": fact.id, "name": fact.name, "data": fact.data, "at": fact.at_ms}
     if fact.key is not None:
@@ -55,17 +55,17 @@ def take_message(decision: Decision, fact: Received) -> None:
             fail(decision, instance, processing(error.code, str(error)))
             continue
         if fits:
-            give(decision, instance, mail)
+            deliver(decision, instance, mail)
             return
 
 
 def wanted_by(decision: Decision, instance: Instance, name: str) -> Mail | None:
-    """The oldest unread message of this name that a receiver takes. Raises `SteplessError` if its `where` fails."""
+    """Returns the oldest unread message of this name that a receiver takes. Raises `SteplessError` if its `where` fails."""
     return next((mail for mail in decision.state.mailbox.of(name) if is_wanted(decision, instance, mail)), None)
 
 
 def is_wanted(decision: Decision, instance: Instance, mail: Mail) -> bool:
-    """Whether the `where` of a receiver holds for a message. Raises `SteplessError` if it cannot be evaluated."""
+    """Returns whether the `where` of a receiver holds for a message. Raises `SteplessError` if it cannot be evaluated."""
     where = instance.node.config.expressions.get("where")
     if where is None:
         return True
@@ -80,15 +80,15 @@ def is_wanted(decision: Decision, instance: Instance, mail: Mail) -> bool:
         decision.spent += reading.spent
 
 
-def give(decision: Decision, instance: Instance, mail: Mail) -> None:
-    """Gives a message to a receiver, which completes with it."""
+def deliver(decision: Decision, instance: Instance, mail: Mail) -> None:
+    """Delivers a message to a receiver, which completes with it."""
     data: dict[str, JSON] = {"handle": SOURCE, "reason": MESSAGE, "name": mail.name, "message": mail.id}
     decision.emit(EventType.NODE_RESUMED, instance, data)
 
 
 def output_of(mail: Mapping[str, JSON]) -> JSON:
-    """What a node puts out that got a message, as its answer holds it: the fields of the data, and the facts of the message as
-    `message`. Data that is no object, or has a field `message` of its own, is whole under `data`."""
+    """Returns the output of a node that received a message, from its answer: the fields of the data, and the facts of the message
+    as `message`. Data that is no object, or has a field `message` of its own, is whole under `data`."""
     data, facts = mail["data"], mail["facts"]
     if not isinstance(data, dict):
         return {"data": data, "message": facts}

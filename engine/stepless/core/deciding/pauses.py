@@ -33,8 +33,8 @@ CHILD_ENDS = frozenset({"child_failed", "child_cancelled", "child_timed_out"})
 
 
 def refusal(instance: Instance, handle: str, answer: JSON) -> tuple[str, ...]:
-    """Why an answer to a waiting instance is invalid, one sentence per reason; empty when it is valid. A refused answer leaves
-    the pause open."""
+    """Returns why an answer to a waiting instance is invalid, one sentence per reason; empty when it is valid. A refused answer
+    leaves the pause open."""
     wait = instance.wait
     if wait is None or instance.status is not Status.WAITING or wait.reason == "retry_backoff":
         return (f"{instance.id} is not waiting for an answer",)
@@ -225,5 +225,5 @@ _DUE = {
 
 
 def next_due_ms(state: State) -> int | None:
-    """The earliest instant at which a timer may be due. May be too early, never too late."""
+    """Returns the earliest instant at which a timer may be due. May be too early, never too late."""
     return state.timers[0].at_ms if state.timers else None

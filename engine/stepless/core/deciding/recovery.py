@@ -102,7 +102,7 @@ def _queue_again(decision: Decision, instance: Instance, message: str) -> None:
 
 
 def is_cut_off(state: State) -> bool:
-    """Whether a loaded run has attempts that no process works on: its first fact must then be `Recovered`."""
+    """Returns whether a loaded run has attempts that no process works on: its first fact must then be `Recovered`."""
     return bool(state.running) or (not state.ended and bool(_cut_between(state)))
 
 

@@ -14,7 +14,7 @@ from stepless.limits import CLOCK_TOLERANCE_MS
 
 
 def is_set_back(state: State, now_ms: int) -> bool:
-    """Whether a timer of the run began at an instant that the clock has yet to reach, by more than clocks differ."""
+    """Returns whether a timer of the run began at an instant that the clock has yet to reach, by more than clocks differ."""
     return not state.ended and (any(True for _ in _ahead(state, now_ms)) or is_late(state, now_ms))
 
 

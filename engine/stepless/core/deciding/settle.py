@@ -100,13 +100,14 @@ def _is_retried(instance: Instance, failure: Failure) -> bool:
 
 
 def drawn(state: State, instance: Instance) -> float:
-    """The factor in [0, 1] of the next back-off of an attempt whose end no fact reports: the same for every process that
+    """Returns the factor in [0, 1] of the next back-off of an attempt whose end no fact reports: the same for every process that
     decides it, and different for other runs, instances and attempts."""
     return crc32(f"{state.run_id}:{instance.id}:{instance.attempt}".encode("utf-8", "surrogatepass")) / 0xFFFFFFFF
 
 
 def backoff_ms(retry: Retry, attempt: int, chance: float) -> int:
-    """Exponential back-off with jitter on one half: min(max, base·2^(attempt−1))·(0.5 + chance·0.5), in whole milliseconds."""
+    """Returns the exponential back-off with jitter on one half: min(max, base·2^(attempt−1))·(0.5 + chance·0.5), in whole
+    milliseconds."""
     ceiling = min(retry.max_backoff_ms, retry.backoff_ms << min(attempt - 1, 40))
     return round(ceiling * (0.5 + chance * 0.5))
 
@@ -133,7 +134,7 @@ def fail(decision: Decision, instance: Instance, failure: Failure, usage: Mappin
         data["cause"] = cause
     if usage:
         data["usage"] = dict(usage)
-    if failure.exception is not None:  # beside the error: errors on edges and inside other errors carry no traceback
+    if failure.exception is not None:  # not in the error: errors on edges and inside other errors carry no traceback
         data["exception"] = dict(failure.exception)
         error["event"] = decision.state.sequence + 1
     decision.emit(_failure_event(code, failure), instance, data)
@@ -150,5 +151,5 @@ def _failure_event(code: str, failure: Failure) -> EventType:
 
 
 def processing(code: str, message: str) -> Failure:
-    """A failure that a retry cannot fix: the author must change the node."""
+    """Returns a failure that a retry cannot fix: the author must change the node."""
     return Failure("config", code, message, "processing")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stepless.core.deciding.containers import open_container
-from stepless.core.deciding.messages import give, wanted_by
+from stepless.core.deciding.messages import deliver, wanted_by
 from stepless.core.deciding.settle import complete, fail, processing
 from stepless.core.deciding.takeover import apply_outcome
 from stepless.core.decision import Decision, Dispatch, Render
@@ -206,7 +206,7 @@ def _suspend(decision: Decision, instance: Instance, reading: Reading) -> None:
     if isinstance(pause, Outcome):
         complete(decision, instance, pause)
     elif pause.reason == MESSAGE and (mail := wanted_by(decision, instance, str(pause.details["message"]))) is not None:
-        give(decision, instance, mail)
+        deliver(decision, instance, mail)
     else:
         wait(decision, instance, pause)
 

@@ -17,8 +17,8 @@ from stepless.limits import TAKEOVER_STEPS
 
 
 def next_outcome(state: State) -> Instance | None:
-    """The instance whose outcome is to be applied next. Sets aside the outcomes of instances whose iterations have not begun.
-    None if there is none, or while the run is held or starts nothing new."""
+    """Returns the instance whose outcome is to be applied next. Sets aside the outcomes of instances whose iterations have not
+    begun. None if there is none, or while the run is held or starts nothing new."""
     if state.halting or state.ending or state.held is not None:
         return None
     while state.outcomes:

@@ -19,7 +19,7 @@ Error: TypeAlias = Mapping[str, Any]
 
 
 def root_cause(error: Error) -> Error:
-    """The failure inside a container or child run that made it fail; any other failure is its own cause."""
+    """Returns the failure inside a container or child run that made it fail; any other failure is its own cause."""
     while causes := error.get("causes"):
         error = causes[0]
     return error
@@ -37,8 +37,8 @@ def note_failure(scope: Scope, instance: Instance) -> None:
 
 
 def causes_behind(instance: Instance) -> list[Error]:
-    """The root causes behind the dead branches of an unsatisfied join, in edge order, each once. At most MAX_CAUSES, their
-    messages shortened to MAX_CAUSES_CHARACTERS together."""
+    """Returns the root causes behind the dead branches of an unsatisfied join, in edge order, each once. At most MAX_CAUSES,
+    their messages shortened to MAX_CAUSES_CHARACTERS together."""
     known = instance.scope.causes
     stack = [instance]
     while stack:

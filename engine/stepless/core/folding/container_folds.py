@@ -50,7 +50,7 @@ def loop_next(state: State, instance: Instance, event: Event) -> None:
 
 
 def enclosing_iteration(scope: Scope) -> Scope:
-    """The iteration of the innermost enclosing loop. The branches of a parallel are not iterations."""
+    """Returns the iteration of the innermost enclosing loop. The branches of a parallel are not iterations."""
     owner = scope.owner
     while owner is not None and owner.node.container is not None and owner.node.container.parallel:
         scope = owner.scope

@@ -17,14 +17,14 @@ class NotACollection(Exception):
 
 
 def amount(container: Container, reading: Reading) -> JSON:
-    """The value of `times`, `branches` or `items`. Raises `ExpressionError`."""
+    """Returns the value of `times`, `branches` or `items`. Raises `ExpressionError`."""
     if container.expression is not None:
         return container.expression.evaluate(reading)
     return container.value.render(reading) if container.value is not None else None
 
 
 def collection(container: Container, reading: Reading) -> list[JSON]:
-    """The items of a container; an object gives [key, value] pairs. Raises `NotACollection` and `ExpressionError`."""
+    """Returns the items of a container; an object gives [key, value] pairs. Raises `NotACollection` and `ExpressionError`."""
     items = amount(container, reading)
     if isinstance(items, dict):
         return [[key, value] for key, value in items.items()]
@@ -35,7 +35,7 @@ def collection(container: Container, reading: Reading) -> list[JSON]:
 
 
 def output(container: Container, iterations: Iterations) -> JSON:
-    """The output of a container: its results by index, whatever the finish order; null where it keeps none."""
+    """Returns the output of a container: its results by index, whatever the finish order; null where it keeps none."""
     return iterations.output() if container.keeps_results else None
 
 
@@ -108,8 +108,8 @@ def _sequence(cells: Cells, name: str) -> int:
 
 
 def exit_cells(owner: Instance, iterations: Iterations, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """The variables after a container, and the names of conflicts that deserve a warning. A loop has those of its last iteration,
-    a parallel merges its branches in order. Raises like `variables.incoming_cells`."""
+    """Returns the variables after a container, and the names of conflicts that deserve a warning. A loop has those of its last
+    iteration, a parallel merges its branches in order. Raises like `variables.incoming_cells`."""
     container = owner.node.container
     if container is None:
         return owner.cells, ()

@@ -23,7 +23,7 @@ _REMINDERS: Final = "reminders_ms"
 
 
 def first_notice_ms(details: Mapping[str, JSON], at_ms: int) -> int | None:
-    """When the first notice of a pause is due; None when the pause has no recipients."""
+    """Returns when the first notice of a pause is due; None when the pause has no recipients."""
     return at_ms if details.get(_TARGET) is not None else None
 
 

@@ -34,7 +34,7 @@ _WAITS: Final = frozenset({"wait", "notice", PACED})
 
 
 def is_late(state: State, now_ms: int) -> bool:
-    """Whether a deadline of the run lies further ahead of `now_ms` than its whole length, by more than clocks differ."""
+    """Returns whether a deadline of the run lies further ahead of `now_ms` than its whole length, by more than clocks differ."""
     latest_ms = now_ms + CLOCK_TOLERANCE_MS
     if state.graph.timeout_ms is not None and state.paused_since_ms is not None and state.paused_since_ms > latest_ms:
         return True

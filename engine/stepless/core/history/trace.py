@@ -31,7 +31,7 @@ _LOOPS = frozenset({EventType.LOOP_STARTED, EventType.LOOP_NEXT, EventType.LOOP_
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
-    """The node that an instance id names. Raises `EngineBug` when the graph has no such node."""
+    """Returns the node that an instance id names. Raises `EngineBug` when the graph has no such node."""
     body = body_of(graph, instance_id)
     position = body.positions.get(instance_id.partition("@")[0])
     if position is None:
@@ -40,7 +40,7 @@ def locate(graph: Graph, instance_id: str) -> Node:
 
 
 def body_of(graph: Graph, instance_id: str) -> Body:
-    """The body that has the node of an instance. Raises as `locate` does."""
+    """Returns the body that has the node of an instance. Raises as `locate` does."""
     body = graph.root
     for part in reversed(instance_id.split("@")[1:]):
         owner = body.positions.get(part.partition("[")[0])
@@ -56,7 +56,7 @@ _RUN_STATUS_OF = statuses_of("run")
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
-    """An event in the format of the API (docs/understand/semantics.md#events)."""
+    """Returns an event in the format of the API (docs/understand/semantics.md#events)."""
     payload: dict[str, Any] = dict(event.data)
     wave = 0
     if event.instance:

@@ -75,7 +75,7 @@ def _mark(row: list[Any], format: int) -> None:
 
 
 def decode_batch(data: bytes, first: int, formats: Mapping[int, Words] = WORDS) -> list[Event]:
-    """The events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
+    """Returns the events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
     try:
         at_ms, *rows = unpack(data)
         format = rows[0][_FORMAT_AT] if len(rows[0]) > _FORMAT_AT else _UNMARKED

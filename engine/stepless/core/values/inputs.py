@@ -15,7 +15,7 @@ from stepless.model.json import JSON
 
 
 def merged_inputs(state: State, instance: Instance) -> dict[str, JSON]:
-    """The merged value of each param, without the params that received nothing.
+    """Returns the merged value of each param, without the params that received nothing.
 
     An entry of the document receives the run's inputs as `input`. An entry of a body receives the iteration's item, or the
     container's own input where the iterations have no items.
@@ -50,7 +50,7 @@ _SENDERS: Collection[Status] = frozenset({Status.COMPLETED, Status.FAILED})
 
 
 def entry_input(state: State, scope: Scope) -> JSON:
-    """The value of `input` for an entry of this scope."""
+    """Returns the value of `input` for an entry of this scope."""
     owner = scope.owner
     if owner is None:
         return state.inputs
@@ -59,8 +59,8 @@ def entry_input(state: State, scope: Scope) -> JSON:
 
 
 def with_defaults(schema: JSON, value: JSON) -> JSON:
-    """`value` with the `default` of each property that is missing in it, as its JSON Schema says; also inside of objects and
-    lists. A default is taken as it is."""
+    """Returns `value` with the `default` of each property that is missing in it, as its JSON Schema says; also inside of objects
+    and lists. A default is taken as it is."""
     return _filled(schema, schema, value)
 
 
@@ -112,7 +112,7 @@ def _merge(param: Param, values: list[tuple[Edge, JSON]], scope: Scope) -> JSON:
 
 
 def merged(merge: Merge, values: Sequence[tuple[str, JSON]]) -> JSON:
-    """Several values for one param as one: each with the label of its source, in edge order."""
+    """Returns several values for one param as one: each with the label of its source, in edge order."""
     match merge:
         case Merge.ARRAY:
             return [value for _, value in values]
@@ -125,5 +125,5 @@ def merged(merge: Merge, values: Sequence[tuple[str, JSON]]) -> JSON:
 
 
 def as_text(value: JSON) -> str:
-    """A value inside a longer text: a text unchanged, any other value as JSON."""
+    """Returns a value inside a longer text: a text unchanged, any other value as JSON."""
     return value if isinstance(value, str) else dumps(value, ensure_ascii=False, separators=(",", ":"))

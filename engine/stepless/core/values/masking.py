@@ -49,7 +49,7 @@ class Mask:
         return text
 
     def message(self, text: str) -> str:
-        """`text` with every secret masked, including the beginning of a secret that was cut off."""
+        """Returns `text` with every secret masked, including the beginning of a secret that was cut off."""
         text = self.text(text)
         for form in self._forms:
             least = form.find("://") + 3 + _BEGINNING if "://" in form else _BEGINNING  # `https://` is not secret
@@ -58,7 +58,8 @@ class Mask:
         return text
 
     def value(self, value: Any, *, numbers: bool = True) -> Any:
-        """A JSON value with every secret in its texts and keys masked; with `numbers`, also numbers whose text is a secret."""
+        """Returns a JSON value with every secret in its texts and keys masked; with `numbers`, also numbers whose text is a
+        secret."""
         if not self._forms:
             return value
         if isinstance(value, str):
@@ -76,7 +77,8 @@ class Mask:
         return type(value) is int and value.bit_length() <= MAX_INTEGER_BITS and str(value) in self._numbers
 
     def held(self, text: str) -> int:
-        """How many characters at the end of a streamed text may begin a secret: hold them back until more text arrives."""
+        """Returns how many characters at the end of a streamed text may begin a secret: hold them back until more text
+        arrives."""
         longest = max((len(form) for form in self._forms), default=1) - 1
         for count in range(min(longest, len(text)), 0, -1):
             end = text[-count:]
@@ -87,7 +89,7 @@ class Mask:
 
 @lru_cache(maxsize=64)
 def mask_for(secrets: frozenset[str]) -> Mask:
-    """The mask of these secrets, cached: every decision needs it."""
+    """Returns the mask of these secrets, cached: every decision needs it."""
     return Mask(secrets)
 
 

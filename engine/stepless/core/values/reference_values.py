@@ -178,14 +178,14 @@ class Reading(Steps):
 
 
 def missing(reference: Reference) -> ExpressionError:
-    """The error of a strict reference where there is nothing to read."""
+    """Returns the error of a strict reference where there is nothing to read."""
     message = f"there is nothing to read at `{reference.text}`"
     mend = "make sure that there is, or leave out the `!`: then it reads null"
     return ExpressionError(message, code=MISSING, mend=mend)
 
 
 def with_nulls(message: str, nulls: Sequence[str]) -> str:
-    """A failure's message; if it is about a null, with the references that were null."""
+    """Returns a failure's message; if it is about a null, with the references that were null."""
     if not nulls or _NULL.search(message) is None:
         return message
     names = [f"`{text}`" for text in dict.fromkeys(nulls)]

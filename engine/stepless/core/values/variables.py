@@ -43,7 +43,7 @@ class VariableConflict(Exception):
 
 
 def incoming_cells(instance: Instance, custom: Custom) -> tuple[Cells, tuple[str, ...]]:
-    """The variables that an instance starts with, and the names of conflicts that deserve a warning.
+    """Returns the variables that an instance starts with, and the names of conflicts that deserve a warning.
 
     Raises `VariableConflict` under `on_conflict: error`, `ExpressionError` when a custom merge raises.
     """
@@ -132,13 +132,13 @@ def settle(name: str, cells: list[Cell], join: Join, custom: Custom) -> tuple[Ce
 
 
 def written(cells: Cells, values: Mapping[str, JSON], writer: int, sequence: int) -> Cells:
-    """A copy of `cells` with the `values` that an instance wrote; `cells` stays unchanged."""
+    """Returns a copy of `cells` with the `values` that an instance wrote; `cells` stays unchanged."""
     return {**cells, **{name: Cell(value, writer, sequence) for name, value in values.items()}}
 
 
 def outgoing_cells(scope: Scope, custom: Custom) -> Cells:
-    """The variables after a settled scope: the views of all instances without a taken branch after them, merged in document
-    order; the last one wins."""
+    """Returns the variables after a settled scope: the views of all instances without a taken branch after them, merged in
+    document order; the last one wins."""
     if not scope.wrote:
         return scope.cells
     ends = [instance.cells for instance in scope.touched() if _is_end(instance)]

@@ -28,7 +28,8 @@ class Origins:
         self._kinds = kinds
 
     def of_version(self, version: StoredVersion, attached: Attached) -> JSON:
-        """What is attached to a version may be replaced later, so the origin keeps what it is now."""
+        """Returns the origin of a draft of this version. Stores what is attached to the version, since that may be replaced
+        later."""
         made: dict[str, JSON] = {"version": version.number, "hash": version.hash}
         if attached.text is None and attached.layout is None:
             return made
@@ -57,7 +58,7 @@ class Origins:
         return Origin(document, kept.get("text"), kept.get("layout"))
 
     def kept(self, workflow_id: str, origin: JSON) -> Mapping[str, Any]:
-        """What `keep` kept for an origin or a base; empty if it names nothing. Raises as `read` does."""
+        """Returns the texts that `keep` stored for an origin or a base; empty if it names nothing. Raises as `read` does."""
         if "blob" not in origin:
             return {}
         data = self._blobs.get(origin["blob"])

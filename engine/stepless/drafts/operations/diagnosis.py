@@ -14,7 +14,7 @@ from stepless.runtime.world import World
 
 
 def damaged_drafts(world: World) -> Iterator[Diagnosis]:
-    """One finding for each draft that cannot be read. Nothing where the store keeps no drafts."""
+    """Yields one finding for each draft that cannot be read. Nothing where the store keeps no drafts."""
     if world.drafts is None:
         return
     verbs, rule = DraftVerbs(world), RULES["draft"]

@@ -70,7 +70,7 @@ def _check(verbs: DraftVerbs, at: At) -> None:
 
 
 def refused(at: At, findings: Sequence[Finding]) -> DraftRefused:
-    """The error with the findings, and the blocks that they are about."""
+    """Returns the error with the findings, and the blocks that they are about."""
     return DraftRefused(findings, [block_of(at.state, finding) for finding in findings])
 
 

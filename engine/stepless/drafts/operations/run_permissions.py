@@ -57,7 +57,7 @@ def _drafted(
 
 
 def after(graph: Graph, node: str) -> Collection[str]:
-    """A node and those after it: a test run never takes their outputs from a former run."""
+    """Returns a node and those after it: a test run never takes their outputs from a former run."""
     body = graph.root
     found = reachable([body.positions[node]], [one.targets for one in body.nodes])
     return frozenset(body.nodes[position].id for position in found)

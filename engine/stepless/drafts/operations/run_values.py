@@ -39,7 +39,7 @@ class FormerRuns:
         self._lock = Lock()
 
     def read(self, workflow_id: str, run_id: str | None) -> Former | None:
-        """A run of a workflow; without an id the last one, None if there is none that can be read. Raises `NotFound`
+        """Returns a run of a workflow; without an id the last one, None if there is none that can be read. Raises `NotFound`
         (unknown_run), also for a run of another workflow, and as `inspecting.view` does."""
         if run_id is not None:
             head = head_of(self._world, run_id)

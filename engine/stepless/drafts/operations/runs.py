@@ -123,7 +123,7 @@ def _reuse(asked: Asked) -> Reuse | None:
 
 
 def pins_of(state: Entities) -> dict[str, Pin]:
-    """The pins that a draft has, by the path of the node."""
+    """Returns the pins that a draft has, by the path of the node."""
     found: dict[str, Pin] = {}
     for key in sorted(key for key in state if prefix_of(key) == "pin"):
         entity: Any = state.get(key)

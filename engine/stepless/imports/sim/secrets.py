@@ -33,7 +33,8 @@ class Secrets:
         self._names: dict[str, str] = {}
 
     def hidden(self, value: JSON, path: str, owner: str, field: str, sort: str = "") -> JSON:
-        """`value` without its secrets. Their names are derived from `owner` and `field`; `sort` is the field's type in Sim."""
+        """Returns `value` without its secrets. Their names are derived from `owner` and `field`; `sort` is the field's type in
+        Sim."""
 
         def replace(secret: str, detail: str, where: str) -> str:
             name = self._names.get(secret)

@@ -44,7 +44,7 @@ def _path_steps(path: str) -> str:
 
 
 def parse_key(key: str) -> Path:
-    """The steps of an edge's `key`. Raises `PydanticCustomError`."""
+    """Returns the steps of an edge's `key`. Raises `PydanticCustomError`."""
     try:
         return parse_path(key)
     except ValueError as error:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MessageView(View):
-    """A message that runs of the workflow may receive, and the sources from which it comes besides the API."""
+    """A message that runs of the workflow may receive, and the sources that send it in addition to the API."""
 
     __slots__ = ()
     data: Schema | None = None

@@ -19,14 +19,14 @@ class Tooled(Protocol):
     def label(self) -> str: ...
 
     async def run(self, arguments: Mapping[str, JSON], token: str) -> JSON:
-        """The tool's output for these arguments, within its own `timeout_ms` and contracts. `token` is its idempotency token.
-        Raises `NodeFailure`."""
+        """Returns the tool's output for these arguments, within its own `timeout_ms` and contracts. `token` is its idempotency
+        token. Raises `NodeFailure`."""
         ...
 
 
 def token_of(run_id: str, instance: str, ended: int = 0) -> str:
-    """The idempotency token of the attempts of an instance. `ended` is the number of the last attempt whose child run has ended
-    (0: none): the attempts after it are new work."""
+    """Returns the idempotency token of the attempts of an instance. `ended` is the number of the last attempt whose child run has
+    ended (0: none): the attempts after it are new work."""
     return f"{run_id}:{instance}:{ended + 1}" if ended else f"{run_id}:{instance}"
 
 

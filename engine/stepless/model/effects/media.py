@@ -1,4 +1,4 @@
-"""Defines the media that a node streams besides text: references by URL, without the content."""
+"""Defines the media that a node streams in addition to text: references by URL, without the content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOUNDS: Final = {"type": MAX_MEDIA_TYPE_CHARACTERS, "url": MAX_URL_CHARACTERS, 
 
 
 def checked(media: object) -> Media:
-    """A validated copy of a piece of media. Raises `NodeFailure` (config, invalid_media)."""
+    """Returns a validated copy of a piece of media. Raises `NodeFailure` (config, invalid_media)."""
     given = dict(media) if isinstance(media, Mapping) else {}
     for name, most in _BOUNDS.items():
         value = given.get(name)

@@ -12,8 +12,8 @@ _MAX_EXACT: Final = 2**53  # every whole number up to this is a float of its own
 
 
 def key_of(value: JSON) -> str | None:
-    """The key that a value stands for: a text as it is, a number as JSON, where `17.0` is `17`. None if the value is neither, or
-    does not have 1 to MAX_KEY_BYTES bytes of UTF-8."""
+    """Returns the key that a value stands for: a text as it is, a number as JSON, where `17.0` is `17`. None if the value is
+    neither, or does not have 1 to MAX_KEY_BYTES bytes of UTF-8."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:

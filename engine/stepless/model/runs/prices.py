@@ -68,7 +68,7 @@ class Work:
 
 
 def bill(tally: Tally) -> tuple[Line, ...]:
-    """A line per service that was used."""
+    """Returns a line per service that was used."""
     indexes = f"{tally.index_units:g} of them for indexes" if tally.index_units else ""
     lines = (
         Line(tally.write_units, WRITE_UNIT, indexes),
@@ -115,5 +115,5 @@ def _counts(first: str, *counted: tuple[int, str]) -> str:
 
 
 def usd(lines: Sequence[Line]) -> float:
-    """The cost of one run."""
+    """Returns the cost of one run."""
     return sum(line.usd for line in lines)

@@ -69,6 +69,6 @@ SETTLED: Final = frozenset(name for name, row in NODE_STATUSES.items() if row.is
 
 
 def tone_of(status: str) -> Tone:
-    """What a status of a run or of an instance means; the tone of any other text is QUIET."""
+    """Returns the tone of a status of a run or of an instance; the tone of any other text is QUIET."""
     row = NODE_STATUSES.get(status) or RUN_STATUSES.get(status)
     return row.tone if row is not None else Tone.QUIET

@@ -34,7 +34,7 @@ _NAMES: Final = tuple(field.name for field in fields(Tally))
 
 
 def encode_tally(tally: Tally) -> bytes:
-    """A JSON array in the order of the fields, without trailing zeros: some 40 bytes, because every header stores it."""
+    """Returns a JSON array in the order of the fields, without trailing zeros: some 40 bytes, because every header stores it."""
     counts = [_short(getattr(tally, name)) for name in _NAMES]
     while counts and not counts[-1]:
         counts.pop()

@@ -49,12 +49,12 @@ class RunTrace(NamedTuple):
         return bool(self.flags & SAMPLED)
 
     def stored(self, span_id: str) -> Mapping[str, JSON]:
-        """The context of a span, as `meta` of a run that this span starts."""
+        """Returns the context of a span, as `meta` of a run that this span starts."""
         stored: dict[str, JSON] = {"parent": f"00-{self.trace_id}-{span_id}-{self.flags:02x}"}
         return {**stored, "state": self.state} if self.state else stored
 
     def headers(self, instance: str, attempt: int) -> dict[str, str]:
-        """`traceparent`, and `tracestate` if there is one, with an attempt as the parent."""
+        """Returns `traceparent`, and `tracestate` if there is one, with an attempt as the parent."""
         span_id = attempt_span_id(self.run_id, instance, attempt)
         headers = {TRACEPARENT: f"00-{self.trace_id}-{span_id}-{self.flags:02x}"}
         if self.state:
@@ -63,7 +63,8 @@ class RunTrace(NamedTuple):
 
 
 def trace_of(run_id: str, meta: Mapping[str, JSON]) -> RunTrace:
-    """The trace of a run with this `meta`. Without a usable parent in it, the run begins a trace of its own, which is sampled."""
+    """Returns the trace of a run with this `meta`. Without a usable parent in it, the run begins a trace of its own, which is
+    sampled."""
     stored = meta.get(TRACE)
     parent = None
     if isinstance(stored, Mapping):
@@ -74,8 +75,8 @@ def trace_of(run_id: str, meta: Mapping[str, JSON]) -> RunTrace:
 
 
 def stored_parent(headers: Mapping[str, str]) -> Mapping[str, JSON]:
-    """What the `meta` of a run records of the request that started it: its trace context under TRACE; empty if the headers
-    (names in lower case, repeated ones joined by commas) have none that is valid."""
+    """Returns the facts that the `meta` of a run records of the request that started it: its trace context under TRACE; empty if
+    the headers (names in lower case, repeated ones joined by commas) have none that is valid."""
     parent = parent_of(headers)
     if parent is None:
         return {}
@@ -83,15 +84,15 @@ def stored_parent(headers: Mapping[str, str]) -> Mapping[str, JSON]:
 
 
 def stored_former(run_id: str, meta: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """What the `meta` of a rerun records of the run `run_id` that it repeats: its trace, unless it follows from the run id. A
-    rerun begins a trace of its own, which links to the former one."""
+    """Returns the facts that the `meta` of a rerun records of the run `run_id` that it repeats: its trace, unless it follows from
+    the run id. A rerun begins a trace of its own, which links to the former one."""
     former = trace_of(run_id, meta).trace_id
     return {} if former == trace_id(run_id) else {TRACE: {"former": former}}
 
 
 def parent_of(headers: Mapping[str, object]) -> Parent | None:
-    """The parent in `traceparent` and `tracestate`. None if `traceparent` is missing or invalid; an invalid `tracestate` is
-    dropped alone."""
+    """Returns the parent in `traceparent` and `tracestate`. None if `traceparent` is missing or invalid; an invalid `tracestate`
+    is dropped alone."""
     text = headers.get(TRACEPARENT)
     found = _TRACEPARENT.fullmatch(text.strip(" \t")) if isinstance(text, str) else None
     if found is None:
@@ -127,20 +128,20 @@ def _bounded(members: list[str]) -> str:
 
 
 def trace_id(run_id: str) -> str:
-    """The trace of a run without a parent: the first 16 bytes of the SHA-256 of `trace:{run id}`, in hexadecimal."""
+    """Returns the trace of a run without a parent: the first 16 bytes of the SHA-256 of `trace:{run id}`, in hexadecimal."""
     return sha256(f"trace:{run_id}".encode()).hexdigest()[:32]
 
 
 def run_span_id(run_id: str) -> str:
-    """The first 8 bytes of the SHA-256 of `run:{run id}`."""
+    """Returns the first 8 bytes of the SHA-256 of `run:{run id}`."""
     return sha256(f"run:{run_id}".encode()).hexdigest()[:16]
 
 
 def node_span_id(run_id: str, instance: str) -> str:
-    """The first 8 bytes of the SHA-256 of `node:{run id}:{instance}`."""
+    """Returns the first 8 bytes of the SHA-256 of `node:{run id}:{instance}`."""
     return sha256(f"node:{run_id}:{instance}".encode()).hexdigest()[:16]
 
 
 def attempt_span_id(run_id: str, instance: str, attempt: int) -> str:
-    """The first 8 bytes of the SHA-256 of `attempt:{run id}:{instance}:{attempt}`."""
+    """Returns the first 8 bytes of the SHA-256 of `attempt:{run id}:{instance}:{attempt}`."""
     return sha256(f"attempt:{run_id}:{instance}:{attempt}".encode()).hexdigest()[:16]

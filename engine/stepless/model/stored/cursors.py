@@ -11,14 +11,14 @@ from stepless.limits import MAX_CURSOR_CHARACTERS
 
 
 def encode_cursor(*key: str | int) -> str:
-    """A cursor that continues after `key`."""
+    """Returns a cursor that continues after `key`."""
     text = json.dumps(key, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, *shape: type[str] | type[int]) -> tuple[Any, ...]:
-    """The key in a cursor; `shape` has the types of its parts. Accepts only what `encode_cursor` wrote; raises `InvalidRequest`
-    with the code `invalid_cursor` for any other text."""
+    """Returns the key in a cursor; `shape` has the types of its parts. Accepts only what `encode_cursor` wrote; raises
+    `InvalidRequest` with the code `invalid_cursor` for any other text."""
     try:
         if len(cursor) > MAX_CURSOR_CHARACTERS:
             raise ValueError("too long")

@@ -29,12 +29,12 @@ class Damage(NamedTuple):
 
 
 def stand_in(place: str, why: str) -> bytes:
-    """The content of a record of which another part is damaged."""
+    """Returns the content of a record of which another part is damaged."""
     return _MARK + json.dumps([place, why]).encode()
 
 
 def told_by(data: object) -> Damage | None:
-    """What a stand-in says; None for any other value."""
+    """Returns the text of a stand-in; None for any other value."""
     if not isinstance(data, bytes) or not data.startswith(_MARK):
         return None
     place, why = json.loads(data[len(_MARK) :])
@@ -42,7 +42,7 @@ def told_by(data: object) -> Damage | None:
 
 
 def damage_in(error: BaseException, place: str, mend: str = "") -> Damage:
-    """What an error says that was raised while a stored value was decoded."""
+    """Returns the text of an error that was raised while a stored value was decoded."""
     if isinstance(error, Damaged | LogUnreadable):
         return Damage(error.place or place, error.why, error.mend or mend)
     return Damage(place, why_of(error), mend)
@@ -55,7 +55,8 @@ def why_of(error: BaseException) -> str:
 
 @contextmanager
 def decoding(data: object, place: str, mend: str, *, code: str | None = None) -> Iterator[None]:
-    """Inside the block, `data` from the store is decoded and nothing else is done. Raises `Damaged` for whatever does not fit."""
+    """Opens a block in which `data` from the store is decoded, and nothing else is done. Raises `Damaged` for whatever does not
+    fit."""
     try:
         yield
     except FAULTS as error:
@@ -64,7 +65,7 @@ def decoding(data: object, place: str, mend: str, *, code: str | None = None) ->
 
 
 def json_object(data: bytes, place: str, mend: str) -> dict[str, Any]:
-    """A stored JSON object. Raises `Damaged`, also for another JSON value."""
+    """Returns a stored JSON object. Raises `Damaged`, also for another JSON value."""
     with decoding(data, place, mend):
         found = json.loads(data.decode("utf-8", "surrogatepass"))
         if not isinstance(found, dict):

@@ -32,7 +32,7 @@ _WITH_LIMITS: Final = "stepless:limits"
 _INSIDE: Final = "stepless:document"
 """The names of the fields with the document: the first one where limits are its only feature. No document that was checked has a
 field of these names."""
-_OF_THE_RUN: Final = "stepless:draft-run"  # beside the document: what a test run changes
+_OF_THE_RUN: Final = "stepless:draft-run"  # stored with the document: what a test run changes
 
 
 class Stored(NamedTuple):
@@ -44,8 +44,8 @@ class Stored(NamedTuple):
 
 
 def encode_document(document: Mapping[str, JSON], features: Collection[str], draft_run: DraftRun | None = None) -> bytes:
-    """The stored form of a document with these features, all of them in FEATURES; with `draft_run`, of a version that is made for
-    a test run."""
+    """Returns the stored form of a document with these features, all of them in FEATURES; with `draft_run`, of a version that is
+    made for a test run."""
     stored: Mapping[str, JSON] = document
     if draft_run is not None:
         features = {*features, DRAFT_RUN}
@@ -59,8 +59,8 @@ def encode_document(document: Mapping[str, JSON], features: Collection[str], dra
 
 
 def read_stored(data: bytes) -> Stored:
-    """The document and its features. One with a feature that this release does not know stays in its stored form, which has nodes
-    of unknown kinds."""
+    """Returns the document and its features. One with a feature that this release does not know stays in its stored form, which
+    has nodes of unknown kinds."""
     stored: dict[str, JSON] = json.loads(data)
     for field in (_WITH_LIMITS, _INSIDE):
         inside = stored.get(field)
@@ -71,5 +71,5 @@ def read_stored(data: bytes) -> Stored:
 
 
 def decode_document(data: bytes) -> dict[str, JSON]:
-    """The document as it was published."""
+    """Returns the document as it was published."""
     return read_stored(data).document

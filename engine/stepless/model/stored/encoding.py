@@ -7,6 +7,6 @@ from typing import Any
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON in UTF-8. An unpaired surrogate, which values of a run may contain, is written as its escape."""
+    """Returns compact JSON in UTF-8. An unpaired surrogate, which values of a run may contain, is written as its escape."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", "backslashreplace")

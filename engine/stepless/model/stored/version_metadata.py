@@ -23,7 +23,7 @@ class Attached(NamedTuple):
     ops: Mapping[str, JSON] | None = None
 
     def updated(self, newer: Attached) -> Attached:
-        """This one, with what the newer one has."""
+        """Returns this one, with the fields of the newer one."""
         return self._replace(**{name: value for name, value in newer._asdict().items() if value not in (None, "")})
 
 
@@ -44,7 +44,7 @@ _TYPES: Final = {"text": str | None, "layout": dict | None, "by": str, "message"
 
 
 def attached_damage(data: bytes | None, place: str) -> Damage | None:
-    """What is wrong with what is attached to a version."""
+    """Returns the damage to what is attached to a version."""
     try:
         _decoded(data)
     except FAULTS as error:

@@ -12,5 +12,5 @@ _SLUG: Final = re.compile(SLUG)
 
 
 def is_slug(text: str) -> bool:
-    """Whether a text can be the id of a workflow."""
+    """Returns whether a text can be the id of a workflow."""
     return _SLUG.fullmatch(text) is not None

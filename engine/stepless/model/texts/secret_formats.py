@@ -31,7 +31,7 @@ _MAYBE: Final = re.compile(
 
 
 def names_secret(field: str) -> bool:
-    """Whether the values of a field are secrets, by its name (`apiKey`, `credential`, `Authorization`)."""
+    """Returns whether the values of a field are secrets, by its name (`apiKey`, `credential`, `Authorization`)."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", field.rpartition(":")[2]).lower().strip("_")
     return _NAMED.search(name) is not None
 

@@ -34,7 +34,8 @@ class ClockChange:
 
 
 def clock_changes(cron: str, timezone: str, after_ms: int) -> tuple[ClockChange, ...]:
-    """The changes within about a year after an instant (milliseconds since 1970 UTC) that the expression falls into, in order."""
+    """Returns the changes within about a year after an instant (milliseconds since 1970 UTC) that the expression falls into, in
+    order."""
     parsed, zone = parse_cron(cron), ZoneInfo(timezone)
     first = datetime.fromtimestamp(after_ms / 1000, zone).date()
     found = list[ClockChange]()
@@ -44,7 +45,7 @@ def clock_changes(cron: str, timezone: str, after_ms: int) -> tuple[ClockChange,
 
 
 def sentence(kind: str, first: datetime, last: datetime) -> str:
-    """What a schedule does at a change of the clocks, with the times of the clock."""
+    """Describes what a schedule does at a change of the clocks, with the times of the clock."""
     times, many = f"{first:%H:%M}", last != first
     if many:
         times += f" to {last:%H:%M}"
@@ -54,7 +55,7 @@ def sentence(kind: str, first: datetime, last: datetime) -> str:
 
 
 def fires_after(cron: str, timezone: str, after_ms: int) -> bool:
-    """Whether the expression has an instant after `after_ms`, to the end of the year 2199."""
+    """Returns whether the expression has an instant after `after_ms`, to the end of the year 2199."""
     parsed = parse_cron(cron)
     start_ms, zone = after_ms, ZoneInfo(timezone)
     end_ms = int(datetime(_LAST_YEAR, 12, 31, tzinfo=zone).timestamp() * 1000)
@@ -66,7 +67,7 @@ def fires_after(cron: str, timezone: str, after_ms: int) -> bool:
 
 
 def ever_fires(cron: str, timezone: str) -> bool:
-    """Whether the expression has any instant from 1970 to 2199."""
+    """Returns whether the expression has any instant from 1970 to 2199."""
     return fires_after(cron, timezone, int(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC).timestamp() * 1000) - 1)
 
 

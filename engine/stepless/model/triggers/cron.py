@@ -37,7 +37,7 @@ class Days:
     either: bool = False  # Unix: a restricted day of the month or a restricted weekday matches
 
     def of(self, year: int, month: int) -> list[int]:
-        """The matching days of a month, in order."""
+        """Returns the matching days of a month, in order."""
         last = monthrange(year, month)[1]
         return [day for day in range(1, last + 1) if self._fits(date(year, month, day), last)]
 
@@ -82,7 +82,8 @@ class Cron:
     years: frozenset[int] | None
 
     def next_ms(self, after_ms: int, timezone: str) -> int | None:
-        """The first instant after `after_ms` (milliseconds since 1970 UTC) at which it fires; None when it never fires again."""
+        """Returns the first instant after `after_ms` (milliseconds since 1970 UTC) at which it fires; None when it never fires
+        again."""
         zone = ZoneInfo(timezone)
         after = datetime.fromtimestamp(after_ms / 1000, UTC)
         here = after.astimezone(zone).date() - timedelta(days=1)
@@ -98,8 +99,8 @@ class Cron:
         return None
 
     def latest_ms(self, from_ms: int, until_ms: int, timezone: str, limit: int) -> list[int]:
-        """The instants from `from_ms` to `until_ms`, both included, in order; if there are more than `limit`, the last ones. Its
-        cost grows with the days between and with `limit`, not with the number of instants."""
+        """Returns the instants from `from_ms` to `until_ms`, both included, in order; if there are more than `limit`, the last
+        ones. Its cost grows with the days between and with `limit`, not with the number of instants."""
         zone, found = ZoneInfo(timezone), list[int]()
         first = datetime.fromtimestamp(from_ms / 1000, zone).date() - timedelta(days=1)
         day = datetime.fromtimestamp(until_ms / 1000, zone).date() + timedelta(days=1)
@@ -112,7 +113,7 @@ class Cron:
         return found[-limit:]
 
     def times_on(self, day: date, zone: ZoneInfo) -> list[datetime]:
-        """The times of one day as a clock shows them, in order, whether or not the clock of the zone shows them then."""
+        """Returns the times of one day as a clock shows them, in order, whether or not the clock of the zone shows them then."""
         if not self._fires_on(day):
             return []
         midnight = datetime(day.year, day.month, day.day, tzinfo=zone)

@@ -6,7 +6,7 @@ or an object for the fields below. Entries are texts, numbers, true, false and n
     {prefix: "a"} {suffix: "z"} {equals-ignore-case: "a"} {wildcard: "a*z"} {exists: true|false}
     {anything-but: value, [values] or {prefix|suffix: …}} {numeric: [">=", 1, "<", 10]}
 
-`$or: [pattern, …]` can be used beside fields. Where an event contains a list, one of its items must match.
+`$or: [pattern, …]` can be used together with fields. Where an event contains a list, one of its items must match.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = {
 
 
 def matches(pattern: Mapping[str, JSON], event: Any) -> bool:
-    """Whether an event matches a pattern without `faults`."""
+    """Returns whether an event matches a pattern without `faults`."""
     for name, wanted in pattern.items():
         if name == _OR:
             if not any(matches(one, event) for one in wanted):
@@ -94,7 +94,7 @@ _MATCHERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 
 
 def faults(pattern: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    """(dotted path, sentence) for each part of a pattern that can never match or is not in this language."""
+    """Yields (dotted path, sentence) for each part of a pattern that can never match or is not in this language."""
     count = 0
     stack: list[tuple[str, JSON]] = [("", dict(pattern))]
     while stack:

@@ -69,7 +69,7 @@ class Scheme(NamedTuple):
 
 @lru_cache(maxsize=MAX_KNOWN_WEBHOOKS)
 def pieces_of(template: str) -> tuple[str, ...]:
-    """The texts of a template, with the names of its placeholders between them."""
+    """Returns the texts of a template, with the names of its placeholders between them."""
     return tuple(PLACEHOLDER.split(template))
 
 

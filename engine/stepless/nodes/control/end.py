@@ -9,7 +9,7 @@ from stepless.nodes.params import Params, rendered
 
 
 class EndParams(Params):
-    """What the node ends besides its path."""
+    """What the node ends in addition to its path."""
 
     halt: bool = False
     """Ends the run now: running nodes finish, all others are skipped."""

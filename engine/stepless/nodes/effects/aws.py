@@ -40,7 +40,7 @@ KIND = Kind(
 
 
 def checked(aws: Aws) -> Kind:
-    """The kind, with parameters checked against the service's model."""
+    """Returns the kind, with parameters checked against the service's model."""
 
     def check(params: AwsParams, path: str) -> list[Finding]:
         value: object = params.params  # text if a reference stands for all of it
@@ -53,7 +53,7 @@ def checked(aws: Aws) -> Kind:
 
 
 def caller(aws: Aws) -> Callable[[Call], Awaitable[Result]]:
-    """The code of the `aws` kind."""
+    """Returns the code of the `aws` kind."""
 
     async def run(call: Call) -> Result:
         """Puts out the response without its metadata. Raises `NodeFailure` as `Aws.call` does, and config for invalid

@@ -59,7 +59,7 @@ KIND = Kind(
 
 
 def caller(aws: Aws, invite: Invite) -> Callable[[Call], Awaitable[Result | Pause]]:
-    """The code of the `lambda` kind."""
+    """Returns the code of the `lambda` kind."""
 
     async def run(call: Call) -> Result | Pause:
         """Puts out the function's response, or suspends the instance until the function calls back. After a crash, the function

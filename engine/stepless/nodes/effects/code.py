@@ -58,7 +58,7 @@ KIND = Kind(
 
 
 def caller(sandbox: Sandbox) -> Callable[[Call], Awaitable[Result]]:
-    """The code of the `code` kind."""
+    """Returns the code of the `code` kind."""
 
     async def run(call: Call) -> Result:
         """Puts out what `main` returns. What the code prints becomes a line of the run's history. Raises `NodeFailure` as

@@ -54,7 +54,7 @@ KIND = Kind(
 
 
 def caller(models: Models) -> Callable[[Call], Awaitable[Result]]:
-    """The code of the `router` kind."""
+    """Returns the code of the `router` kind."""
 
     async def run(call: Call) -> Result:
         """Leaves by the route that the model names and returns {route, reasoning, alternatives}: the alternatives are the other

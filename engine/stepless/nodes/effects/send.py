@@ -1,4 +1,4 @@
-"""The kind `send`: sends a message to another run. Its code needs the store, so the runtime has it."""
+"""Defines the kind `send`, which sends a message to another run. Its code needs the store, so the runtime has it."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def check(params: WorkflowParams, path: str) -> list[Finding]:
 
 
 def begins_ms(params: WorkflowParams, now_ms: int) -> int | None:
-    """When the run is to begin; None for at once. Raises `ConfigError`."""
+    """Returns when the run is to begin; None for at once. Raises `ConfigError`."""
     if params.delay is None and params.begin_at is None:
         return None
     if params.delay is not None:

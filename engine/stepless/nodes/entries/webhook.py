@@ -116,7 +116,7 @@ class WebhookParams(Params):
 
 
 def signed_by(auth: Hmac | Signed) -> Signed:
-    """The long form of `auth`."""
+    """Returns the long form of `auth`."""
     if isinstance(auth, Signed):
         return auth
     given = {name: getattr(auth, name) for name in auth.model_fields_set if name != "hmac"}
@@ -128,7 +128,7 @@ def secrets_of(auth: Signed) -> Sequence[str]:
 
 
 def scheme_of(auth: Signed) -> Scheme:
-    """The row of the table for `auth`; for `hmac`, the row that its fields describe."""
+    """Returns the row of the table for `auth`; for `hmac`, the row that its fields describe."""
     if auth.scheme != "hmac":
         return SCHEMES[auth.scheme]
     return _described(

@@ -1,4 +1,4 @@
-"""The kind `receive`: waits until a message arrives, or takes one that has arrived."""
+"""Defines the kind `receive`, which waits until a message arrives, or takes one that has arrived."""
 
 from __future__ import annotations
 

@@ -107,14 +107,14 @@ class FailureNotices:
         """See `Exporter.opened`."""
 
     def concerns(self, graph: Graph) -> bool:
-        """Whether the workflow or the deployment names a target."""
+        """Returns whether the workflow or the deployment names a target."""
         return bool(self._targets(graph))
 
     def _targets(self, graph: Graph) -> Sequence[str]:
         return self._default if graph.on_failure_notify is None else graph.on_failure_notify
 
     def selects(self, event: Event) -> bool:
-        """Whether the run has failed or timed out."""
+        """Returns whether the run has failed or timed out."""
         return event.type in _FAILURES
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:

@@ -50,7 +50,8 @@ class Seen:
 
 
 def diagnose(world: World, inspection: Inspection, check_drafts: DraftCheck) -> Iterator[Diagnosis]:
-    """Everything that is damaged, at most MAX_DIAGNOSES, each place once. `check_drafts` yields what is damaged in the drafts."""
+    """Yields everything that is damaged, at most MAX_DIAGNOSES, each place once. `check_drafts` yields what is damaged in the
+    drafts."""
     told = set[str]()
     for found in _all(world, inspection, check_drafts):
         if found.place not in told:

@@ -23,7 +23,7 @@ Check = Callable[[str, bytes], None]
 
 
 def claim_fault(key: str, value: bytes) -> Diagnosis | None:
-    """What is wrong with the value of a claim; None also for one of a kind that is not known here."""
+    """Returns the damage to the value of a claim; None also for one of a kind that is not known here."""
     name = key.partition(":")[0]
     if name not in _CHECKS:
         return None
@@ -41,7 +41,7 @@ def claim_fault(key: str, value: bytes) -> Diagnosis | None:
 
 
 def newest_keys(names: Mapping[str, bytes]) -> list[Damage]:
-    """What is damaged of the API keys that count: those in the claim with the highest number."""
+    """Returns the damage to the API keys that count: those in the claim with the highest number."""
     numbered = {int(name.partition(":")[2]): name for name in names if name.partition(":")[2].isdecimal()}
     newest = numbered[max(numbered)] if numbered else ""
     return read_keys(names[newest], newest)[1] if newest else []

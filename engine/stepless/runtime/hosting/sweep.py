@@ -56,7 +56,7 @@ def sweep_part(world: World, part: tuple[int, int], *, limit: int, until_ms: int
 
 
 def parts_of(world: World) -> Sequence[tuple[int, int]]:
-    """The parts into which a sweep of many runs is divided."""
+    """Returns the parts into which a sweep of many runs is divided."""
     count = min(world.store.due_parts(), MAX_SWEEP_PARTS)
     return [(number, count) for number in range(count)]
 

@@ -16,7 +16,7 @@ _RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE
 
 
 def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: Iterable[Fact]) -> list[Fact]:
-    """The facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
+    """Returns the facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
     recorded = {name: value for name, value in meta.items() if name in _RECORDED}
     reused, kept, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, {}, [])
     looked = inbox.holds_first([*signals, *erased])

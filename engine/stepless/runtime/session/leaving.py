@@ -130,5 +130,5 @@ class Leaving:
         return await self._with_retries(release, together=True)
 
     async def _leave_exports(self, due_ms: int | None, *, hand_over: bool) -> tuple[int | None, Also]:
-        """When the run is to be checked next, and what the release of the lease writes besides."""
+        """When the run is to be checked next, and what the release of the lease writes in addition."""
         return (due_ms, NOTHING) if self.exports is None else await self.exports.leave(due_ms, self._budget, hand_over=hand_over)

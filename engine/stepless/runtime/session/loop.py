@@ -10,7 +10,7 @@
   would wait for the sweep.
 
 Between `_decide_once` and the end of the write, nothing of the new state may take effect outside. Attempts to abort are dropped
-before the first await after it: a cancelled attempt must not start in the meantime.
+before: none may begin after its end, which another run's commit may include. A failed write ends the session and its attempts.
 """
 
 from __future__ import annotations
@@ -173,6 +173,8 @@ class Session(Controls):
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = not self._state.agenda or self._state.ended, False
+        for instance in decision.aborts:
+            self._attempts.drop(instance)
         batches = await self._commits.now_or_later(partial(self._log.encoded, decision.events))  # may store large values
         write = partial(self._log.write, batches)
         if self._state.ended and self._may_end_at_once:
@@ -187,8 +189,6 @@ class Session(Controls):
             except StoreUnavailable:
                 await self._with_retries(write, together=True, failed=1)
         self._announce(decision.events)
-        for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
-            self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
             await self._signals.mark_taken(self._state, self._with_retries, self._renew_if_due)
         now = len(decision.dispatches) <= MAX_STARTED_NOW

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def limiter_of(
     world: World, head: RunHead, graph: Graph, lease: Callable[[], Lease], log: RunLog, retried: Retried
 ) -> Limiter | None:
-    """The limiter of a session of a graph with limits per key, None for others. `lease` returns the present lease, and `retried`
-    makes a call to the store."""
+    """Returns the limiter of a session of a graph with limits per key, None for others. `lease` returns the present lease, and
+    `retried` makes a call to the store."""
     if not graph.limited:
         return None
     from stepless.runtime.session.permits.limiting import Limiter  # imported late: few workflows have limits

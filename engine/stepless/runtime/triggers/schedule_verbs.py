@@ -77,8 +77,8 @@ class Resumed:
 def list_schedules(
     world: World, workflow_id: str | None = None, *, limit: int = 100, cursor: str | None = None
 ) -> Page[Schedule]:
-    """The schedules of one workflow, or of all, sorted by workflow id, then in the order of the document. `limit` is the number
-    of workflows. Raises `NotFound` (unknown_workflow) and `InvalidRequest` (invalid_cursor)."""
+    """Returns the schedules of one workflow, or of all, sorted by workflow id, then in the order of the document. `limit` is the
+    number of workflows. Raises `NotFound` (unknown_workflow) and `InvalidRequest` (invalid_cursor)."""
     if workflow_id is not None:
         page: Page[Version] = Page((latest(world, workflow_id),))
     else:

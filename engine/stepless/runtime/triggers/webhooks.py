@@ -137,7 +137,7 @@ def _delivered(
 
 
 def methods_of(world: World, path: str) -> Sequence[str]:
-    """The methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
+    """Returns the methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
     _, listeners = _listeners(world, path)
     return sorted({method for node in listeners for method in _methods(node)})
 
@@ -281,7 +281,7 @@ def _payload(graph: Graph, node: Node, request: HookRequest, found: Decoded, pri
 
 
 def _fitting(payload: JSON, text: str | None, reads: str) -> str | None:
-    """The text, or None if it does not fit beside the payload and is not named by the workflow."""
+    """The text, or None if it does not fit next to the payload and is not named by the workflow."""
     if text is None or reads == "named" or len(text) < _SURELY_FITS:
         return text
     return text if len(encode(text)) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME else None

@@ -43,8 +43,8 @@ class GuardedHttp:
 def equipped(
     world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
 ) -> World:
-    """`world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises `ConfigError`
-    (invalid_duration)."""
+    """Returns `world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises
+    `ConfigError` (invalid_duration)."""
     http = GuardedHttp(world.clock)
     code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
     complete = replace(
@@ -72,7 +72,7 @@ def _moderator(name: str | None) -> Moderator | None:
 
 
 def linger_ms(text: str | None) -> int:
-    """The setting LINGER in milliseconds; LINGER_MS for an empty text. Raises `ConfigError` (invalid_duration)."""
+    """Returns the setting LINGER in milliseconds; LINGER_MS for an empty text. Raises `ConfigError` (invalid_duration)."""
     try:
         return parse_duration_ms(text.strip()) if text and text.strip() else LINGER_MS
     except ValueError as error:
@@ -80,7 +80,8 @@ def linger_ms(text: str | None) -> int:
 
 
 def retention_ms(text: str | None, *, place: str = RETENTION) -> int | None:
-    """The retention in milliseconds; None for an empty text. Raises `ConfigError` (invalid_duration) that names `place`."""
+    """Returns the retention in milliseconds; None for an empty text. Raises `ConfigError` (invalid_duration) that names
+    `place`."""
     try:
         return parse_retention_ms(text.strip()) if text and text.strip() else None
     except ValueError as error:

@@ -103,7 +103,7 @@ class LazyRelay:
 
 
 def log_reader(store: Store, blobs: Blobs) -> Callable[[str, int], Iterator[Event]]:
-    """A function that reads the events of a run after a sequence number, without large values."""
+    """Returns a function that reads the events of a run after a sequence number, without large values."""
     from stepless.runtime.runlog import RunLog
 
     return lambda run_id, after: RunLog(store, blobs, run_id).read(after, whole=False)

@@ -24,7 +24,7 @@ class DynamoInspection:
             yield _record(item, faults)
 
     def faults(self) -> Iterator[Damage]:
-        """DynamoDB keeps its items whole: there is nothing to ask."""
+        """Returns nothing: DynamoDB keeps its items whole."""
         return iter(())
 
 

@@ -104,7 +104,7 @@ def _rotate_signing(arguments: argparse.Namespace) -> int:
 
 
 def rotated_text(text: str) -> str:
-    """The configured signing keys after a new one, as JSON. Raises `InvalidRequest` if the text is not a list of keys."""
+    """Returns the configured signing keys after a new one, as JSON. Raises `InvalidRequest` if the text is not a list of keys."""
     keys: tuple[Key, ...] = ()
     if len(text) <= MAX_SIGNING_TEXT_BYTES:
         try:

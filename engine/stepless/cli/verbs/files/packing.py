@@ -18,7 +18,8 @@ _MADE_AT: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time of the zip format: 
 
 
 def wheel_of(found: Distribution, package: Path, shared: Mapping[str, bytes]) -> tuple[str, bytes]:
-    """The file name and the bytes of a wheel of the package in a folder. `shared` are further files of the wheel, by path.
+    """Returns the file name and the bytes of a wheel of the package in a folder. `shared` are further files of the wheel, by
+    path.
 
     Raises `StoreUnusable` if the installer's metadata is incomplete.
     """

@@ -70,7 +70,7 @@ def _begin(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     if source.is_flow and not arguments.json:
         print_source(source, ())
     if "workflow" in published.graph.kinds:
-        _publish_beside(built, source)
+        _publish_others(built, source)
     meta = {"trigger": {"kind": "cli"}, "source": os.path.abspath(source.file), "modules": arguments.modules}
     started = built.service.start(published.version.workflow_id, inputs, entry=arguments.entry, anywhere=True, meta=meta)
     return started.run_id
@@ -86,14 +86,14 @@ def _newest(built: Local, workflow_id: str) -> Mapping[str, JSON] | None:
     return None if newest is None else built.world.versions.document(workflow_id, newest.hash)
 
 
-def _publish_beside(built: Local, source: Source) -> None:
+def _publish_others(built: Local, source: Source) -> None:
     """Publishes the other workflows of the file and of its folder, which this one may call. A refused one is reported and does
     not stop the run."""
     for path in sources_in(Path(source.file).parent):
         try:
-            for beside in read_sources(str(path), former=partial(_newest, built)):
-                if beside.document["id"] != source.document["id"]:
-                    built.service.publish(beside.document, functions=signatures(), graph=beside.graph)
+            for other in read_sources(str(path), former=partial(_newest, built)):
+                if other.document["id"] != source.document["id"]:
+                    built.service.publish(other.document, functions=signatures(), graph=other.graph)
         except SteplessError as error:
             sys.stderr.write(f"{path}: not published [{error.code}]. Run `stepless validate {path}` to see why.\n")
 

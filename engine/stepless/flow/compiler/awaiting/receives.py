@@ -59,8 +59,8 @@ def _given(unit: Unit, call: ast.Call) -> dict[str, ast.expr]:
 
 
 def condition(unit: Unit, node: ast.expr, kind: Any) -> str:
-    """The expression over `<message>` for a lambda over a message. Refuses what no expression says exactly: nothing else can be
-    evaluated for each message."""
+    """Returns the expression over `<message>` for a lambda over a message. Refuses what no expression says exactly: nothing else
+    can be evaluated for each message."""
     if not isinstance(node, ast.Lambda):
         unit.refuse(node, "where", f"`{_told(unit, node)}` is no lambda, and a document holds no function", _LAMBDA)
     arguments = node.args

@@ -242,7 +242,7 @@ def _spent(result: Result | Pause | None, failure: NodeFailure) -> Mapping[str, 
 
 
 def timed_out(dispatch: Dispatch, exception: Mapping[str, JSON] | None = None) -> Failed:
-    """The failure of an attempt whose deadline has passed, or whose kind raised `TimeoutError`."""
+    """Returns the failure of an attempt whose deadline has passed, or whose kind raised `TimeoutError`."""
     message = f"no answer within {dispatch.instance.node.timeout_ms} ms"
     failure = Failure("timeout", "timeout", message, "timeout", exception=exception)
     return Failed(dispatch.id, dispatch.attempt, failure, random())

@@ -28,7 +28,7 @@ from stepless.runtime.session.execution.result_size import check_size
 def tools_of(
     call: Call, dispatch: Dispatch, kind_code: Mapping[str, KindCode], gate: Gate, mask: Mask
 ) -> Mapping[str, RunningTool]:
-    """The tools of an attempt that starts now, by id."""
+    """Returns the tools of an attempt that starts now, by id."""
     began = asyncio.get_running_loop().time()
     tools = dispatch.instance.node.tools
     return {name: RunningTool(tool, call, began, dispatch, kind_code, gate, mask) for name, tool in tools.items()}

@@ -48,12 +48,12 @@ T = TypeVar("T")
 
 
 def child_id(token: str) -> str:
-    """The run id of the child that an instance calls. `token` is the instance's idempotency token."""
+    """Returns the run id of the child that an instance calls. `token` is the instance's idempotency token."""
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
 
 
 def caller(world: World) -> KindCode:
-    """The code of the `workflow` kind."""
+    """Returns the code of the `workflow` kind."""
 
     async def run(call: Call) -> Result | Pause:
         depth = int(call.facts.get("depth", 0)) + 1
@@ -68,8 +68,8 @@ def caller(world: World) -> KindCode:
 
 
 async def reach_run(request: Callable[[], Awaitable[T]]) -> T:
-    """What an idempotent request of a node to another run returns. Repeats it while the store is unavailable for a moment. Raises
-    `NodeFailure` (provider_error) for what else it raises."""
+    """Returns the result of an idempotent request of a node to another run. Repeats it while the store is unavailable for a
+    moment. Raises `NodeFailure` (provider_error) for what else it raises."""
     failed = 0
     while True:
         try:
@@ -82,7 +82,7 @@ async def reach_run(request: Callable[[], Awaitable[T]]) -> T:
 
 
 def newest(world: World, target: str) -> Version:
-    """The newest version of a workflow that a node runs. Raises `NodeFailure` (unknown_workflow)."""
+    """Returns the newest version of a workflow that a node runs. Raises `NodeFailure` (unknown_workflow)."""
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
@@ -92,7 +92,7 @@ def newest(world: World, target: str) -> Version:
 
 
 def encoded(inputs: JSON) -> bytes:
-    """The inputs of a run that a node starts, as its header stores them. Raises `NodeFailure` (inputs_too_large)."""
+    """Returns the inputs of a run that a node starts, as its header stores them. Raises `NodeFailure` (inputs_too_large)."""
     data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     if len(data) > MAX_INPUT_BYTES:
         message = f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
@@ -146,7 +146,7 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
 
 
 def outcome(world: World, run_id: str) -> ChildOutcome:
-    """The outcome of a run that has ended."""
+    """Returns the outcome of a run that has ended."""
     head = world.store.get_run(run_id)
     if head is None or head.status == ERASED:
         return ChildOutcome()
@@ -164,10 +164,10 @@ def outcome(world: World, run_id: str) -> ChildOutcome:
 
 
 def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]:
-    """The child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own end, or
-    that an attempt no longer waits for. The child may not exist: an attempt that timed out may or may not have created it. Of an
-    instance with several attempts, all child runs that it can have called are meant; cancelling one that has ended changes
-    nothing."""
+    """Yields the child runs whose caller has ended without them: cancelled, or failed for another reason than the child's own
+    end, or that an attempt no longer waits for. The child may not exist: an attempt that timed out may or may not have created
+    it. Of an instance with several attempts, all child runs that it can have called are meant; cancelling one that has ended
+    changes nothing."""
     abandoning = [event for event in events if _abandons_child(event)]
     if not abandoning:
         return

@@ -1,5 +1,5 @@
-"""Does for one session what messages need besides the inbox: the keys under which the run waits, kept messages, and what is left
-when the run ends.
+"""Does for one session what messages need in addition to the inbox: the keys under which the run waits, kept messages, and what
+is left when the run ends.
 
 A run whose nodes wait under further keys has a route for each. The session puts a route after the commit of the wait, and looks
 for kept messages after the route (`runtime/messages/kept.py` says why in this order). A process that dies between the commit and
@@ -12,10 +12,12 @@ that dies in between leaves the run due, and the session that the sweep begins d
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 
 from stepless.core.events import NODE_ENDS, Event, EventType
 from stepless.core.state import MESSAGE, State
+from stepless.errors import Conflict
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.stored.draft_run import DRAFT
@@ -23,11 +25,13 @@ from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.bodies import whole
+from stepless.runtime.messages.bodies import with_data
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
 
+_log = logging.getLogger(__name__)
+_AFTER, _BEGINS = f'"{AFTER}"'.encode(), f'"{BEGINS}"'.encode()
 _OVER = NODE_ENDS | {EventType.NODE_RESUMED}
 
 
@@ -92,11 +96,17 @@ class Receiving:
             self._world.queue.send(Message(slot.run_id(number + 1), "start"))
 
     def _hand_on(self, slot: Slot, signal: Signal) -> None:
-        from stepless.runtime.verbs.changes.sending import give_to_one  # imported late: few runs leave a message
+        from stepless.runtime.verbs.changes.sending import deliver_to_one  # imported late: few runs leave a message
 
-        message = whole(self._world, signal)
-        if "start" in inbox.body_of(message):
-            give_to_one(self._world, slot, message, accepted=True)
+        message = with_data(self._world, signal)
+        if "start" not in inbox.body_of(message):
+            return
+        try:
+            deliver_to_one(self._world, slot, message, accepted=True)
+        except Conflict as error:
+            if error.code != "message_too_late":
+                raise
+            _log.error("the message %s that run %s leaves unread starts no run: %s", signal.identity, self._head.run_id, error)
 
     def _slot_of(self, key: str) -> Slot:
         return Slot(self._head.workflow_id, key)
@@ -108,14 +118,16 @@ class Receiving:
 
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:
-    """The part of a session that messages and keys need; None for a run without either."""
+    """Returns the part of a session that messages and keys need; None for a run without either."""
     return Receiving(world, head) if graph.messages or graph.key is not None or KEY in meta else None
 
 
 def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
-    """Whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not ended. A
-    run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it, and takes
-    that for the end of all before it."""
+    """Returns whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not
+    ended. A run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it,
+    and takes that for the end of all before it."""
+    if _AFTER not in head.meta and _BEGINS not in head.meta:
+        return False  # as nearly all runs: their notes need not be decoded
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
     if isinstance(former, str):

@@ -19,12 +19,12 @@ from stepless.runtime.world import World
 
 
 def with_run_kinds(world: World) -> World:
-    """The world with the code of these kinds, which starts runs and sends messages in it."""
+    """Returns the world with the code of these kinds, which starts runs and sends messages in it."""
     return replace(world, kind_code=LayeredMapping({"workflow": runner(world), "send": sender(world)}, world.kind_code))
 
 
 def runner(world: World) -> KindCode:
-    """The code of the `workflow` kind."""
+    """Returns the code of the `workflow` kind."""
     call_child, start_apart = caller(world), starter(world)
 
     async def run(call: Call) -> Result | Pause:
@@ -34,7 +34,7 @@ def runner(world: World) -> KindCode:
 
 
 def sender(world: World) -> KindCode:
-    """The code of the `send` kind. All attempts of an instance send one message, whose id follows from the token."""
+    """Returns the code of the `send` kind. All attempts of an instance send one message, whose id follows from the token."""
 
     async def run(call: Call) -> Result:
         from stepless.nodes.effects.send import SendParams, check

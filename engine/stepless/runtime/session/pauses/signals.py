@@ -45,7 +45,7 @@ class Signals:
         return facts
 
     def no_longer_early(self, state: State) -> list[Fact]:
-        """Early answers whose pause has been recorded, or never will be."""
+        """Returns the early answers whose pause has been recorded, or never will be."""
         if not self.early:
             return []
         self.early, no_longer_early = inbox.split_by_timing(state, self.early)
@@ -61,15 +61,15 @@ class Signals:
         return facts
 
     def claimed(self, state: State, existing: Signal) -> list[Fact]:
-        """The fact of the signal that is in the inbox after this session has put one for the same key."""
+        """Returns the fact of the signal that is in the inbox after this session has put one for the same key."""
         self._seen.add((existing.kind, existing.identity))
         return self._to_facts(state, [existing])
 
     async def mark_taken(self, state: State, retried: Retried, between: Callable[[], Awaitable[None]]) -> None:
         """Marks the processed signals as taken. Their events are committed, so no later session needs them. Calls `between` after
         each write. A message that came after the end of the run has no event: it stays in the inbox, as unread."""
-        known = state.mailbox.known
-        self.unmarked = [signal for signal in self.unmarked if signal.kind != inbox.MESSAGE or signal.identity in known]
+        knows = state.mailbox.knows
+        self.unmarked = [signal for signal in self.unmarked if signal.kind != inbox.MESSAGE or knows(signal.identity)]
         while self.unmarked:
             some = self.unmarked[:TAKEN_AT_ONCE]
             await retried(partial(self._world.store.take_signals, self._run_id, some), together=True)
@@ -77,7 +77,7 @@ class Signals:
             await between()
 
     def unseen(self) -> bool:
-        """Whether the inbox holds new signals. They are left to the next session."""
+        """Returns whether the inbox holds new signals. They are left to the next session."""
         return bool(self._unseen())
 
     def _unseen(self) -> Sequence[Signal]:

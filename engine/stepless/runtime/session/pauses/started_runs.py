@@ -20,7 +20,7 @@ from stepless.runtime.world import World
 
 
 def starter(world: World) -> KindCode:
-    """The code of the `workflow` kind with `wait: false`."""
+    """Returns the code of the `workflow` kind with `wait: false`."""
 
     async def run(call: Call) -> Result:
         from stepless.nodes.effects.workflow import WorkflowParams, begins_ms, check

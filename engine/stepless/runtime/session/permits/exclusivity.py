@@ -41,11 +41,11 @@ class Exclusivity:
         self._held_back: list[asyncio.Future[None]] = []
 
     def may_begin(self, session: Waiter) -> bool:
-        """Whether the session may begin an exclusive attempt now."""
+        """Returns whether the session may begin an exclusive attempt now."""
         return self.is_fresh and self.holder is session
 
     def concerns(self, session: Waiter) -> bool:
-        """Whether the session has exclusivity or waits for it."""
+        """Returns whether the session has exclusivity or waits for it."""
         return self.holder is session or session in self._line
 
     def look(self, session: Waiter, state: State, limiter: Limiter | None, *, over: bool) -> None:

@@ -31,8 +31,8 @@ class Retried(Protocol):
 async def reserve(
     store: Store, retried: Retried, cell: Cell, number: int, now_ms: Callable[[], int], lead_ms: int
 ) -> Sequence[int] | None:
-    """At most `number` instants, in milliseconds, the first at least `lead_ms` from now. One write for all of them. None if too
-    many other runs reserve now."""
+    """Reserves at most `number` instants, in milliseconds, the first at least `lead_ms` from now. One write for all of them. None
+    if too many other runs reserve now."""
     pace, key = cell.pace, claim_key(cell.id)
     assert pace is not None
     for tries in range(LIMIT_TRIES):
@@ -50,9 +50,9 @@ async def reserve(
 
 
 def next_in(former: bytes | None, now_ms: int) -> int:
-    """The earliest instant that is not reserved, in microseconds, from the claim of a cell; 0 if any is free. The claim also
-    has the instant at which it was written: if the clock was set back since then, what was reserved moves with it, so that the
-    distances between the attempts stay. Raises an error of any type for a damaged claim."""
+    """Returns the earliest instant that is not reserved, in microseconds, from the claim of a cell; 0 if any is free. The claim
+    also has the instant at which it was written: if the clock was set back since then, what was reserved moves with it, so that
+    the distances between the attempts stay. Raises an error of any type for a damaged claim."""
     if former is None:
         return 0
     next_text, *more = former.split(b" ")
@@ -64,24 +64,24 @@ def next_in(former: bytes | None, now_ms: int) -> int:
 
 
 async def pause_after(tries: int) -> None:
-    """Before the next try of a change, while other runs change the same limit."""
+    """Waits before the next try of a change, while other runs change the same limit."""
     await asyncio.sleep(LIMIT_TRY_MS / 1000 * 2**tries * random())
 
 
 def claim_key(cell_id: str) -> str:
-    """The claim that holds the state of a cell."""
+    """Returns the claim that holds the state of a cell."""
     return f"limit:{cell_id}"
 
 
 def holders_in(kept: bytes | None, cell_id: str) -> Holders:
-    """The holders of the slots of a cell, from its claim. Raises `Damaged`."""
+    """Returns the holders of the slots of a cell, from its claim. Raises `Damaged`."""
     with decoding(kept, f"claim.value of {claim_key(cell_id)}", DAMAGED_LIMIT):
         return decode_holders(kept)
 
 
 async def dead_in(store: Store, retried: Retried, holders: Holders, me: str, now_ms: int) -> dict[str, Holder]:
-    """The holders that no longer count: their run has no lease of that epoch. One from before the clock was set back counts until
-    its holder renews it, or another session takes it over."""
+    """Returns the holders that no longer count: their run has no lease of that epoch. One from before the clock was set back
+    counts until its holder renews it, or another session takes it over."""
     dead = {}
     for run_id in doubtful(holders, me, now_ms)[:MAX_DOUBTED_HOLDERS]:
         epoch = holders[run_id].epoch

@@ -223,7 +223,7 @@ class Limiter:
         return not self._contended and all(cell_id in self._positions or cell_id in timed for cell_id in state.limited)
 
     async def check_ms(self, state: State) -> int | None:
-        """When a run that leaves must look at its limits again even if nothing wakes it; None if it waits for no slots."""
+        """Returns when a run that leaves must look at its limits again, woken or not; None if it waits for no slots."""
         checks = []
         for cell_id, position in self._positions.items():
             if cell_id in state.limited:
@@ -246,7 +246,8 @@ class Limiter:
                 await self._quit(cell, 0)
 
     async def was_served(self, state: State) -> bool:
-        """Whether slots were kept for the run while it left: the run that served it may have woken this session, in vain."""
+        """Returns whether slots were kept for the run while it left: the run that served it may have woken this session, in
+        vain."""
         for cell_id in self._positions:
             if cell_id in state.limited and self._run_id in await self._holders(cell_id, self._world.clock.now_ms()):
                 return True

@@ -98,22 +98,22 @@ class Lingering:
         return max(0.0, (self._until() - asyncio.get_running_loop().time()) * 1000) if self else self.most_ms
 
     def overdue(self) -> bool:
-        """Whether some code has lingered for `most_ms`."""
+        """Returns whether some code has lingered for `most_ms`."""
         return bool(self) and asyncio.get_running_loop().time() >= self._until()
 
     def codes(self) -> Sequence[tuple[str, str]]:
-        """The runs and instances whose code lingers."""
+        """Returns the runs and instances whose code lingers."""
         return [(run_id, instance) for run_id, instance in self._codes if self.lingers(run_id, instance)]
 
     def names(self) -> Sequence[str]:
-        """The same, for people."""
+        """Returns the same, for people."""
         return [f"{instance} of {run_id}" for run_id, instance in self.codes()]
 
     def of(self, run_id: str) -> LingeringOfRun:
         return LingeringOfRun(self, run_id)
 
     def lingers(self, run_id: str, instance: str | None = None) -> bool:
-        """Whether code of a run, or of one of its instances, has not returned."""
+        """Returns whether code of a run, or of one of its instances, has not returned."""
         if run_id not in self._numbers:
             return False
         keys = [key for key in self._codes if key[0] == run_id] if instance is None else [(run_id, instance)]

@@ -49,7 +49,8 @@ class PauseView:
 
 
 def show_pause(world: World, signer: Signer, token: str) -> PauseView:
-    """What a link shows, even if it has expired. Has no side effects. Raises `Forbidden` (invalid_token) and `NotFound`."""
+    """Returns the facts that a link shows, even if it has expired. Has no side effects. Raises `Forbidden` (invalid_token) and
+    `NotFound`."""
     claims = signer.read(token)
     state = _load(world, head_of(world, claims.run_id))
     instance = _instance(state, claims)
@@ -117,7 +118,7 @@ def answer(
 def answer_pause(
     world: World, run_id: str, pause: str, handle: str | None, value: JSON, by: str | None = None
 ) -> Mapping[str, JSON]:
-    """Like `answer`, for callers who are authorized without a link."""
+    """Answers like `answer`, for callers who are authorized without a link."""
     head = head_of(world, run_id)
     existing = world.store.get_signal(run_id, inbox.RESUME, pause)
     if existing is not None:
@@ -152,7 +153,7 @@ def check_decider(world: World, run_id: str, pause: str, decider: Decider) -> No
 
 
 def linked(signer: Signer, pause: OpenPause, decider: Decider, *, bound: bool) -> OpenPause:
-    """The pause with a link for this caller; without one if they may not answer it. With `bound`, the link records this
+    """Returns the pause with a link for this caller; without one if they may not answer it. With `bound`, the link records this
     person as the one who answers, whatever name the request gives."""
     if pause.token is None:
         return pause
@@ -201,7 +202,7 @@ def _unknown_fields(node: Node, value: JSON) -> tuple[str, ...]:
 
 
 def unknown_field(name: str, known: Collection[str]) -> str:
-    """The message for an unknown field, with the most similar known one."""
+    """Returns the message for an unknown field, with the most similar known one."""
     from stepless.compile.suggest import did_you_mean  # imported late: few answers need it
 
     shown = name if len(name) <= PREVIEW_CHARACTERS else f"{name[:PREVIEW_CHARACTERS]}…"

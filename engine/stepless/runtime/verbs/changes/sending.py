@@ -22,26 +22,30 @@ from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
+from stepless.core.lease_ends import is_over
 from stepless.core.mailbox import UNREAD
+from stepless.core.state import RunStatus
 from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
+    LEASE_MS,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_KEPT_MESSAGES,
     MAX_MAILBOX,
     MAX_MESSAGE_BYTES,
+    MAX_MESSAGE_RUNS,
     MAX_RECEIVERS,
     MAX_SHOWN_KEY_RUNS,
     START_GRACE_MS,
 )
 from stepless.model.graph import Graph, Incoming
 from stepless.model.json import JSON, equal
-from stepless.ports import ERASED, RunHead, Signal
+from stepless.ports import ERASED, RECEIVER, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
-from stepless.runtime.messages.bodies import encoded, for_run
+from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
@@ -75,8 +79,8 @@ def send(
     new one that starts with `inputs`, or with the data if these are None.
 
     Raises `NotFound` (unknown_workflow, unknown_message, no_receiver: nothing is stored), `InvalidRequest` (key_invalid,
-    message_invalid), `LimitExceeded` (message_too_large), `Conflict` (message_conflict: the id was used with other data) and
-    `Refused` (mailbox_full, too_many_receivers)."""
+    message_invalid), `LimitExceeded` (message_too_large), `Conflict` (message_conflict: the id was used with other data;
+    message_too_late: see `deliver_to_one`) and `Refused` (mailbox_full, too_many_receivers)."""
     version = latest(world, workflow_id)
     graph = world.versions.graph(workflow_id, version.hash)
     slot = Slot(workflow_id, checked_key(key))
@@ -86,7 +90,7 @@ def send(
     begin: JSON = {} if inputs is None else {"inputs": inputs}
     signal = inbox.message_signal(identity, name, data, now_ms, key=slot.key, by=by, start=begin if start else None)
     if start:
-        return give_to_one(world, slot, signal)
+        return deliver_to_one(world, slot, signal)
     keeps_ms = declared.keep_ms if keep_ms is None else keep_ms
     until_ms = now_ms + keeps_ms if keeps_ms else None
     if until_ms is not None:
@@ -130,7 +134,7 @@ class KeyRuns:
 
 
 def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
-    """The runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
+    """Returns the runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
     (key_invalid)."""
     latest(world, workflow_id)
     slot = Slot(workflow_id, checked_key(key))
@@ -141,7 +145,7 @@ def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
 
 
 def receivers(world: World, slot: Slot) -> list[str]:
-    """The runs that answer to a key: the live run of the key, and those that wait under it."""
+    """Returns the runs that answer to a key: the live run of the key, and those that wait under it."""
     live = live_run(world, slot)
     routes = kept.routes_of(world, slot)
     if len(routes) > MAX_RECEIVERS:
@@ -158,23 +162,36 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
         return False
     check_space(head)
     now_ms = world.clock.now_ms()
-    if not world.store.touch_run(run_id, now_ms + START_GRACE_MS):
+    granted = head.owner == RECEIVER and not is_over(head.lease_until_ms, now_ms)
+    if not granted and not _make_due(world, head, now_ms):
         return False
-    signal = for_run(world, run_id, signal)
+    signal = in_inbox(world, run_id, signal)
     try:
         stored = world.store.put_signal(run_id, signal)
     except LimitExceeded as error:
+        world.queue.send(spending.hint(world, run_id, "signal"))  # a granted lease has a hint
         message = f"the inbox of {run_id} is full"
         raise Refused(message, code="mailbox_full", mend="try again later", retry_after_ms=1_000) from error
+    after = keep_due(world, run_id, now_ms)
+    if not granted or after is None or (after.owner, after.epoch) != (RECEIVER, head.epoch):
+        world.queue.send(spending.hint(world, run_id, "signal"))  # else the receiver of the other sender's hint reads the inbox
     check_same(stored, signal)
-    keep_due(world, run_id, now_ms)
-    world.queue.send(spending.hint(world, run_id, "signal"))
     return True
 
 
-def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
-    """Gives a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its sender
-    was told that a run has it, so that no limit on starts refuses the run any more."""
+def _make_due(world: World, head: RunHead, now_ms: int) -> bool:
+    """Makes a run due before a signal is put into its inbox, as `runtime/signalling.py` says; False if it was removed. The lease
+    of a run that waits is granted to the receiver of the hint, which saves the write that takes it. A run whose lease another
+    sender has granted is due at the end of that."""
+    if head.owner is None and head.status == RunStatus.PAUSED and world.store.grant_lease(head.run_id, now_ms + LEASE_MS):
+        return True
+    return world.store.touch_run(head.run_id, now_ms + START_GRACE_MS)
+
+
+def deliver_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
+    """Delivers a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its
+    sender was told that a run has it, so that no limit on starts refuses the run any more. Raises `Conflict` (message_too_late)
+    if MAX_MESSAGE_RUNS runs of the key have ended without it: no party has looked at a later run, so no run has it."""
     body = inbox.body_of(signal)
     inputs = body["start"].get("inputs", body["data"])
     version = latest(world, slot.workflow_id)
@@ -182,8 +199,9 @@ def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = Fa
     new = NewRun(version, graph, encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
     now_ms = world.clock.now_ms()
     claim = f"message:{slot.digest}:{signal.identity}"
-    number = number_in(claim, world.store.claim(claim, _first(world, slot), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
-    while True:
+    number = number_in(claim, world.store.claim(claim, _first_number(world, slot), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    end = number + MAX_MESSAGE_RUNS
+    while number < end:  # at most three passes for a number: the run is missing, it lives, it has ended
         run_id = slot.run_id(number)
         head = world.store.get_run(run_id)
         if head is not None and not is_live(head):
@@ -194,15 +212,17 @@ def give_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = Fa
         created = head is None and _create(world, slot, number, new, inputs, accepted=accepted)
         existing = world.store.get_signal(run_id, inbox.MESSAGE, signal.identity)
         if existing is not None:
-            check_same(existing, for_run(world, run_id, signal))
+            check_same(existing, in_inbox(world, run_id, signal))
         if not put(world, run_id, signal):
             continue  # it has ended: look whether it has the message
         head = world.store.get_run(run_id)
         if head is not None and is_live(head):
             return Delivered(signal.identity, (run_id,), started=run_id if created else None)
+    message = f"{MAX_MESSAGE_RUNS:,} runs of the key have ended since the message {signal.identity} was first sent"
+    raise Conflict(message, code="message_too_late", mend="send the message under a new id")
 
 
-def _first(world: World, slot: Slot) -> bytes:
+def _first_number(world: World, slot: Slot) -> bytes:
     """The number at which a message is first tried: that of the live run, or else that of the slot, whose run may be missing."""
     number = slot.number(world)
     ran, head = last_run(world, slot, number)
@@ -223,7 +243,8 @@ def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON, *,
 
 
 def logged(world: World, head: RunHead, identity: str) -> bool:
-    """Whether an ended run has a message in its log. Reads the log: only a message that races with the end of a run needs it."""
+    """Returns whether an ended run has a message in its log. Reads the log: only a message that races with the end of a run needs
+    it."""
     if head.status == ERASED:
         return True  # what it received is not known any more, and must not be given to another run
     log = RunLog(world.store, world.blobs, head.run_id)
@@ -234,8 +255,8 @@ def logged(world: World, head: RunHead, identity: str) -> bool:
 
 
 def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
-    """The declaration of a message that may be sent. Raises `NotFound` (unknown_message), `InvalidRequest` (message_invalid,
-    invalid_json) and `LimitExceeded` (message_too_large)."""
+    """Returns the declaration of a message that may be sent. Raises `NotFound` (unknown_message), `InvalidRequest`
+    (message_invalid, invalid_json) and `LimitExceeded` (message_too_large)."""
     declared = graph.messages.get(name)
     if declared is None:
         from stepless.compile.suggest import did_you_mean  # imported late: few messages need it
@@ -257,13 +278,13 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
 
 
 def too_large(size: int) -> LimitExceeded:
-    """The refusal of data that takes at least `size` bytes."""
+    """Returns the refusal of data that takes at least `size` bytes."""
     message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
     return LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
 
 
 def checked_id(id: str | None, now_ms: int) -> str:
-    """The id of a message; a new one for None. Raises `InvalidRequest` (invalid_idempotency_key)."""
+    """Returns the id of a message; a new one for None. Raises `InvalidRequest` (invalid_idempotency_key)."""
     if id is None:
         return f"msg_{now_ms:011x}{next(_sent) % 0x1000000:06x}{token_hex(5)}"  # in the order in which this process made them
     if not 0 < len(id) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:

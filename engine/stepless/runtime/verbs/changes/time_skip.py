@@ -34,7 +34,7 @@ class TimeSkip:
 
 
 def own_times(store: Store, clock: Clock) -> Callable[[str], int]:
-    """`World.ahead_ms` over a store: the time skips stored there, by any process."""
+    """Returns a `World.ahead_ms` over a store: the time skips stored there, by any process."""
     return partial(_ahead_ms, store, clock)
 
 

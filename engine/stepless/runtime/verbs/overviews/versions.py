@@ -29,7 +29,7 @@ class ListedVersions(NamedTuple):
 
 
 def versions(world: World, workflow: str, *, before: int | None = None, limit: int) -> ListedVersions:
-    """The newest versions, at most `limit`; with `before`, of those with a smaller number. Raises `NotFound`
+    """Returns the newest versions, at most `limit`; with `before`, of those with a smaller number. Raises `NotFound`
     (unknown_workflow)."""
     found = world.store.list_versions(workflow, before=before, limit=limit)
     if not found and world.store.newest_version(workflow) is None:

@@ -9,14 +9,14 @@ from stepless.model.kind import Nature
 
 
 def attempt_spare_ms(runner_timeout_s: int) -> int:
-    """The longest `timeout_ms` of a node for which an invocation of `runner_timeout_s` has room. The rest is reserved for loading
-    the run, the last commit and the snapshot."""
+    """Returns the longest `timeout_ms` of a node for which an invocation of `runner_timeout_s` has room. The rest is reserved for
+    loading the run, the last commit and the snapshot."""
     return max(0, runner_timeout_s * 1_000 - BUDGET_MARGIN_MS - LOADING_MARGIN_MS)
 
 
 def too_long(graph: Graph, runner_timeout_s: int, severity: Severity = Severity.ERROR) -> list[Finding]:
-    """A finding for each enabled effectful node whose timeout is longer than an invocation has room for: an attempt of it would
-    never start. In document order."""
+    """Returns a finding for each enabled effectful node whose timeout is longer than an invocation has room for: an attempt of it
+    would never start. In document order."""
     spare_ms = attempt_spare_ms(runner_timeout_s)
     return [
         Finding(

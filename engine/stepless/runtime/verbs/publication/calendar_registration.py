@@ -12,12 +12,12 @@ from stepless.runtime.world import World
 
 
 def rhythms_of(graph: Graph) -> tuple[Rhythm, ...]:
-    """The rhythms of the schedules in a workflow's document."""
+    """Returns the rhythms of the schedules in a workflow's document."""
     return tuple(rhythm_of(node) for node in graph.root.nodes if node.kind.name == "schedule" and node.enabled)
 
 
 def rhythm_of(node: Node) -> Rhythm:
-    """The rhythm of one `schedule` node."""
+    """Returns the rhythm of one `schedule` node."""
     literals = node.config.literals
     zone = str(literals.get("timezone") or "UTC")
     if literals.get("rate"):

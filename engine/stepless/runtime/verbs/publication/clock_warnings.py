@@ -13,7 +13,7 @@ from stepless.runtime.verbs.publication.calendar_registration import rhythms_of
 
 
 def clock_warnings(graph: Graph, now_ms: int) -> tuple[Finding, ...]:
-    """The warnings for the schedules of a graph. None for a zone that this machine does not know."""
+    """Returns the warnings for the schedules of a graph. None for a zone that this machine does not know."""
     found = list[Finding]()
     for rhythm in rhythms_of(graph):
         try:

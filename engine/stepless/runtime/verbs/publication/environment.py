@@ -9,8 +9,8 @@ from stepless.model.json import JSON
 
 
 def unset_names(document: Mapping[str, JSON], value_of: Callable[[str], str | None]) -> tuple[Finding, ...]:
-    """A warning for each name in `env` that is unset or empty: a node that reads it fails with `secret_missing`. The document
-    must compile."""
+    """Returns a warning for each name in `env` that is unset or empty: a node that reads it fails with `secret_missing`. The
+    document must compile."""
     return tuple(
         Finding(
             "unset_env", f"env.{place}", f"`{name}` is not set here, or is empty: a node that reads it fails",

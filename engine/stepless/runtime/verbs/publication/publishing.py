@@ -78,14 +78,14 @@ def publish(
 
 
 def checked(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Graph:
-    """The graph of a document that this installation can run. Raises `DocumentRefused` with every finding."""
+    """Returns the graph of a document that this installation can run. Raises `DocumentRefused` with every finding."""
     from stepless.compile import compile_document  # imported late: it loads all checks
 
     return runnable(world, compile_document(document, world.kinds, functions=functions))
 
 
 def runnable(world: World, graph: Graph) -> Graph:
-    """The graph, if this installation can run it. Raises `DocumentRefused`."""
+    """Returns the graph, if this installation can run it. Raises `DocumentRefused`."""
     placed = dict(placed_nodes(graph.root))
     missing = [finding for path, node in placed.items() if (finding := _without_code(world, path, node)) is not None]
     missing += _too_many_schedules(graph)
@@ -97,7 +97,7 @@ def runnable(world: World, graph: Graph) -> Graph:
 
 
 def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | None = None) -> bytes:
-    """The stored form of a document with this graph, for a test run if `draft_run` is given."""
+    """Returns the stored form of a document with this graph, for a test run if `draft_run` is given."""
     from stepless.compile import features_of  # imported late, like the checks
 
     limited = graph.limited or document.get("rate") is not None
@@ -109,7 +109,7 @@ def _stored(
     world: World, graph: Graph, data: bytes, now_ms: int, attached: Attached | None, expected: int | None,
     replaces: bool,
 ) -> StoredVersion:  # fmt: skip
-    """Only what is given is passed on: a store of another package that keeps nothing beside its versions still publishes. What is
+    """Only what is given is passed on: a store of another package that keeps nothing with its versions still publishes. What is
     known of a version stays when the same content is published again with another text."""
     given: dict[str, Any] = {} if expected is None else {"expected": expected}
     if attached is not None:
@@ -239,7 +239,7 @@ def webhook_paths(graph: Graph) -> tuple[str, ...]:
 
 
 def owner_of(claimed: bytes, path: str) -> str:
-    """The workflow that a claim of a webhook path names. Raises `Damaged`."""
+    """Returns the workflow that a claim of a webhook path names. Raises `Damaged`."""
     place, mend = f"claim.value of {hook_key(path)}", "publish the workflow with this path again"
     with decoding(claimed, place, mend):
         owner = claimed.decode()

@@ -47,7 +47,7 @@ _DURABLE_NOTE: Final = "One operation for the execution, for each attempt of a s
 
 
 def cost(world: World, run_id: str) -> Mapping[str, JSON]:
-    """The bill of one run so far, as `GET /runs/{id}/cost` returns it. Linear in its log. Raises `NotFound`."""
+    """Returns the bill of one run so far, as `GET /runs/{id}/cost` returns it. Linear in its log. Raises `NotFound`."""
     head = head_of(world, run_id)
     if not head.spent:
         return estimated(world, run_id)
@@ -57,7 +57,7 @@ def cost(world: World, run_id: str) -> Mapping[str, JSON]:
 
 
 def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
-    """The bill estimated from the log alone, even if requests were counted."""
+    """Returns the bill estimated from the log alone, even if requests were counted."""
     head = head_of(world, run_id)
     with whole_or_gone(world, run_id):
         seen, work, announced = _read(RunLog(world.store, world.blobs, run_id), graph_of(world, head), head)
@@ -65,8 +65,8 @@ def estimated(world: World, run_id: str) -> Mapping[str, JSON]:
 
 
 def report(head: RunHead, basis: str, tally: Tally, work: Work, announced: int = 0) -> Mapping[str, JSON]:
-    """A bill with its arithmetic, and the bills of other services, each as a multiple of this one. `announced` is how many events
-    EventBridge has accepted, as far as the header knows."""
+    """Returns a bill with its arithmetic, and the bills of other services, each as a multiple of this one. `announced` is how
+    many events EventBridge has accepted, as far as the header knows."""
     lines = prices.bill(tally)
     if announced:
         lines += (Line(announced, prices.BUS_EVENT, "of RunEventsBus, without repetitions"),)

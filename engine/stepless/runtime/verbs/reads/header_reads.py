@@ -19,7 +19,7 @@ class Heads(NamedTuple):
 
 
 def read_heads(world: World, filter: RunFilter, *, published: bool = True) -> Heads:
-    """The newest headers that match; at most MAX_SEARCHED_RUNS are read. `published` leaves out test runs."""
+    """Returns the newest headers that match; at most MAX_SEARCHED_RUNS are read. `published` leaves out test runs."""
     found, cursor = list[RunHead](), None
     while True:
         page = world.store.list_runs(filter, limit=min(MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS - len(found)), cursor=cursor)

@@ -89,8 +89,8 @@ class EventPage:
 
 
 def head_of(world: World, run_id: str) -> RunHead:
-    """The header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is over,
-    `DamagedHeader` if it cannot be used."""
+    """Returns the header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is
+    over, `DamagedHeader` if it cannot be used."""
     head = world.store.get_run(run_id)
     if head is None:
         raise unknown_run(run_id)
@@ -102,8 +102,8 @@ def head_of(world: World, run_id: str) -> RunHead:
 
 @contextmanager
 def whole_or_gone(world: World, run_id: str) -> Iterator[None]:
-    """Inside the block the log of a run is read. Raises as `head_of` does, instead of `LogUnreadable`, if the run was erased
-    meanwhile."""
+    """Opens a block in which the log of a run is read. Raises as `head_of` does, instead of `LogUnreadable`, if the run was
+    erased meanwhile."""
     try:
         yield
     except LogUnreadable:
@@ -113,8 +113,8 @@ def whole_or_gone(world: World, run_id: str) -> Iterator[None]:
 
 @contextmanager
 def read_or_reported(world: World, head: RunHead) -> Iterator[None]:
-    """`whole_or_gone` for a reader who reports: a run whose log cannot be read, and that no runner has found yet, rests from then
-    on."""
+    """Reads like `whole_or_gone`, for a reader who reports: a run whose log cannot be read, and that no runner has found yet,
+    rests from then on."""
     try:
         with whole_or_gone(world, head.run_id):
             yield
@@ -127,7 +127,7 @@ def unknown_run(run_id: str) -> NotFound:
 
 
 def graph_of(world: World, head: RunHead) -> Graph:
-    """The graph of a run. Raises `NewerVersion`."""
+    """Returns the graph of a run. Raises `NewerVersion`."""
     entry = meta_of(head).get("entry")
     try:
         return world.versions.graph(head.workflow_id, head.version, entry)
@@ -136,7 +136,7 @@ def graph_of(world: World, head: RunHead) -> Graph:
 
 
 def view(world: World, signer: Signer, run_id: str) -> RunView:
-    """The whole run, with its nodes. Linear in its log. Raises `NotFound`, and `LogUnreadable`."""
+    """Returns the whole run, with its nodes. Linear in its log. Raises `NotFound`, and `LogUnreadable`."""
     head = head_of(world, run_id)
     ends: list[Event] = []
 
@@ -158,8 +158,8 @@ def view(world: World, signer: Signer, run_id: str) -> RunView:
 
 
 def overview(world: World, signer: Signer, run_id: str) -> RunView:
-    """The run without its `nodes`. For an ended run, reads only the first and the last events of the log; for any other run, the
-    newest snapshot and the events after it. Raises as `view` does."""
+    """Returns the run without its `nodes`. For an ended run, reads only the first and the last events of the log; for any other
+    run, the newest snapshot and the events after it. Raises as `view` does."""
     head = head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
     with read_or_reported(world, head):
@@ -178,8 +178,8 @@ def overview(world: World, signer: Signer, run_id: str) -> RunView:
 def nodes(
     world: World, run_id: str, *, after: int = 0, limit: int = DEFAULT_PAGE_ITEMS, instance: str | None = None
 ) -> tuple[Sequence[NodeRecord], bool]:
-    """The records of at most `limit` instances after the first `after`, in the order of first mention, and whether more follow;
-    or that of one `instance`, or none. Reads the log until no later event can change them. Raises as `view` does."""
+    """Returns the records of at most `limit` instances after the first `after`, in the order of first mention, and whether more
+    follow; or that of one `instance`, or none. Reads the log until no later event can change them. Raises as `view` does."""
     head = head_of(world, run_id)
     log = RunLog(world.store, world.blobs, run_id)
 
@@ -284,7 +284,7 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
 
 
 def exception_behind(world: World, run_id: str, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
-    """What the log records of the exception in author code that caused a run's error. The error names the event that holds it, in
+    """Returns the record of the exception in author code that caused a run's error. The error names the event that holds it, in
     this run or in the child run that failed. None if that child run was erased."""
     number = error.get("event") if error is not None else None
     if error is None or not isinstance(number, int):
@@ -371,7 +371,7 @@ def _page(log: RunLog, graph: Graph, after: int, limit: int, known: int, fits: F
 
 
 def has_ended_by(world: World, run_id: str, cursor: int) -> bool:
-    """Whether the run's terminal event is at or before `cursor`, according to the header."""
+    """Returns whether the run's terminal event is at or before `cursor`, according to the header."""
     head = head_of(world, run_id)
     if head.status not in ENDED:
         return False

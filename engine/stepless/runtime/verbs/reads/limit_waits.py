@@ -27,7 +27,7 @@ class LimitWait:
 
 
 def limit_waits(world: World, state: State) -> tuple[LimitWait, ...]:
-    """The limits that a run waits for, at most MAX_SHOWN_LIMITS. Reads the lines."""
+    """Returns the limits that a run waits for, at most MAX_SHOWN_LIMITS. Reads the lines."""
     waiting: dict[str, list[tuple[Instance, Wait]]] = {}
     for instance in (*state.paced.values(), *(one for line in state.limited.values() for one in line.values())):
         if instance.wait is not None:

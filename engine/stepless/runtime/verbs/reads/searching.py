@@ -16,6 +16,7 @@ from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
 from stepless.runtime.header_notes import DAMAGED, damage_of, error_of, notes_in, pauses_of
 from stepless.runtime.headers import number_of
+from stepless.runtime.messages.keys import key_in
 from stepless.runtime.world import World
 
 Wanted = Mapping[str, Any]
@@ -29,7 +30,7 @@ def _asked(keywords: Collection[str], wanted: Wanted) -> Wanted:
 
 
 def fits(wanted: Wanted, head: RunHead, now_ms: int) -> bool:
-    """Whether the header fits each of the values."""
+    """Returns whether the header fits each of the values."""
     return all(FITS[name](value, head, now_ms) for name, value in wanted.items())
 
 
@@ -45,6 +46,7 @@ def _has_words(words: Collection[str], head: RunHead, now_ms: int) -> bool:
 FITS: Final[Mapping[str, Callable[[Any, RunHead, int], bool]]] = {  # one for each filter that the store does not apply
     "until": lambda until_ms, head, now_ms: head.created_ms < until_ms,
     "keyword": lambda keywords, head, now_ms: set(keywords) <= set(keywords_of(head)),
+    "key": lambda key, head, now_ms: key_in(head) == key,
     "min_duration_ms": lambda least_ms, head, now_ms: duration_of(head, now_ms) >= least_ms,
     "max_duration_ms": lambda most_ms, head, now_ms: duration_of(head, now_ms) <= most_ms,
     "error": _has_error,
@@ -66,8 +68,9 @@ def search(
     world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, limit: int = 100,
     cursor: str | None = None,
 ) -> Page[RunHead]:  # fmt: skip
-    """At most `limit` headers that match the filter, have all the keywords and are `wanted`, newest first. A caller that follows
-    the cursor to its end sees every run that existed throughout exactly once. Raises `InvalidRequest` (invalid_cursor)."""
+    """Returns at most `limit` headers that match the filter, have all the keywords and are `wanted`, newest first. A caller that
+    follows the cursor to its end sees every run that existed throughout exactly once. Raises `InvalidRequest`
+    (invalid_cursor)."""
     asked, now_ms, found = _asked(keywords, wanted), world.clock.now_ms(), list[RunHead]()
     for _ in range(max(1, MAX_SEARCHED_RUNS // limit) if asked else 1):
         page = world.store.list_runs(filter, limit=limit, cursor=cursor)
@@ -101,7 +104,7 @@ def count(
 def matching(
     world: World, filter: RunFilter, *, keywords: Collection[str] = (), wanted: Wanted = ANY, cursor: str | None = None
 ) -> Page[RunHead]:
-    """What `search` finds, among the next MAX_SEARCHED_RUNS headers that match the filter."""
+    """Returns the results of `search` among the next MAX_SEARCHED_RUNS headers that match the filter."""
     asked, now_ms, found, read = _asked(keywords, wanted), world.clock.now_ms(), list[RunHead](), 0
     while True:
         page = world.store.list_runs(filter, limit=min(MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS - read), cursor=cursor)
@@ -117,19 +120,19 @@ def counted(found: Page[RunHead], now_ms: int) -> Count:
 
 
 def keywords_of(head: RunHead) -> Sequence[str]:
-    """The keywords that a run was started with. They are stored under their former name, `tags`."""
+    """Returns the keywords that a run was started with. They are stored under their former name, `tags`."""
     kept = notes_in(head).get("tags", ())
     return [word for word in kept if isinstance(word, str)] if isinstance(kept, list) else ()
 
 
 def waits_of(head: RunHead) -> Sequence[str]:
-    """What the run waited for when its header was last updated, in the terms of `core/history/waits.py`; empty once it has
-    ended."""
+    """Returns the reasons why the run waited when its header was last updated, in the terms of `core/history/waits.py`; empty
+    once it has ended."""
     return () if head.status in ENDED else head.waits.split()
 
 
 def failed_node_of(head: RunHead) -> str | None:
-    """The node whose failure made the run fail; None for other runs, and for runs of a release that did not store it."""
+    """Returns the node whose failure made the run fail; None for other runs, and for runs of a release that did not store it."""
     return failed_node(head.waits) if head.status == "failed" else None
 
 
@@ -140,7 +143,8 @@ def duration_of(head: RunHead, now_ms: int) -> int:
 
 
 def summary_of(head: RunHead, now_ms: int) -> str:
-    """The current activity of the run, for display. Includes the instant that the run waits for if that is all it waits for."""
+    """Returns the current activity of the run, for display. Includes the instant that the run waits for if that is all it waits
+    for."""
     waits, busy = waits_of(head), _is_leased(head, now_ms)
     until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
     if until_ms is not None and not 0 <= until_ms <= NEVER_MS:
@@ -153,8 +157,8 @@ def _is_leased(head: RunHead, now_ms: int) -> bool:
 
 
 def status_of(head: RunHead, now_ms: int) -> str:
-    """The current status of the run. The header is updated only when the lease is renewed or released, so a live lease shows
-    earlier that the run is running. DAMAGED if the header is."""
+    """Returns the current status of the run. The header is updated only when the lease is renewed or released, so a live lease
+    shows earlier that the run is running. DAMAGED if the header is."""
     if damage_of(head) is not None:
         return DAMAGED
     return "running" if _is_leased(head, now_ms) and head.status not in ENDED else head.status

@@ -26,7 +26,8 @@ class SourceLines:
     _known: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def error(self, error: Mapping[str, JSON] | None) -> Mapping[str, JSON] | None:
-        """The error with `source`, as `refund.py:27: receipt = await pay(order.id)`, if its node was compiled from source."""
+        """Returns the error with `source`, as `refund.py:27: receipt = await pay(order.id)`, if its node was compiled from
+        source."""
         node = error.get("node") if error is not None else None
         if error is None or not isinstance(node, str):
             return error
@@ -34,7 +35,7 @@ class SourceLines:
         return error if source is None else {**error, SOURCE: source}
 
     def records(self, records: Iterable[NodeRecord]) -> list[NodeRecord]:
-        """The records, with the lines of their errors."""
+        """Returns the records, with the lines of their errors."""
         return [record if record.error is None else replace(record, error=self._of(record)) for record in records]
 
     def _of(self, record: NodeRecord) -> Mapping[str, JSON] | None:

@@ -77,8 +77,8 @@ class Digests:
         self._lock = Lock()
 
     def read(self, run_id: str, take: Callable[[Digest], T]) -> T:
-        """What `take` makes of the digest of a run as it is now; it must not keep the digest. Raises `NotFound`, `Gone` and
-        `LogUnreadable`."""
+        """Returns the result of `take` for the digest of a run as it is now; it must not keep the digest. Raises `NotFound`,
+        `Gone` and `LogUnreadable`."""
         head = head_of(self._world, run_id)
         warm = self._of(head)
         try:
@@ -92,7 +92,7 @@ class Digests:
             raise
 
     def page(self, digest: Digest, shown: Shown, *, after: int, limit: int) -> Page:
-        """At most `limit` rows that are shown, after the first `after` of them."""
+        """Returns at most `limit` rows that are shown, after the first `after` of them."""
         now_ms = max(0, self._world.clock.now_ms() - digest.began_ms)
         rows = digest.rows if shown == Shown() else [row for row in digest.rows if shown.has(row, now_ms)]
         return Page(rows[after : after + limit], len(rows))

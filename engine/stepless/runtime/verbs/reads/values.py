@@ -15,18 +15,18 @@ from stepless.runtime.world import World
 
 
 def value_bytes(value: JSON) -> bytes:
-    """A value in the form in which blobs store it: compact JSON. Lone surrogates are kept."""
+    """Returns a value in the form in which blobs store it: compact JSON. Lone surrogates are kept."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def hash_of(data: bytes) -> str:
-    """The hash of a value: the SHA-256 of its bytes, in hexadecimal."""
+    """Returns the hash of a value: the SHA-256 of its bytes, in hexadecimal."""
     return sha256(data).hexdigest()
 
 
 def find(world: World, signer: Signer, run_id: str, wanted: str) -> bytes:
-    """The JSON of the run's value with this hash, as given in a response about the run. Linear in the log. Values that the log
-    does not store (outputs of containers, inputs of nodes) are computed by folding it.
+    """Returns the JSON of the run's value with this hash, as given in a response about the run. Linear in the log. Values that
+    the log does not store (outputs of containers, inputs of nodes) are computed by folding it.
 
     Raises `NotFound` (unknown_run; unknown_value, also for a value of another run) and `LogUnreadable`.
     """

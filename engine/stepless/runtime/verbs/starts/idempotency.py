@@ -32,7 +32,7 @@ class Signature(NamedTuple):
 
 
 def canonical(value: JSON) -> bytes:
-    """`value` in the form of RFC 8785. Integers that RFC 8785 cannot represent become decimal text."""
+    """Returns `value` in the form of RFC 8785. Integers that RFC 8785 cannot represent become decimal text."""
     return rfc8785.dumps(_exact(value))
 
 
@@ -45,12 +45,12 @@ def _exact(value: JSON) -> JSON:
 
 
 def key_of_inputs(workflow_id: str, inputs: JSON) -> str:
-    """The idempotency key derived from a workflow and its inputs."""
+    """Returns the idempotency key derived from a workflow and its inputs."""
     return sha256(workflow_id.encode() + b"\0" + canonical(inputs)).hexdigest()
 
 
 def claim_of(workflow_id: str, key: str) -> str:
-    """The name of the claim for a caller's key. Raises `InvalidRequest` (invalid_idempotency_key)."""
+    """Returns the name of the claim for a caller's key. Raises `InvalidRequest` (invalid_idempotency_key)."""
     if not 0 < len(key) <= MAX_IDEMPOTENCY_KEY_CHARACTERS:
         message = f"an idempotency key has 1 to {MAX_IDEMPOTENCY_KEY_CHARACTERS} characters"
         raise InvalidRequest(message, code="invalid_idempotency_key")
@@ -58,7 +58,7 @@ def claim_of(workflow_id: str, key: str) -> str:
 
 
 def kept_claim(world: World, claim: str) -> bytes | None:
-    """What a key was used for, also where its run was erased since."""
+    """Returns the value of a claim, also where its run was erased since."""
     now_ms = world.clock.now_ms()
     return world.store.get_claim(claim, now_ms) or world.store.get_claim(hashed_claim(claim), now_ms)
 
@@ -66,8 +66,8 @@ def kept_claim(world: World, claim: str) -> bytes | None:
 def claim_key(
     world: World, claim: str, same: JSON, run_id: str, known: bytes | None = None, instead_of: str | None = None
 ) -> str:
-    """The run id that holds the key: `run_id` if the key was free, or held by `instead_of`. `known` is what `kept_claim` has
-    found. Raises `Conflict` if it was used with other inputs."""
+    """Returns the run id that holds the key: `run_id` if the key was free, or held by `instead_of`. `known` is what `kept_claim`
+    has found. Raises `Conflict` if it was used with other inputs."""
     now_ms = world.clock.now_ms()
     former = sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     digest = sha256(canonical(same)).hexdigest()
@@ -86,13 +86,15 @@ def claim_key(
 
 
 def signed_run(world: World, signature: Signature) -> str | None:
-    """The run that was accepted with this signature, if any. Raises `Conflict` (signature_replayed) if that run is unknown."""
+    """Returns the run that was accepted with this signature, if any. Raises `Conflict` (signature_replayed) if that run is
+    unknown."""
     existing = world.store.get_claim(signature.claim, world.clock.now_ms())
     return None if existing is None else _run_of(existing, signature.claim)
 
 
 def claim_signature(world: World, signature: Signature, run_id: str) -> str:
-    """The run id that a signature belongs to: `run_id` if the signature was not used before. Raises as `signed_run` does."""
+    """Returns the run id that a signature belongs to: `run_id` if the signature was not used before. Raises as `signed_run`
+    does."""
     now_ms = world.clock.now_ms()
     mine = json.dumps({"run": run_id}).encode()
     return _run_of(world.store.claim(signature.claim, mine, now_ms, now_ms + signature.life_ms), signature.claim)

@@ -13,8 +13,8 @@ from stepless.core.state import RunStatus
 from stepless.limits import MAX_DELIVERY_RERUNS
 from stepless.model.stored.damage import decoding
 from stepless.ports import RunHead
-from stepless.runtime.header_notes import inputs_of, meta_of
-from stepless.runtime.headers import not_erased, numbers_of
+from stepless.runtime.header_notes import inputs_of, meta_of, notes_in
+from stepless.runtime.headers import not_erased, numbers_in
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.verbs.reads.inspecting import graph_of
 from stepless.runtime.verbs.starts.admission import admit
@@ -27,8 +27,8 @@ _REASON: Final = "the sender repeated the delivery"
 
 
 def retried(world: World, started: Started, life_ms: int) -> Started:
-    """What a repetition of a delivery stands for. `started` is what `start` returned for it; `life_ms` is how long the key of the
-    delivery is valid.
+    """Returns the run that a repetition of a delivery stands for. `started` is what `start` returned for it; `life_ms` is how
+    long the key of the delivery is valid.
 
     If the run was started by an earlier delivery and has ended without success: its rerun from what failed, which this starts if
     no repetition has yet. If that has ended without success too, the rerun of that, and so on, MAX_DELIVERY_RERUNS at most; then
@@ -48,7 +48,7 @@ def retried(world: World, started: Started, life_ms: int) -> Started:
         head = not_erased(again)
     if head is None or head.run_id == started.run_id:
         return started
-    version, number = numbers_of(head)
+    version, number = numbers_in(notes_in(head))
     return Started(head.run_id, head.workflow_id, started.version if version is None else version, True, number)
 
 

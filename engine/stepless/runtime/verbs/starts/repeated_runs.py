@@ -26,7 +26,7 @@ class Repeated(NamedTuple):
 
 
 def repeated_of(world: World, heads: Sequence[RunHead], workflow: str | None) -> Repeated:
-    """Those of many runs, given as headers, that are repeated; `workflow` is that of all of them, if they have one.
+    """Returns those of many runs, given as headers, that are repeated; `workflow` is that of all of them, if they have one.
 
     Reruns are found among the headers that were given and among all runs created since the first of them. That list has no
     status in its filter, on purpose: it is ordered by creation, which never changes, so a rerun that begins, pauses, goes on or
@@ -49,7 +49,8 @@ def repeated_of(world: World, heads: Sequence[RunHead], workflow: str | None) ->
 
 
 def is_repeated(world: World, run_id: str) -> bool:
-    """Whether one run is repeated: a few reads, and some for each of at most MAX_RERUN_CHAIN reruns that were cancelled."""
+    """Returns whether one run is repeated: a few reads, and some for each of at most MAX_RERUN_CHAIN reruns that were
+    cancelled."""
     waiting, seen = [run_id], 0
     while waiting and seen < MAX_RERUN_CHAIN:
         seen += 1

@@ -104,7 +104,7 @@ def rerun(
 
 
 def former_meta(head: RunHead, origin: str | None, asked: Mapping[str, JSON]) -> dict[str, Any]:
-    """What the header of a rerun has of the former run. `asked` says who asked for it, and why."""
+    """Returns the fields of the header of a rerun that are about the former run. `asked` says who asked for it, and why."""
     former = meta_of(head)
     meta = {name: value for name, value in former.items() if name in ("entry", "tags")}
     meta["rerun"] = {"of": head.run_id, "from": origin, **{name: text for name, text in asked.items() if text is not None}}
@@ -112,7 +112,7 @@ def former_meta(head: RunHead, origin: str | None, asked: Mapping[str, JSON]) ->
 
 
 def former_version(world: World, head: RunHead) -> Version:
-    """The version that a run started with, under the number that it had then."""
+    """Returns the version that a run started with, under the number that it had then."""
     number = version_of(head)
     if number is not None:
         return Version(head.workflow_id, number, head.version)
@@ -137,8 +137,8 @@ def _check_failed(head: RunHead, *, edited: bool, anywhere: bool) -> None:
 
 
 def taken_over(world: World, origin: JSON) -> tuple[Mapping[str, Mapping[str, JSON]], Mapping[str, JSON]]:
-    """What a rerun takes over, as `Begin` has it: `reused` and `kept`. Empty for one that begins at the start. Raises `NotFound`
-    and `Gone` if the former run is not there any more."""
+    """Returns the outcomes that a rerun takes over, as `Begin` has them: `reused` and `kept`. Empty for one that begins at the
+    start. Raises `NotFound` and `Gone` if the former run is not there any more."""
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}, {}
     head = head_of(world, str(origin["of"]))
@@ -165,9 +165,9 @@ def read_former(world: World, head: RunHead, graph: Graph, target: Target | None
 
 
 def reused_outputs(world: World, origin: JSON, graph: Graph | None = None) -> Mapping[str, Mapping[str, JSON]]:
-    """The recorded results of the nodes that are not run again, by node id. Empty for a run that does not begin at a node of a
-    former one. `graph` is that of the new run, where it may be another one: nodes are the same if their ids are, and pinned ones
-    take no result."""
+    """Returns the recorded results of the nodes that are not run again, by node id. Empty for a run that does not begin at a node
+    of a former one. `graph` is that of the new run, where it may be another one: nodes are the same if their ids are, and pinned
+    ones take no result."""
     if not isinstance(origin, dict) or origin.get("from") is None:
         return {}
     run_id, node = str(origin["of"]), str(origin["from"])
@@ -185,8 +185,8 @@ def reused_outputs(world: World, origin: JSON, graph: Graph | None = None) -> Ma
 def reused_or_cancelled(
     world: World, origin: JSON, graph: Graph | None = None
 ) -> tuple[Mapping[str, Mapping[str, JSON]], Mapping[str, JSON], list[Fact]]:
-    """What `taken_over` returns, or, for a test run of `graph`, `reused_outputs`. If the former run was erased before the rerun
-    began, a fact that cancels the rerun."""
+    """Returns the result of `taken_over`, or, for a test run of `graph`, `reused_outputs`. If the former run was erased before
+    the rerun began, a fact that cancels the rerun."""
     try:
         reused, kept = taken_over(world, origin) if graph is None else (reused_outputs(world, origin, graph), {})
         return reused, kept, []
@@ -218,7 +218,7 @@ def check_node(graph: Graph, node: str) -> None:
 
 
 def checked_target(graph: Graph, node: str) -> Target:
-    """The node or the instance that a text names. Raises as `check_node` does."""
+    """Returns the node or the instance that a text names. Raises as `check_node` does."""
     target = target_of(node.removeprefix(NODE))
     if target is None or not target.iterations:
         check_node(graph, node.removeprefix(NODE))
