@@ -1,7 +1,7 @@
-"""Keeps messages for runs that do not answer to their key yet, and says which runs answer to a key.
+"""Keeps messages for runs that do not answer to their key yet.
 
-Two sets by key, both read with read-your-writes: the kept messages, and the routes, which are the runs that wait under a further
-key. A sender and a receiver that act at the same time must not miss each other, and each acts in two steps:
+Two sets by key, both read with read-your-writes: the kept messages, and the routes (`routes.py`) of the runs that wait under a
+further key. A sender and a receiver that act at the same time must not miss each other, and each acts in two steps:
 
     sender:    keep the message,   then read the routes
     receiver:  put its route,      then read the kept messages
@@ -18,31 +18,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
+from stepless.limits import MAX_KEPT_MESSAGES
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
 from stepless.runtime.messages.bodies import encoded, for_run
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.world import World
 
-_ROUTES: Final = "routes:"
 _KEPT: Final = "kept:"
 _UNTIL: Final = "until"  # in the body of a kept message: until when it is kept, in milliseconds since 1970 UTC
-
-
-def put_route(world: World, slot: Slot, run_id: str) -> None:
-    """Makes a run answer to a further key. May be repeated."""
-    world.store.join_line(f"{_ROUTES}{slot.digest}", run_id)
-
-
-def remove_route(world: World, slot: Slot, run_id: str) -> None:
-    """Ends what `put_route` began. May be repeated. A route that is left over costs its sender a look at an ended run."""
-    world.store.leave_line(f"{_ROUTES}{slot.digest}", run_id)
-
-
-def routes_of(world: World, slot: Slot) -> list[str]:
-    """The runs that wait under a further key; one more than MAX_RECEIVERS at most."""
-    return [*world.store.read_line(f"{_ROUTES}{slot.digest}", limit=MAX_RECEIVERS + 1)]
 
 
 def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
