@@ -209,6 +209,7 @@ MAX_LONE_DEATHS: Final = 3  # of the process during exclusive attempts of an ins
 MAX_MAILBOX: Final = 1_000  # unread messages of a run; senders are refused beyond
 MAX_KNOWN_MESSAGES: Final = 2 * MAX_MAILBOX  # ids by which a run recognises messages that it has received
 MAX_KEPT_MESSAGES: Final = 1_000  # for one key
+KEPT_CLAIM_MS: Final = 86_400_000  # how long an expired one stays stored, for a run that was created before and begins later
 MAX_SHOWN_KEY_RUNS: Final = 10
 MAX_SHOWN_UNREAD: Final = 100  # messages of a run
 MAX_RECEIVERS: Final = 1_000  # nodes that wait under one further key

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from stepless.adapters.memory.store import MemoryStore
-from stepless.errors import Conflict, NotFound
-from stepless.limits import LEASE_MS, START_GRACE_MS
+from stepless.errors import Conflict, NotFound, Refused
+from stepless.limits import LEASE_MS, MAX_KEPT_MESSAGES, START_GRACE_MS
 from stepless.ports import Batch, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
@@ -20,7 +20,7 @@ from stepless.runtime.session.receiving import waits_to_begin
 ORDER: dict[str, Any] = {
     "id": "order",
     "key": "<input.id>",
-    "messages": {"payment": {}},
+    "messages": {"payment": {}, "other": {}},
     "nodes": {
         "order": {"type": "manual"},
         "paid": {"type": "receive", "after": "order", "with": {"message": "payment", "timeout": "3d"}},
@@ -141,6 +141,39 @@ def test_a_run_whose_hint_was_lost_gets_what_was_kept_when_it_was_created(machin
     machine.clock.set(machine.clock.now_ms() + 30_000)
     machine.drain()
     assert machine.view(run).outputs == {"done": 5}
+
+
+def test_what_was_kept_when_a_run_was_created_stays_until_it_begins(stored_machine: Any) -> None:
+    """Also if the store forgets what has expired, and other readers remove it: the server was down in the meantime."""
+    machine = stored_machine
+    publish(machine)
+    for number in range(3):
+        machine.service.send("order", "payment", number, key="A-1", id=f"kept-{number}", keep_ms=5_000)
+    run = order(machine).run_id
+    machine.clock.set(machine.clock.now_ms() + 30_000)
+    for number in range(9):
+        machine.store.claim(f"other {number}", b"", machine.clock.now_ms())
+    assert list(kept_for(machine.world, SLOT)) == []
+    machine.drain()
+    assert [mail.id for mail in machine.view(run).unread] == ["kept-1", "kept-2"]
+    assert list(kept_for(machine.world, SLOT)) == machine.store.read_line(f"kept:{SLOT.digest}", limit=9) == []
+
+
+def test_expired_messages_leave_room_for_others(machine: Any) -> None:
+    """A key that is used for years, and of which no run begins."""
+    publish(machine)
+
+    def keep(id: str, keep_ms: int) -> None:
+        machine.service.send("order", "payment", None, key="A-1", id=id, keep_ms=keep_ms)
+
+    for number in range(MAX_KEPT_MESSAGES):
+        keep(f"m{number}", 1_000 if number >= 10 else 60_000)
+    with pytest.raises(Refused) as full:
+        keep("more", 1_000)
+    assert full.value.code == "mailbox_full"
+    machine.clock.set(machine.clock.now_ms() + 2_000)
+    keep("more", 1_000)
+    assert len(machine.store.read_line(f"kept:{SLOT.digest}", limit=99)) == 11
 
 
 def test_a_message_that_is_sent_again_is_kept_as_long_as_it_says(machine: Any) -> None:
