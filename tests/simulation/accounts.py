@@ -17,7 +17,7 @@ from senders import Told
 
 from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.core.stored.codec import decode_batch
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunFilter, RunHead, Store
 from stepless.runtime import inbox
 from stepless.runtime.messages.keys import Slot, slot_of

@@ -22,10 +22,10 @@ from typing import Final
 
 from stepless.errors import Damaged
 from stepless.limits import KEPT_CLAIM_MS, MAX_KEPT_MESSAGES
-from stepless.model.damage import json_object
+from stepless.model.stored.damage import json_object
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
-from stepless.runtime.messages.bodies import encoded, for_run
+from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot, live_run
 from stepless.runtime.world import World
 
@@ -50,8 +50,8 @@ def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signa
 
 
 def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[Signal]:
-    """The messages that are kept for a key, in the order of their ids. `since_ms` is when the reader
-    began to answer to the key, if that is a while ago: what was kept then is for it. Removes what has expired."""
+    """Yields the messages that are kept for a key, in the order of their ids. `since_ms` is when the reader began to answer to
+    the key, if that is a while ago: what was kept then is for it. Removes what has expired."""
     now_ms, expired = world.clock.now_ms(), list[tuple[str, bytes | None]]()
     as_of_ms = now_ms if since_ms is None else min(since_ms, now_ms)
     for identity in world.store.read_line(_line(slot), limit=_LISTED):
@@ -66,7 +66,7 @@ def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[
 def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
     """Puts what is kept for a key into the inbox of a run that answers to the key. `since_ms` as in `kept_for`."""
     for signal in kept_for(world, slot, since_ms):
-        world.store.put_signal(run_id, for_run(world, run_id, signal))
+        world.store.put_signal(run_id, in_inbox(world, run_id, signal))
 
 
 def count_kept(world: World, slot: Slot) -> int:

@@ -10,8 +10,8 @@ import pytest
 from stepless.errors import Conflict, Refused
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.related_runs import reruns_of
-from stepless.runtime.verbs.repeated_deliveries import retried
-from stepless.runtime.verbs.starting import Started
+from stepless.runtime.verbs.starts.repeated_deliveries import retried
+from stepless.runtime.verbs.starts.starting import Started
 
 LIFE_MS = 86_400_000
 SLOT = Slot("order", "A-1")
