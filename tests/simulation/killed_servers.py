@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
+from threading import Event
 from typing import Any, Final
 
 from accounts import Row, Runs, row_of, table
@@ -99,7 +100,7 @@ class DevServer:
         while not said.exists():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the server did not start:\n{(self._folder / 'server.log').read_text()}")
-            time.sleep(0.01)
+            Event().wait(0.01)
 
     def kill(self) -> None:
         if self._process is not None:
@@ -125,7 +126,7 @@ class PairedServer:
                     return
             if os.waitpid(self._child, os.WNOHANG)[0] or time.monotonic() > deadline:
                 raise RuntimeError(f"the server did not start:\n{(self._folder / 'server.log').read_text()}")
-            time.sleep(0.01)
+            Event().wait(0.01)
 
     def _serve(self) -> None:
         log = os.open(self._folder / "server.log", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
@@ -160,7 +161,7 @@ def free_ports(count: int) -> list[int]:
 
 def dev(kills: int, seed: int) -> int:
     def between(servers: Sequence[DevServer | PairedServer], random: Random) -> None:
-        time.sleep(random.uniform(1, 4))
+        Event().wait(random.uniform(1, 4))
         servers[0].kill()
         servers[0].start()
 
@@ -169,10 +170,10 @@ def dev(kills: int, seed: int) -> int:
 
 def pair(rounds: int, seed: int) -> int:
     def between(servers: Sequence[DevServer | PairedServer], random: Random) -> None:
-        time.sleep(random.uniform(0.1, 2.5))
+        Event().wait(random.uniform(0.1, 2.5))
         for server in random.choice([servers[:1], servers[1:], servers]):
             server.kill()
-            time.sleep(random.choice([0, 0, 0.2]))
+            Event().wait(random.choice([0, 0, 0.2]))
             server.start()
 
     return _play(PairedServer, 2, TALKS, rounds, seed, between, f"two servers over one file, {rounds} rounds of kills")
