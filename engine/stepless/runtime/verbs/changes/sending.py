@@ -16,8 +16,10 @@ header after it put the message, so one of the two finds it and goes on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
@@ -25,7 +27,7 @@ from stepless.core.events import EventType
 from stepless.core.lease_ends import is_over
 from stepless.core.mailbox import UNREAD
 from stepless.core.state import RunStatus
-from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
+from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, LogUnreadable, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
     LEASE_MS,
@@ -44,9 +46,10 @@ from stepless.ports import ERASED, RECEIVER, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.messages import kept
+from stepless.runtime.messages import kept, routes
 from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
+from stepless.runtime.messages.routes import Route
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due
@@ -145,13 +148,35 @@ def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
 
 
 def receivers(world: World, slot: Slot) -> list[str]:
-    """Returns the runs that answer to a key: the live run of the key, and those that wait under it."""
+    """Returns the runs that answer to a key: the live run of the key, and those that wait under it. Raises `Refused`
+    (too_many_receivers)."""
     live = live_run(world, slot)
-    routes = kept.routes_of(world, slot)
-    if len(routes) > MAX_RECEIVERS:
+    found = routes.routes_of(world, slot)
+    if len(found) > MAX_RECEIVERS:
         mend = "send the message to each run by its id"
-        raise Refused(f"more than {MAX_RECEIVERS:,} runs wait under this key", code="too_many_receivers", mend=mend)
-    return list(dict.fromkeys([*([live.run_id] if live is not None else []), *routes]))
+        raise Refused(f"more than {MAX_RECEIVERS:,} nodes wait under this key", code="too_many_receivers", mend=mend)
+    own = [live.run_id] if live is not None else []
+    others = groupby((route for route in found if route.run_id not in own), attrgetter("run_id"))
+    return [*own, *(run_id for run_id, of_run in others if _waits(world, slot, run_id, of_run))]
+
+
+def _waits(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+    """Whether a run waits under a key. Its log decides, and the routes that are left over are removed. A run whose log cannot be
+    read gets the message: the routes are all that is known of it."""
+    head = world.store.get_run(run_id)
+    waits: set[int] = set()
+    if head is not None and is_live(head):
+        log = RunLog(world.store, world.blobs, run_id)
+        try:
+            state = log.load(graph_of(world, head))
+            log.check_end(state.sequence, head.sequence)
+        except LogUnreadable:
+            return True
+        waits = {wait for key, wait in routes.waits_in(state).values() if key == slot.key}
+    for route in found:
+        if route.wait not in waits:
+            routes.remove_route(world, slot, route)
+    return bool(waits)
 
 
 def put(world: World, run_id: str, signal: Signal) -> bool:

@@ -201,10 +201,18 @@ def start_version(
     return _announced(world, _Accepted(create_run(world, run_id, version, data, facts, numbered=numbered), version, True))
 
 
-def start_under_former_key(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Started:
-    """Creates a run that repeats another one, under the key of that run. Raises `Conflict` (key_taken) while a run is live."""
-    placed = start_under_key(world, slot, new, reserve, OnConflict.REFUSE)
-    return _announced(world, _Accepted(placed.head, new.version, placed.created))
+def start_under_former_key(
+    world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict = OnConflict.REFUSE,
+    known: str | None = None,
+) -> Started:  # fmt: skip
+    """Creates a run that repeats another one, under the key of that run. While a run with the key is live, `rule` says whether
+    this joins it or raises `Conflict` (key_taken). `known` is the run that an earlier start of the same request has reserved."""
+    placed = former_start(world, slot, new, known, rule) if known is not None else None
+    if placed is None:
+        placed = start_under_key(world, slot, new, reserve, rule)
+    head, is_own_run = not_erased(placed.head), is_own(new, placed.head)
+    replay, joined = not placed.created and is_own_run, not placed.created and not is_own_run
+    return _announced(world, _Accepted(head, new.version, placed.created, replay, joined))
 
 
 def checked_entries(
