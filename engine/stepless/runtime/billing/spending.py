@@ -2,7 +2,7 @@
 
 The sender of a hint includes its usage for the run in the hint, and the invocation that receives the hint starts with it. Not
 counted is the usage of an invocation that is killed, fenced off or refused because of a live lease, and the usage in a hint that
-is lost or received by a process that is already executing the run.
+is lost, finds nothing to do, or is received by a process that is already executing the run.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from functools import partial
 from secrets import token_hex
 
 from stepless.core.lease_ends import is_over
-from stepless.core.state import State
+from stepless.core.state import RunStatus, State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
 from stepless.model.runs.statuses import ENDED
@@ -61,6 +61,8 @@ class Runner:
         if head.status == "created" and waits_to_begin(world, head, now_ms):
             return InvocationEnd.GONE
         lease = _granted(head, message, now_ms)
+        if lease is None and message.reason == "signal" and self._has_nothing_to_do(head, now_ms):
+            return InvocationEnd.PARKED
         if lease is None:
             as_of_ms = max(now_ms, head.lease_until_ms) if is_over(head.lease_until_ms, now_ms) else now_ms
             take = partial(world.store.take_lease, run_id, token_hex(8), as_of_ms, now_ms + LEASE_MS)
@@ -127,6 +129,12 @@ class Runner:
         if active is not None:
             active.poke()
         return active is not None
+
+    def _has_nothing_to_do(self, head: RunHead, now_ms: int) -> bool:
+        """Whether a run waits, and the session of an earlier hint has taken the signal of this one: of many messages that come
+        together, the first session takes them all. A read saves the two writes that take and release the lease."""
+        waits = head.status == RunStatus.PAUSED and head.owner is None and (head.due_ms is None or head.due_ms > now_ms)
+        return waits and not self._world.store.read_inbox(head.run_id)
 
     def _open(self, head: RunHead, lease: Lease, budget: Budget) -> Session:
         return Session(self._world, head, lease, budget, self.lingering, self.exclusivity)
