@@ -1186,7 +1186,10 @@ export interface ParentOut {
   readonly instance: string;
 }
 
-/** One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without `approve`. */
+/**
+ * One thing that a run waits for. `resume` is the signed link that answers it; null if no answer ends it (a timer, a
+ * message, a child run), and without `approve`.
+ */
 export interface PauseOut {
   readonly pause: string;
   readonly node: string;
@@ -1294,7 +1297,7 @@ export interface ResumedOut {
  */
 export interface RootOut {
   readonly name: string;
-  readonly what: "node" | "turn" | "input" | "inputs" | "workflow" | "run";
+  readonly what: "node" | "turn" | "input" | "inputs" | "workflow" | "run" | "message";
   readonly detail: string;
   readonly certain: boolean;
   readonly shape: Readonly<Record<string, unknown>> | null;
@@ -1390,7 +1393,8 @@ export interface RunOfKeyOut {
  * version has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the
  * list of runs. A value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash",
  * "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, `messages`
- * are the names that it may receive, and `unread` those that no node has taken.
+ * are the names that it may receive, and `unread` the first 100 messages that no node has taken; `unread_left_out`
+ * counts the others.
  */
 export interface RunOut {
   readonly id: string;
@@ -1409,6 +1413,7 @@ export interface RunOut {
   readonly duration_ms: number;
   readonly links: RunLinks;
   readonly pauses_left_out?: number;
+  readonly unread_left_out?: number;
   readonly inputs: unknown;
   readonly outputs: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -1519,9 +1524,11 @@ export interface SessionsOut {
 /**
  * `drafts` says whether workflows can be edited on this server. `login` is null where people sign in with an API key or
  * a token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server.
+ * `invitations` says whether an admin can let one more person in with a link.
  */
 export interface SettingsOut {
   readonly drafts: boolean;
+  readonly invitations: boolean;
   readonly login: LoginOut | null;
   readonly socket: string | null;
 }

@@ -172,8 +172,8 @@ class ParentOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without
-    `approve`."""
+    """One thing that a run waits for. `resume` is the signed link that answers it; null if no answer ends it (a timer,
+    a message, a child run), and without `approve`."""
 
     pause: str
     node: str
@@ -273,8 +273,8 @@ class RunOut(TypedDict):
     null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for
     reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
     `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit. `key`
-    is the key of the run in its workflow, `messages` are the names that it may receive, and `unread` those that no
-    node has taken."""
+    is the key of the run in its workflow, `messages` are the names that it may receive, and `unread` the first 100
+    messages that no node has taken; `unread_left_out` counts the others."""
 
     id: str
     workflow: str
@@ -292,6 +292,7 @@ class RunOut(TypedDict):
     duration_ms: int
     links: RunLinks
     pauses_left_out: NotRequired[int]
+    unread_left_out: NotRequired[int]
     inputs: Any
     outputs: Any
     variables: dict[str, Any]

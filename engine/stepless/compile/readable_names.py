@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from stepless.compile.checks.reference_scope import ITERATION_FIELDS, RUN_FIELDS, findings_of
 from stepless.compile.dominators import dominator_tree
+from stepless.compile.fields import MESSAGE
 from stepless.compile.order import reachable, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode, parsed_of, readable
 from stepless.compile.shape import validated
@@ -72,7 +73,7 @@ class ReadableNames:
 
     def knows(self, name: str) -> bool:
         """Whether a reference may start with a name."""
-        return readable(self.parsed)(name)
+        return readable(self.parsed)(name) or (name == MESSAGE and self.received is not None)
 
     def findings(self, place: str, references: Iterable[Reference]) -> list[Finding]:
         """What the compiler says of references at a place of the node, such as `with.url`."""
@@ -113,6 +114,15 @@ class ReadableNames:
         """What the container around the node may read."""
         owner = self.node.body.owner
         return None if owner is None else ReadableNames(self.parsed, owner)
+
+    @property
+    def received(self) -> Mapping[str, JSON] | None:
+        """The schema of the message that the node takes; an empty one if its data has none. None for other kinds."""
+        if self.node.kind is None or not self.node.kind.receives:
+            return None
+        declared = dict(self.parsed.document.declared_messages)
+        message = declared.get(str(self.node.document.with_.get("message")))
+        return message.data or {} if message is not None else {}
 
     @property
     def variables(self) -> Mapping[str, JSON]:

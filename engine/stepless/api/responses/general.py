@@ -122,7 +122,8 @@ class StartedOut(TypedDict):
 
 
 class PauseOut(TypedDict):
-    """One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without `approve`."""
+    """One thing that a run waits for. `resume` is the signed link that answers it; null if no answer ends it (a timer, a message,
+    a child run), and without `approve`."""
 
     pause: str
     node: str
@@ -198,6 +199,7 @@ class RunFacts(TypedDict):
 
 class LeftOut(TypedDict, total=False):
     pauses_left_out: int
+    unread_left_out: int
 
 
 class RunOut(RunFacts, LeftOut):
@@ -210,7 +212,7 @@ class RunOut(RunFacts, LeftOut):
     null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A value that is too
     large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses
     that did not fit. `key` is the key of the run in its workflow, `messages` are the names that it may
-    receive, and `unread` those that no node has taken."""
+    receive, and `unread` the first 100 messages that no node has taken; `unread_left_out` counts the others."""
 
     inputs: JSON
     outputs: JSON

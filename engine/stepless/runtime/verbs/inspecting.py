@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenPause:
-    """A pause that can be answered. `token` is None for timers."""
+    """A pause. `token` is None for those that no answer ends: timers, messages and child runs."""
 
     pause: str
     node: str
@@ -314,7 +314,7 @@ def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
         if wait is None:
             continue
         token = None
-        if wait.resume_at_ms is None:
+        if wait.resume_at_ms is None and wait.exits:
             expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
             token = signer.sign(Claims(state.run_id, pause, expires_ms))
         found.append(
