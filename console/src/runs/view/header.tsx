@@ -28,7 +28,7 @@ export function Header({ id, look, head, onAsk }: { readonly id: string; readonl
     <header className="run-head">
       <div className="run-title">
         <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
-        <span className="run-status" role="status"><Status status={status}>{ended ? undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
+        <span className="run-status" role="status"><Status status={status}>{ended ? head.status === "completed" ? head.summary : undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
         <Actions id={id} look={look} head={head} ended={ended} onAsk={onAsk} />
       </div>
       <p className="run-facts quiet">
