@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks import message_units
 from benchmarks.sample import Sample
 from benchmarks.workloads import Document
 from stepless.adapters.memory.clock import SettableClock
@@ -29,7 +30,7 @@ from stepless.runtime.exporting.relay import Relaying
 from stepless.runtime.service import Service
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.verbs import costing
+from stepless.runtime.verbs.reads import costing
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 
@@ -170,7 +171,7 @@ def measured() -> list[Sample]:
 
     try:
         with account() as there:
-            return [bill(there, name, document) for name, document in flows().items()]
+            return [*(bill(there, name, document) for name, document in flows().items()), *message_units.measured(there)]
     except emulators.Missing as missing:
         return [Sample("cost", name, 1, 1, error=str(missing)) for name in flows()]
 

@@ -135,3 +135,10 @@ async def test_no_link_answers_a_wait_for_a_message(door: Any) -> None:
     run = (await started(door)).json()["run_id"]
     found = await door.paused(run)
     assert [(pause["reason"], pause["resume"]) for pause in found["pauses"]] == [("message", None)]
+
+
+async def test_runs_are_listed_by_their_key(door: Any) -> None:
+    first, other = (await started(door)).json()["run_id"], (await started(door, "B-2")).json()["run_id"]
+    for key, found in (("A-17", [first]), ("B-2", [other]), ("A-1", [])):
+        assert [run["id"] for run in (await door.ask.get("/runs", params={"key": key})).json()["runs"]] == found
+    assert (await door.ask.get("/runs", params={"key": ""})).status_code == 400

@@ -15,16 +15,18 @@ from program_steps import LOG
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.ending import outputs
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.decision import Dispatch
-from stepless.core.ending import outputs
 from stepless.core.events import EventType
 from stepless.core.facts import Begin, Completed, Fact, Failed, Failure, Received, Tick
 from stepless.core.fold import fold
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
-from stepless.flow.words import code_of
+from stepless.flow.outgoing import Sent, Started
+from stepless.flow.words import NodeError, code_of
 from stepless.model.kind import Outcome as Put
+from stepless.model.runs.keys import key_of
 from stepless.model.work import NodeFailure
 from stepless.nodes import KINDS
 from stepless.nodes.function.registry import find
@@ -82,8 +84,40 @@ def _loaded(state: State, events: list[Any], reload: str) -> State:
     return loaded
 
 
+def _passed_on(dispatch: Dispatch, kind: str, params: Mapping[str, Any]) -> Fact:
+    key = params.get("key")
+    if key is not None and (key := key_of(key)) is None:
+        return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", "key_invalid", "a key"))
+    try:
+        if kind == "send":
+            sent = Sent(**{**params, "key": key})
+            return Completed(dispatch.id, dispatch.attempt, Put({"delivered": reached(sent)}))
+        given = {"at" if name == "begin_at" else name: params.get(name) for name in ("workflow", "inputs", "delay", "begin_at")}
+        return Completed(dispatch.id, dispatch.attempt, Put({"run": begun(Started("", key=key, **given))}))
+    except NodeError as error:
+        return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", error.code, error.message))
+
+
+def reached(sent: Sent) -> list[str]:
+    """The runs that a message reaches, in a run and in plain Python. Of some it reaches none."""
+    LOG.append(("send", repr(sent)))
+    if sent.key == "a" and not sent.start and sent.keep is None:
+        raise NodeError("nobody", code="no_receiver")
+    return [sent.to] if sent.to is not None else [f"{sent.workflow} {sent.key}"]
+
+
+def begun(started: Started) -> str:
+    """The id of a run that is started."""
+    LOG.append(("start", repr(started)))
+    if started.key == "a":
+        raise NodeError("taken", code="key_taken")
+    return f"run {started.workflow} {started.key}"
+
+
 def _attempt(dispatch: Dispatch) -> Fact:
-    """Calls the function of a node, as the runner does."""
+    """Does the work of a node, as the runner does. Nothing leaves the run: what it sends and starts is noted in LOG."""
+    if (kind := dispatch.instance.node.kind.name) in ("send", "workflow"):
+        return _passed_on(dispatch, kind, json.loads(json.dumps({**dispatch.params})))
     function = find(dispatch.instance.node.config.literals["call"])
     arguments = {
         name: check.adapter.validate_python(value) if (check := function.binding.checks.get(name)) else value

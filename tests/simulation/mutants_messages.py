@@ -3,7 +3,7 @@ work at once. A bug is a function or a class that takes the place of the real on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,25 +17,30 @@ from weathers import deadly, frozen, lossy, slow, storm
 import stepless.core.decide as decide
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core import mailbox as mailboxes
+from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
+from stepless.core.events import Event, EventType
 from stepless.core.facts import Fact, Received
-from stepless.core.messages import take_message
+from stepless.core.mailbox import digests_of
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
 from stepless.runtime import inbox, runlog
 from stepless.runtime.messages import kept, keys, starts
 from stepless.runtime.messages.keys import Slot, is_live, number_in
-from stepless.runtime.messages.starts import NewRun, Placed
+from stepless.runtime.messages.routes import Route
+from stepless.runtime.messages.starts import KeyedStart, NewRun
 from stepless.runtime.service import Service
-from stepless.runtime.session import loop, receiving, runner
+from stepless.runtime.session import loop, runner
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.receiving import Receiving
+from stepless.runtime.session.pauses import receiving
+from stepless.runtime.session.pauses.receiving import Receiving
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import Runner, Session
-from stepless.runtime.session.signals import Signals
-from stepless.runtime.verbs import sending, starting
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes import sending
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.starts import starting
 from stepless.runtime.world import World
 
 
@@ -74,9 +79,23 @@ def _runner(session: type[Session]) -> type[Runner]:
 class LooksBeforeTheRoute(Receiving):
     """The kept messages are read before the route is put."""
 
-    def _route(self, key: str) -> None:
-        kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
-        kept.put_route(self._world, self._slot_of(key), self._head.run_id)
+    def committed(self, events: Iterable[Event]) -> bool:
+        for event in events:
+            if event.type is EventType.NODE_WAITING and (key := event.data.get("details", {}).get("key")) is not None:
+                kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
+        with _without(kept, "take_kept"):
+            return super().committed(events)
+
+
+@contextmanager
+def _without(home: Any, name: str) -> Iterator[None]:
+    """A function does nothing in the meantime."""
+    real = getattr(home, name)
+    setattr(home, name, lambda *given: None)
+    try:
+        yield
+    finally:
+        setattr(home, name, real)
 
 
 class ForgetsRoutesOfTheDead(Receiving):
@@ -138,9 +157,14 @@ class MarksWhatHasNoEvent(Signals):
 
     async def mark_taken(self, state: State, *given: Any) -> None:
         known = state.mailbox.known
-        state.mailbox.known = {**known, **{signal.identity: None for signal in self.unmarked}}
+        state.mailbox.known = known + digests_of(signal.identity for signal in self.unmarked)
         await super().mark_taken(state, *given)
         state.mailbox.known = known
+
+
+def believes_a_route(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+    """A route is believed without a look at the log of its run."""
+    return True
 
 
 # -- senders ------------------------------------------------------------------------------------------------------------
@@ -174,12 +198,12 @@ def gives_on_what_was_logged(world: World, slot: Slot, signal: Signal, **_: Any)
 
 
 def _give(world: World, slot: Slot, signal: Signal, *, looks: bool = True, claims: bool = True, reads: bool = True) -> Delivered:
-    """`sending.give_to_one`, without one of its rules."""
+    """`sending.deliver_to_one`, without one of its rules."""
     body, now_ms = inbox.body_of(signal), world.clock.now_ms()
     inputs, version = body["start"].get("inputs", body["data"]), sending.latest(world, slot.workflow_id)
     graph = world.versions.graph(slot.workflow_id, version.hash)
     new = NewRun(version, graph, sending.encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
-    number, claim = int(sending._first(world, slot)), f"message:{slot.digest}:{signal.identity}"
+    number, claim = int(sending._first_number(world, slot)), f"message:{slot.digest}:{signal.identity}"
     if claims:
         number = number_in(claim, world.store.claim(claim, str(number).encode(), now_ms, now_ms + 10**8))
     while True:
@@ -203,7 +227,7 @@ def puts_without_a_touch(world: World, run_id: str, signal: Signal) -> bool:
     head = world.store.get_run(run_id)
     if head is None or not is_live(head):
         return False
-    world.store.put_signal(run_id, sending.for_run(world, run_id, signal))
+    world.store.put_signal(run_id, sending.in_inbox(world, run_id, signal))
     world.queue.send(sending.spending.hint(world, run_id, "signal"))
     return True
 
@@ -233,13 +257,13 @@ def begins_when_cancelled(world: World, head: RunHead, now_ms: int) -> bool:
     return world.store.get_signal(head.run_id, inbox.CANCEL, "run") is None and _waits(world, head, now_ms)
 
 
-def repeats_without_the_former(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
+def repeats_without_the_former(world: World, slot: Slot, new: NewRun, run_id: str) -> KeyedStart:
     """A repeated start creates the run of one that died, without a look at the run before."""
     head = world.store.get_run(run_id)
-    return Placed(head, False) if head is not None else starts.create(world, slot, slot.number(world), new)
+    return KeyedStart(head, False) if head is not None else starts.create(world, slot, slot.number(world), new)
 
 
-def believes_a_record(world: World, slot: Slot, new: NewRun, run_id: str, rule: Any) -> Placed:
+def believes_a_record(world: World, slot: Slot, new: NewRun, run_id: str, rule: Any) -> KeyedStart:
     """A repeated start takes the run that it had reserved for its own, although another start has created it."""
     return starts.repeated(world, slot, new, run_id)
 
@@ -279,7 +303,7 @@ def sorts_backwards(state: State) -> None:
 def takes_a_name_once(decision: Decision, fact: Received) -> None:
     """A message with the name of an unread one is taken for the same."""
     if fact.name in decision.state.mailbox.unread:
-        decision.state.mailbox.known[fact.id] = None
+        decision.state.mailbox.known += digests_of([fact.id])
     else:
         take_message(decision, fact)
 
@@ -297,6 +321,9 @@ def _with_snapshots(home: Any, name: str, instead: Any, shape: str) -> Bug:
 AT_ONCE = (0, 5, 5, 400)
 PATIENT = Talk("join", "patient", starts=2, hows=("keyed", "directed"), names=("tick",))
 WAITS = Talk("join", "further", starts=6, messages=12, hows=("kept",), names=("tick",), whens=AT_ONCE, workflows=(FURTHER,))
+REROUTED = Talk(
+    "join", "further", starts=6, messages=12, hows=("keyed",), names=("tick",), whens=(5, 3_000, 450_000), workflows=(FURTHER,)
+)
 ENDS = Talk("join", "one", starts=1, messages=12, hows=("start",), names=("tick", STOP), whens=AT_ONCE)
 REPLACED = Talk("replace", "one", starts=8, messages=2, hows=("start",), names=(STOP,), workflows=(KEYED,))
 
@@ -305,6 +332,7 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
     "kept before route": _bug(receiving, "Receiving", LooksBeforeTheRoute, slow, WAITS),
     "routes before kept": _bug(Service, "send", keeps_after_the_routes, slow),
     "the routes of the dead are forgotten": _bug(receiving, "Receiving", ForgetsRoutesOfTheDead, deadly, WAITS),
+    "a route is believed": _bug(sending, "_waits", believes_a_route, deadly, REROUTED),
     "a run that begins takes nothing that was kept": _bug(receiving, "Receiving", TakesNothingKept),
     "a repeated message is said to be kept for longer": _bug(kept, "keep", keeps_for_long, storm),
     "no second look at the end": _bug(receiving, "Receiving", LooksOnce),
@@ -312,9 +340,9 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
         Parts(runner=_runner(LooksBeforeTheHeader), weather=lossy), {(sending, "put"): puts_without_a_touch}, ENDS
     ),  # alone it loses nothing: the touch of the run leads to one more session
     "due cleared too early": Bug(Parts(runner=_runner(ClearsTheDueTimeTooEarly), weather=deadly)),
-    "no look after the put": _bug(sending, "give_to_one", gives_without_a_look, slow, ENDS),
-    "no claim of the message": _bug(sending, "give_to_one", gives_to_the_last),
-    "no look at the log of a run that ended": _bug(sending, "give_to_one", gives_on_what_was_logged),
+    "no look after the put": _bug(sending, "deliver_to_one", gives_without_a_look, slow, ENDS),
+    "no claim of the message": _bug(sending, "deliver_to_one", gives_to_the_last),
+    "no look at the log of a run that ended": _bug(sending, "deliver_to_one", gives_on_what_was_logged),
     "no touch of the run": _bug(sending, "put", puts_without_a_touch, lossy, PATIENT),
     "mark before commit": _bug(loop, "Signals", MarksBeforeTheCommit),
     "mark without an event": _bug(loop, "Signals", MarksWhatHasNoEvent),
@@ -345,5 +373,6 @@ CONTROLS: Mapping[str, Bug] = {
         Parts(weather=lossy), {(sending, "put"): puts_without_a_touch}, ENDS
     ),
     "many waits under one key": Bug(Parts(weather=slow), talk=WAITS),
+    "waits under one key, one after the other": Bug(Parts(weather=frozen), talk=REROUTED),
     "many runs that replace each other": Bug(Parts(weather=frozen), talk=REPLACED),
 }

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from stepless.compile.checks.reference_scope import ITERATION_FIELDS, RUN_FIELDS, findings_of
 from stepless.compile.dominators import dominator_tree
-from stepless.compile.fields import MESSAGE
 from stepless.compile.order import reachable, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode, parsed_of, readable
 from stepless.compile.shape import validated
+from stepless.compile.values.fields import MESSAGE
 from stepless.model.declaration.policies import Merge
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path, parse_path
@@ -72,11 +72,11 @@ class ReadableNames:
         return not self._into
 
     def knows(self, name: str) -> bool:
-        """Whether a reference may start with a name."""
+        """Returns whether a reference may start with a name."""
         return readable(self.parsed)(name) or (name == MESSAGE and self.received is not None)
 
     def findings(self, place: str, references: Iterable[Reference]) -> list[Finding]:
-        """What the compiler says of references at a place of the node, such as `with.url`."""
+        """Returns the compiler's findings about references at a place of the node, such as `with.url`."""
         return list(findings_of(self.parsed, self.node, place, references))
 
     @cached_property
@@ -117,7 +117,7 @@ class ReadableNames:
 
     @property
     def received(self) -> Mapping[str, JSON] | None:
-        """The schema of the message that the node takes; an empty one if its data has none. None for other kinds."""
+        """Returns the schema of the message that the node takes; an empty one if its data has none. None for other kinds."""
         if self.node.kind is None or not self.node.kind.receives:
             return None
         declared = dict(self.parsed.document.declared_messages)
@@ -138,12 +138,12 @@ class ReadableNames:
 
 
 def surveyed(document: Mapping[str, JSON], kinds: Kinds) -> Parsed:
-    """A document as `readable_names_of` reads it. Its faults are left out."""
+    """Returns a document as `readable_names_of` reads it. Its faults are left out."""
     return parsed_of(document, kinds, validated)
 
 
 def readable_names_of(parsed: Parsed, names: Sequence[str]) -> ReadableNames | None:
-    """The sight of the node with these ids, from the outside in; None if it could not be read."""
+    """Returns the sight of the node with these ids, from the outside in; None if it could not be read."""
     body: ParsedBody | None = parsed.bodies[0]
     node: ParsedNode | None = None
     for name in names:

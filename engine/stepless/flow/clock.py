@@ -24,11 +24,11 @@ R = TypeVar("R")
 _MESSAGE, _RESULT, _TIMER = range(3)
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
-_MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
+_FIX: Final = "give it in `acting(messages=[…])`, or a `timeout`"
 
 
 class World:
-    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+    """The environment of a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
 
     def __init__(self, sent: Iterable[Mail] = ()) -> None:
         self.now_ms = 0
@@ -39,11 +39,11 @@ class World:
         self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
 
     def next_ms(self) -> int | None:
-        """When the next message arrives."""
+        """Returns when the next message arrives."""
         return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
 
     def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """The oldest unread message of this name that a receiver wants."""
+        """Returns the oldest unread message of this name that a receiver wants."""
         found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
         if found is not None:
             self.unread.remove(found)
@@ -70,7 +70,6 @@ class World:
                 return True
         self.unread.append(mail)
         return True
-
 
     def settle(self) -> None:
         """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
@@ -136,7 +135,7 @@ class Branch:
 
 
 def branch() -> Branch | None:
-    """The branch that is running; None outside of `gather` and `race`."""
+    """Returns the branch that is running; None outside of `gather` and `race`."""
     return _BRANCH.get()
 
 
@@ -153,7 +152,7 @@ async def work(call: Callable[[], Awaitable[R]]) -> R:
 
 
 def enter(world: World) -> Token[World | None]:
-    """Lets this happen around what is called from here on; `leave` ends it."""
+    """Makes this the environment of what is called from here on; `leave` ends it."""
     return _WORLD.set(world)
 
 
@@ -162,12 +161,12 @@ def leave(token: Token[World | None]) -> None:
 
 
 def is_inside() -> bool:
-    """Whether something happens around the caller already."""
+    """Returns whether the caller has an environment already."""
     return _WORLD.get() is not None
 
 
 def world() -> World:
-    """What happens around the workflow that is running."""
+    """Returns the environment of the workflow that is running."""
     found = _WORLD.get()
     if found is None:
         found = World()
@@ -176,7 +175,7 @@ def world() -> World:
 
 
 def schedule() -> Schedule:
-    """What decides who goes on next. Raises `CancelledError` in a branch that is lost."""
+    """Returns the scheduler of the branches. Raises `CancelledError` in a branch that is lost."""
     here = _BRANCH.get()
     if here is None:
         return Schedule(world())
@@ -185,7 +184,8 @@ def schedule() -> Schedule:
 
 
 class Schedule:
-    """Decides who goes on next. `running` counts those that can go on, `working` the steps in progress, for which time waits."""
+    """Decides which branch continues next. `running` counts those that can continue, `working` the steps in progress, for
+    which time waits."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -296,7 +296,7 @@ class Schedule:
     # -- what happens next ----------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Lets something happen, until somebody can go on."""
+        """Moves on from event to event, until a branch can go on."""
         while self._running == 0 and (self._resolve() or self._happen()):
             continue
 
@@ -335,7 +335,7 @@ class Schedule:
         """Fails the receiver that has waited longest, where nothing can happen any more."""
         for receiver in self.world.receivers:
             if receiver.schedule is self and not receiver.wait.woken:
-                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_MEND)
+                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_FIX)
                 self.wake(receiver.wait, error=error)
                 return True
         return False

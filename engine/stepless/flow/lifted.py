@@ -18,8 +18,8 @@ from stepless.model.work import NodeFailure
 
 
 def evaluator(expression: LiftedExpression) -> Callable[..., Any]:
-    """The function that a node calls for an expression. An exception of the expression fails it as one of Python's own, so that
-    `except NodeError` does not take it; a `NodeError` that a helper raises stays one."""
+    """Returns the function that a node calls for an expression. An exception of the expression fails it as one of Python's own,
+    so that `except NodeError` does not take it; a `NodeError` that a helper raises stays one."""
     names = ", ".join(expression.arguments)
     source = f"lambda {names}: ({expression.source})"
     compiled = compile(source, f"<{expression.name}>", "eval")

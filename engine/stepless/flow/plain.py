@@ -21,11 +21,12 @@ from pydantic import BaseModel
 from stepless.errors import ConfigError
 from stepless.flow import clock
 from stepless.flow.messages import received, sent
+from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
+from stepless.model.runs.keys import key_of
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import NodeFailure
 
 A = TypeVar("A")
@@ -44,14 +45,18 @@ def acting(
     messages: Sequence[Mapping[str, Any]] | None = None,
     sleep: Callable[[float | str], None] | None = None, now: Callable[[], str] | None = None,
     steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
-) -> Iterator[None]:
+    send: Callable[[Sent], Sequence[str] | None] | None = None, start: Callable[[Started], str | None] | None = None,
+) -> Iterator[Outgoing]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
     approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place
     of those of steps, by the names of the steps; `called` gets each call of a step, before it.
 
     `messages` arrive while the workflow runs: each is `{"name", "data", "at"}`, where `at` is a duration from the beginning, such
     as `3h`, or milliseconds. Sleeps and timeouts move a virtual clock on, which takes no time. An answer that comes later is a
-    coroutine: `async def approval(message): await sleep("2h"); return True`."""
+    coroutine: `async def approval(message): await sleep("2h"); return True`.
+
+    Yields what workflows send and start inside the block: `sent` and `started`. `send` returns the ids of the runs that a message
+    reaches, `start` the id of a run; both may raise a `NodeError`. Without them a message reaches one run."""
     given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
     fakes = {name: fake for name, fake in given.items() if fake is not None}
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
@@ -60,7 +65,8 @@ def acting(
     world = clock.world() if kept else clock.World(sent(messages or ()))
     around = clock.enter(world)
     try:
-        yield
+        with recorded(send, start) as outgoing:
+            yield outgoing
     finally:
         clock.leave(around)
         _FAKES.reset(token)
@@ -71,7 +77,7 @@ def _fake(name: str) -> Callable[..., Any] | None:
 
 
 def stand_in(step: str) -> Callable[..., Any] | None:
-    """What is called in place of a step's function."""
+    """Returns the function that is called in place of a step's function."""
     return _fake(f"step {step}")
 
 
@@ -194,7 +200,7 @@ class Instant(str):
 
 
 def now() -> Instant:
-    """The time, as ISO 8601 text in UTC. In a run it is that of the decision, and recorded."""
+    """Returns the time, as ISO 8601 text in UTC. In a run it is that of the decision, and recorded."""
     fake = _fake("now")
     if fake is not None:
         return Instant(fake())
@@ -206,8 +212,8 @@ for _word in (gather, race, sleep, approval, callback, receive, now):
 
 
 def as_node_error(error: Exception) -> NodeError:
-    """The failure of a step as a workflow catches it: as `NodeError`, with the code that the engine gives it, and also as the
-    class that was raised."""
+    """Returns the failure of a step as a workflow catches it: as `NodeError`, with the code that the engine gives it, and also as
+    the class that was raised."""
     if isinstance(error, NodeError):
         return error
     if isinstance(error, NodeFailure):
@@ -216,7 +222,7 @@ def as_node_error(error: Exception) -> NodeError:
 
 
 def failure_of(kind: type[Exception], message: str, code: str | None) -> NodeError:
-    """A `NodeError` that is also an exception of this class."""
+    """Returns a `NodeError` that is also an exception of this class."""
     if issubclass(kind, NodeError):
         made = kind.__new__(kind)
         NodeError.__init__(made, message, code=code)
@@ -229,7 +235,7 @@ def failure_of(kind: type[Exception], message: str, code: str | None) -> NodeErr
 
 
 def owned(value: Any) -> Any:
-    """A copy of what may be changed in place, as a step of a run has its own."""
+    """Returns a copy of what may be changed in place, as a step of a run has its own."""
     if isinstance(value, BaseModel):
         return value.model_copy(deep=True)
     if type(value) is dict:

@@ -51,7 +51,7 @@ class Record(dict[str, Any]):
 
 
 def record(value: Any) -> Any:
-    """A value of JSON whose objects are records."""
+    """Returns a value of JSON whose objects are records."""
     if isinstance(value, dict):
         return Record({name: record(item) for name, item in value.items()})
     return [record(item) for item in value] if isinstance(value, list) else value
@@ -70,12 +70,12 @@ class Winner(BaseModel):
 
 
 def snake(name: str) -> str:
-    """`HTTPStatusError` → `http_status_error`, as the engine names the exceptions of functions."""
+    """Converts `HTTPStatusError` to `http_status_error`, as the engine names the exceptions of functions."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def code_of(kind: type[BaseException]) -> str:
-    """The code of a failure whose exception has this class."""
+    """Returns the code of a failure whose exception has this class."""
     return "timeout" if issubclass(kind, TimeoutError) else snake(kind.__name__)
 
 
@@ -86,6 +86,6 @@ def mark(value: Any, word: str) -> Any:
 
 
 def word_of(value: Any) -> str:
-    """The mark of a value; empty for anything else."""
+    """Returns the mark of a value; empty for anything else."""
     word = getattr(value, _MARK, "")
     return word if isinstance(word, str) else ""

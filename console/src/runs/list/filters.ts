@@ -1,4 +1,4 @@
-/** What the list of runs shows: read from the address, written into it, and sent to the server. */
+/** Holds the filters of the list of runs: read from the address, written into it, and sent to the server. */
 import type { ListRunsQuery } from "../../wire/contract.ts";
 import { MAX_KEYWORDS, MAX_SEARCH_TEXT_CHARACTERS } from "../../wire/tables/limits.ts";
 import { STORED } from "../../wire/tables/statuses.ts";
@@ -29,6 +29,7 @@ const ROWS = {
   status: { at: "status", fault: oneOf(STORED), value: asItIs },
   waiting: { at: "waiting", fault: oneOf(WAITS), value: asItIs },
   since: { at: "since", fault: (text) => (sinceOf(text, 0) === null ? "A duration like 24h, or an instant like 2026-01-31T12:00:00Z." : null), value: sinceOf },
+  key: { at: "key", fault: () => null, value: asItIs, field: { label: "Key", placeholder: "Key, such as A-17" } },
   search: { at: "search", fault: (text) => (text.length > MAX_SEARCH_TEXT_CHARACTERS ? `At most ${MAX_SEARCH_TEXT_CHARACTERS} characters.` : null), value: asItIs },
   error: { at: "error", fault: (text) => (CODE.test(text) ? null : "A code like provider_error."), value: asItIs, field: { label: "Error code", placeholder: "Error code" } },
   min_duration_ms: { at: "longer", fault: durationFault, value: (text) => readDuration(text), field: { label: "Longer than", placeholder: "Longer than 10s" } },

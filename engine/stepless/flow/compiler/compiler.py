@@ -51,8 +51,8 @@ def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
     lift: str = "auto", messages: Mapping[str, Any] | None = None,
 ) -> Written:
-    """The document of a function. `fields` are further fields of the document, `messages` the types of the data of its messages,
-    by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
+    """Returns the document of a function. `fields` are further fields of the document, `messages` the types of the data of its
+    messages, by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
     reading = Reading()
     unit = Unit(workflow, origin, reading.rules, lift)
     unit.messages = messages or {}

@@ -1,5 +1,5 @@
 """Holds the document while it is compiled: the nodes of the current level, where control is, and the facts about each name. The
-files beside this one read one family of constructs each; `rules` connects them."""
+other files of this folder read one family of constructs each; `rules` connects them."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Unit:
         return self._count
 
     def new_id(self, base: str) -> str:
-        """An id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
+        """Returns an id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
         base = self.shown.get(base, base)
         if not (base.isascii() and base.isidentifier()):
             base = re.sub(r"[^A-Za-z0-9_-]", "_", base) or "step"
@@ -136,21 +136,21 @@ class Unit:
         return chosen
 
     def fixed_id(self, node: ast.AST, id: str) -> str:
-        """An id that the author gave."""
+        """Returns an id that the author gave."""
         if id in self._taken:
             self.refuse(node, "bad_arguments", f"the id `{id}` is taken by another step", "Choose another id")
         self._taken.add(id)
         return id
 
     def temporary(self, value: ast.expr, kind: Any, at: ast.AST) -> ast.Name:
-        """A name for a value that stands inside a larger expression."""
+        """Returns a name for a value that stands inside a larger expression."""
         name = self.made_name("value")
         self.values[name], self.kinds[name] = value, kind
         self.bound.add(name)
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
     def made_name(self, base: str) -> str:
-        """A name that neither the source nor its module has."""
+        """Returns a name that neither the source nor its module has."""
         name = f"{base}_{self.next()}_"
         return self.made_name(base) if name in self.origin.globals else name
 
@@ -158,7 +158,7 @@ class Unit:
         return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
-        """What a dotted name of the module stands for; None for everything else."""
+        """Returns the object that a dotted name of the module stands for; None for everything else."""
         if isinstance(node, ast.Name):
             return None if self.is_local(node.id) else self.origin.globals.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -170,21 +170,21 @@ class Unit:
         return name in self.origin.globals or hasattr(builtins, name)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
-        """Whether a node is this function of Python, and not a name of the author's."""
+        """Returns whether a node is this function of Python, and not a name of the author's."""
         return isinstance(node, ast.Name) and node.id == name and not self.is_local(name) and name not in self.origin.globals
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
     def infer(self, node: ast.AST) -> Any:
-        """The type of an expression's value, UNKNOWN where nothing says it."""
+        """Returns the type of an expression's value, UNKNOWN where nothing says it."""
         return self.rules.infer(self, node)
 
     def express(self, node: ast.expr) -> ast.expr:
-        """The expression of the document for one of the source. Raises `Lift` where it has none."""
+        """Returns the expression of the document for one of the source. Raises `Lift` where it has none."""
         return self.rules.expression(self, node)
 
     def value(self, node: ast.expr) -> ast.expr:
-        """As `express`; what has none becomes a node that is evaluated once."""
+        """Compiles like `express`; what has none becomes a node that is evaluated once."""
         before = self.risks
         holes = copy.copy(self.warnings)
         try:
@@ -222,7 +222,8 @@ class Unit:
         return id
 
     def lines(self) -> list[JSON]:
-        """The lines of the statement in the file of the function. Of a part that another file has: those of the call of it."""
+        """Returns the lines of the statement in the file of the function. Of a part that another file has: those of the call of
+        it."""
         origin, statement = self.foreign or (self.origin, self.statement)
         return [origin.line(statement), origin.last_line(statement)]
 
@@ -250,7 +251,7 @@ class Unit:
     ) -> None:
         """Wires the failure of a node to where Python would go on. `pure`: what fails is an expression; `mixed`: that is
         possible too; `inner`: the failure happens inside of the node, which reports it as its cause. `exit` is another exit that
-        carries the error; `forked`: others may have failed beside it."""
+        carries the error; `forked`: others may have failed at the same time."""
         exit = exit or f"{id}.error"
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):
@@ -267,15 +268,15 @@ class Unit:
                 return
 
     def is_exact(self) -> bool:
-        """Whether a handler around this place asks which exception an expression raised."""
+        """Returns whether a handler around this place asks which exception an expression raised."""
         return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
 
     def is_repeated(self) -> bool:
-        """Whether a statement here may run more than once."""
+        """Returns whether a statement here may run more than once."""
         return any(isinstance(frame, LoopFrame) for frame in self.frames)
 
     def is_caught_here(self) -> bool:
-        """Whether a failure of a step here has an error edge, and so does not end the body."""
+        """Returns whether a failure of a step here has an error edge, and so does not end the body."""
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):
                 return False
@@ -284,7 +285,7 @@ class Unit:
         return False
 
     def is_caught(self) -> bool:
-        """Whether a failure here leads to a statement of the function, maybe behind the loops around it."""
+        """Returns whether a failure here leads to a statement of the function, maybe behind the loops around it."""
         return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)
 
     def fail(self, params: Mapping[str, JSON], *, pure: bool = False) -> None:
@@ -297,7 +298,7 @@ class Unit:
     # -- jumps --------------------------------------------------------------------------------------------------------
 
     def result(self) -> str:
-        """The variable that holds what a `return` here returns."""
+        """Returns the variable that holds what a `return` here returns."""
         part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
         return RETURN if part is None else part.result
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from stepless.errors import ExpressionError, InvalidRequest, LogUnreadable, NotFound, SteplessError
-from stepless.limits import MAX_PAGE_ITEMS
-from stepless.model.event_pattern import matches
+from stepless.errors import ExpressionError, InvalidRequest, NotFound, SteplessError
 from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON, read_path
 from stepless.model.scope import Reference
 from stepless.model.steps import Steps
+from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
-from stepless.runtime.verbs.publishing import MESSAGE_EVENT
-from stepless.runtime.verbs.sending import Delivered, send
+from stepless.runtime.triggers.entry_versions import versions_with
+from stepless.runtime.verbs.changes.sending import Delivered, send
+from stepless.runtime.verbs.publication.publishing import MESSAGE_EVENT
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class _Delivery(Steps):
 
 
 def source_of(graph: Graph, node: Node) -> MessageSource | None:
-    """The source that a listening node is; None for an entry."""
+    """Returns the source that a listening node is; None for an entry."""
     return next((source for source in graph.sources if source.node is node), None)
 
 
@@ -65,39 +65,35 @@ def deliver_from(
 
 def _no_key(source: MessageSource, why: str) -> InvalidRequest:
     mend = f"check `where`, `key` and `map` of the message `{source.message}`"
-    return InvalidRequest(f"the message `{source.message}` was not delivered: {why}", code="key_missing", status=422, mend=mend)
+    message, place = f"the message `{source.message}` was not delivered: {why}", f"messages.{source.message}"
+    return InvalidRequest(message, code="key_missing", status=422, place=place, mend=mend)
 
 
 def event_sources(world: World) -> Iterator[tuple[Version, Graph, MessageSource]]:
-    """Every event source in the newest versions."""
-    cursor: str | None = None
-    while True:
-        page = world.store.list_entries(MESSAGE_EVENT, limit=MAX_PAGE_ITEMS, cursor=cursor)
-        for version in page.items:
-            try:
-                graph = world.versions.graph(version.workflow_id, version.hash)
-            except LogUnreadable as error:
-                _log.error("the event sources of %s are left out: %s", version.workflow_id, error)
-                continue
-            yield from ((version, graph, source) for source in graph.sources if source.node.kind.name == "event")
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """Yields every event source in the newest versions."""
+    for version, graph in versions_with(world, MESSAGE_EVENT):
+        yield from ((version, graph, source) for source in graph.sources if source.node.kind.name == "event")
 
 
 def deliver_event(world: World, event: Mapping[str, JSON]) -> list[SteplessError]:
     """Delivers an event to every source whose pattern it matches. Returns the errors of those that failed: to deliver the event
     again reaches the missing ones. An event that no run waits for is no error."""
     faults: list[SteplessError] = []
-    identity = f"event_{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
     for version, graph, source in event_sources(world):
         if not matches(source.node.config.literals["pattern"], event):
             continue
         try:
-            deliver_from(world, graph, source, {"event": event}, event.get("detail"), id=identity, by=f"event {event['source']}")
+            identity, by = _event_id(event, source.message), f"event {event['source']}"
+            deliver_from(world, graph, source, {"event": event}, event.get("detail"), id=identity, by=by)
         except NotFound as error:
             _log.info("the event %s of %s has no receiver: %s", event["id"], version.workflow_id, error)
         except SteplessError as error:
             _log.warning("the event %s was not delivered to %s: %s", event["id"], version.workflow_id, error)
             faults.append(error)
     return faults
+
+
+def _event_id(event: Mapping[str, JSON], message: str) -> str:
+    """The id of the message that an event is: one event may be several messages of a run."""
+    of = f"{event['id']}\n{message}".encode("utf-8", "surrogatepass")
+    return f"event_{sha256(of).hexdigest()[:40]}"

@@ -4,7 +4,7 @@
 |---|---|---|---|---|
 | g1 | workflow and shard | | u | updated, ms |
 | t1 | created, ms, and run id | | q | sequence |
-| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: the sweep skips the run |
+| st, e | status, and no end before the lease is released; the end, else absent | | d | due, ms; absent: the sweep skips the run |
 | g2 | shard; absent like `d` | | d2 | never later than `d` |
 | h | version | | n, o, l | lease: epoch, owner, until |
 | i, z, r | inputs: plain, compressed, or the hash of a separate item | | m | meta |
@@ -28,15 +28,15 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
-from stepless.model.damage import stand_in, told_by
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import stand_in, told_by
 from stepless.ports import ERASED, RunHead
 
 _INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400
 
 
 def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
-    """The attributes for a header's inputs. Large inputs are stored first, under their hash: an item without a header is
+    """Returns the attributes for a header's inputs. Large inputs are stored first, under their hash: an item without a header is
     harmless."""
     if len(head.inputs) <= _INLINE_BYTES:
         return {"i": head.inputs}
@@ -52,7 +52,7 @@ def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
 
 
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
-    """A new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
+    """Returns a new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
     item: dict[str, Value] = {
         "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD, "g1": item_keys.by_workflow(head.workflow_id, shard),
         "t1": item_keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
@@ -89,7 +89,7 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
         run_id=item_keys.run_of(item["t1"]),
         workflow_id=item["g1"].rpartition("#")[0],
         version=item["h"],
-        status=ERASED if "er" in item else item["st"],
+        status=ERASED if "er" in item else item.get("e", item["st"]),
         created_ms=item_keys.created_of(item["t1"]),
         updated_ms=item["u"],
         inputs=_inputs(item, fetched),

@@ -12,7 +12,7 @@ from stepless.adapters.aws.dynamo.item_checks import damage_of_item, sound
 from stepless.adapters.aws.dynamo.table import PARTITION
 from stepless.adapters.aws.errors import LOST, code_of, translated
 from stepless.errors import StoreUnavailable
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 
 Value: TypeAlias = str | int | bytes
 Item: TypeAlias = Mapping[str, Any]
@@ -45,7 +45,7 @@ class Wire:
         return sound(_decoded(answer["Item"])) if "Item" in answer else None
 
     def get_many(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Item]:
-        """The items that exist, by key."""
+        """Returns the items that exist, by key."""
         found: dict[tuple[str, str], Item] = {}
         for start in range(0, len(keys), GET_AT_ONCE):
             wanted = [_encoded({"pk": pk, "sk": sk}) for pk, sk in keys[start : start + GET_AT_ONCE]]
@@ -65,7 +65,7 @@ class Wire:
         raise StoreUnavailable("the table returns only a part of the items", place=self.table, mend="try again later")
 
     def scan(self) -> Iterator[tuple[Item, Sequence[Damage]]]:
-        """Every item of the table as it is, with what is damaged in it. Takes half a read unit per 4 KB."""
+        """Yields every item of the table as it is, with what is damaged in it. Takes half a read unit per 4 KB."""
         request: dict[str, Any] = {"TableName": self.table}
         while True:
             with translated(self.table):
@@ -129,10 +129,11 @@ class Wire:
 
     def query(
         self, condition: str, values: Mapping[str, Value], *, index: str | None = None, ascending: bool = True,
-        page: int | None = None, filter: str | None = None, only: str | None = None,
+        page: int | None = None, filter: str | None = None, only: str | None = None, left_out: list[int] | None = None,
     ) -> Iterator[list[Item]]:
         """Yields all pages; a page may be empty. `only` names the attributes to return. The first request examines `page` items,
-        and each further one twice as many as the request before."""
+        and each further one twice as many as the request before. Adds to `left_out` how many items of each page the filter has
+        left out: they are read, and cost as much as the others."""
         request: dict[str, Any] = {
             "TableName": self.table, "KeyConditionExpression": condition, "ScanIndexForward": ascending,
             "ExpressionAttributeValues": _values(values), "ConsistentRead": index is None,
@@ -144,6 +145,8 @@ class Wire:
                 request["Limit"], page = page, min(1_000, 2 * page)
             with translated(self.table):
                 answer = self._client.query(**request)
+            if left_out is not None:
+                left_out.append(answer["ScannedCount"] - answer["Count"])
             whole = index is None and only is None
             yield [sound(_decoded(item)) if whole else _decoded(item) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:

@@ -12,7 +12,7 @@ from pydantic.errors import PydanticUserError
 
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
-from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_dict, is_model, is_number, schema_of
+from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 
 OPTIONS: Final = ("retry", "timeout_ms", "delivery", "label", "concurrency", "rate", "moderation", "moderation_on_error",
                   "output_contract")
-"""What `.with_(…)` may say besides `id`: fields of a node."""
+"""The fields of a node that `.with_(…)` accepts in addition to `id`."""
 _ASKING: Final = {
     "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders"),
     "callback": ("message", "timeout", "fields", "notify"),
@@ -29,7 +29,7 @@ Arguments = Callable[[Unit, Sequence[ast.expr]], list[ast.expr]]
 
 
 def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
-    """What a call calls, and the options of `.with_(…)`."""
+    """Returns the function that a call calls, and the options of `.with_(…)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_":
         target, options = callee(unit, node.func.value)
         if node.args:
@@ -44,7 +44,7 @@ def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
 
 
 def constant(unit: Unit, node: ast.expr, what: str = "options of a step are fixed in the document") -> JSON:
-    """A value that the source fixes: a literal, or a name of the module."""
+    """Returns a value that the source fixes: a literal, or a name of the module."""
     match node:
         case ast.Constant():
             return node.value
@@ -90,8 +90,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
 def bound_arguments(
     unit: Unit, call: ast.Call, name: str, function: Callable[..., Any], *, by_name: bool = False
 ) -> dict[str, ast.expr]:
-    """The arguments of a call by the names of the parameters. Refuses what the signature refuses; `by_name`: and what a node,
-    which passes each by its name, cannot pass."""
+    """Returns the arguments of a call by the names of the parameters. Refuses what the signature refuses; `by_name`: and what a
+    node, which passes each by its name, cannot pass."""
     if any(isinstance(one, ast.Starred) for one in call.args) or any(keyword.arg is None for keyword in call.keywords):
         unit.refuse(call, "spread_arguments", "the arguments of a step are fixed in the document", "Name them one by one")
     try:
@@ -116,7 +116,7 @@ def _shown(function: Callable[..., Any]) -> str:
 
 
 def evaluated(unit: Unit, given: Mapping[str, ast.expr], call: ast.Call, arguments: Arguments) -> dict[str, ast.expr]:
-    """The arguments without awaits, evaluated in the order in which they are written."""
+    """Returns the arguments without awaits, evaluated in the order in which they are written."""
     written = [*call.args, *(keyword.value for keyword in call.keywords)]
     taken = dict(zip(map(id, written), arguments(unit, written), strict=True))
     return {name: taken[id(value)] for name, value in given.items()}
@@ -165,18 +165,9 @@ def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: 
     before = unit.risks
     values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
     id = unit.new_id(hint or target.id.replace("-", "_"))
-    hints = hints_of(target.function)
-    parameters = list(signature_of(target.function).parameters)
-    whole = len(parameters) == 1 and takes_all(bare(hints.get(parameters[0], UNKNOWN)))
-    inputs = values.get(parameters[0], {}) if whole else values
-    unit.emit(id, "workflow", {"workflow": target.id, "inputs": inputs}, timeout_ms=None)
+    unit.emit(id, "workflow", {"workflow": target.id, "inputs": target.inputs_of(values)}, timeout_ms=None)
     unit.may_fail(id, mixed=unit.risks > before, inner=True)
     return unit.texts.reference(id)
-
-
-def takes_all(kind: Any) -> bool:
-    """Whether a single parameter of this type is the whole of the inputs."""
-    return is_model(kind) or is_dict(kind)
 
 
 def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:

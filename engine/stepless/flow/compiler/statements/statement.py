@@ -10,6 +10,7 @@ from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
+from stepless.flow.compiler.awaiting.sends import send, start
 from stepless.flow.compiler.expressions.expression import express
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.inference import is_scalar, known
@@ -54,7 +55,8 @@ class Reading:
         self.rules = Rules(self._statement, chained, express, lift, known, further)
 
     def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
-        """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
+        """Returns whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does
+        not."""
         if isinstance(node, ast.Name):
             return not unit.is_local(node.id) or is_scalar(unit, node)
         if not isinstance(node, ast.Await):
@@ -79,6 +81,10 @@ class Reading:
                     return self._race.race(unit, call, hint)
                 case "receive":
                     return receive(unit, call, hint, self._hoist.expressions)
+                case "send":
+                    return send(unit, call, target, hint, self._hoist.expressions)
+                case "start":
+                    return start(unit, call, target, hint, self._hoist.expressions)
                 case "part":
                     value = inline(
                         unit, call, target, target.origin(), hint, self._hoist.expressions, self.is_fresh,
