@@ -14,7 +14,7 @@ const FLOORS = [
   ["wire"],
   ["ui"],
   ["source"],
-  ["canvas", "inspector", "panes", "testruns", "runstate"],
+  ["canvas", "inspector", "panes", "testruns", "messages", "runstate"],
   ["runs", "inbox", "workflows", "versions", "pages"],
 ];
 

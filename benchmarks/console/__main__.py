@@ -209,7 +209,7 @@ def sizes() -> Iterator[Row]:
     for what, part, bar, note in (
         ("shell", shell(built), 120, ""), ("run view", at_any_time(built, "runs_view"), 195, ""),
         ("canvas to the first edit", at_once(built, "editor"), 230, "what is loaded before the editor can run, and its worker"),
-        ("editor whole", at_any_time(built, "editor"), 360, "with forms, test runs, sources and notes"),
+        ("editor whole", at_any_time(built, "editor"), 370, "with forms, test runs, sources and notes"),
     ):  # fmt: skip
         yield Row(f"{what}, compressed", compressed([built[name] for name in part]) / 1024, " KiB", bar, note=note)
     yield Row("console on disk", sum(map(len, built.values())) / 1024**2, " MiB", 2)

@@ -103,7 +103,9 @@ async def test_a_server_without_drafts_has_the_other_pages_and_says_it_of_a_draf
     for path in ("runs", "runs/run_1", "approvals", "errors", "workflows", "drafts/refund-approval"):
         page = await door.stranger.get(f"/console/{path}")
         assert (page.content, page.headers["content-security-policy"]) == (FILES["index.html"], POLICY)
-    assert (await door.stranger.get("/console/settings")).json() == {"drafts": False, "login": None, "socket": None}
+    assert (await door.stranger.get("/console/settings")).json() == {
+        "drafts": False, "invitations": False, "login": None, "socket": None,
+    }
     for asked in ("GET /drafts", "GET /drafts/a", "POST /drafts/a", "PUT /drafts/a/ops", "POST /drafts/a/ticket"):
         method, path = asked.split()
         assert (await door.stranger.request(method, path)).status_code == 401
@@ -114,7 +116,9 @@ async def test_a_server_without_drafts_has_the_other_pages_and_says_it_of_a_draf
 
 
 async def test_a_server_with_drafts_says_so(built: Any) -> None:
-    assert (await built.stranger.get("/console/settings")).json() == {"drafts": True, "login": None, "socket": None}
+    assert (await built.stranger.get("/console/settings")).json() == {
+        "drafts": True, "invitations": True, "login": None, "socket": None,
+    }
 
 
 @pytest.mark.parametrize("path", ["none.js", "..%2Fapp.py", "assets/..%2F..%2Fapp.py", "%2Fetc%2Fpasswd.txt", "assets/x.js"])

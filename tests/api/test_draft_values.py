@@ -221,3 +221,20 @@ async def test_a_reader_may_evaluate_and_a_stranger_may_not(site: Any) -> None:
     assert (await site.door.stranger.post("/drafts/w/evaluate", json=body)).status_code == 401
     entries = (await site.door.ask.get("/audit?target=w")).json()["entries"]
     assert "evaluate_draft" not in [entry["verb"] for entry in entries]
+
+
+async def test_a_node_that_receives_reads_the_message_in_its_condition(door: Any) -> None:
+    data = {"type": "object", "properties": {"amount": {"type": "number"}}}
+    nodes = {
+        "order": {"type": "manual"}, "paid": {"type": "receive", "after": "order", "with": {"message": "payment"}},
+        "other": {"type": "receive", "after": "paid", "with": {"message": "unknown"}},
+        "out": {"type": "transform", "after": "other", "with": {"value": 1}},
+    }  # fmt: skip
+    site = await Site(door, "").open({"id": "w", "messages": {"payment": {"data": data}}, "nodes": nodes})
+    roots = {root["name"]: root for root in (await site.scope("paid"))["roots"]}
+    assert (roots["message"]["what"], roots["message"]["shape"]) == ("message", data)
+    assert {root["name"]: root for root in (await site.scope("other"))["roots"]}["message"]["shape"] == {}
+    assert "message" not in [root["name"] for root in (await site.scope("out"))["roots"]]
+    asked = await site.ask("paid", expression="<message.amount> > 1", place="with.where")
+    assert ("error" in asked, "value" in asked, asked["unread"]) == (False, False, ["<message.amount>"])
+    assert (await site.ask("paid", text="<message.amount>", place="with.key"))["error"]["code"] == "unknown_reference"

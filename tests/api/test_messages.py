@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from stepless.limits import MAX_SHOWN_UNREAD
+
 WORKFLOW: dict[str, Any] = {
     "id": "order", "key": "<input.id>",
     "messages": {"payment": {"data": {"type": "object", "required": ["amount"]}}, "cancelled": {}},
@@ -132,6 +134,22 @@ async def test_a_start_without_a_key_is_refused(door: Any) -> None:
     await started(door)
     answer = await door.ask.post("/workflows/order/runs", json={"inputs": {}})
     assert (answer.status_code, answer.json()["code"], answer.json()["place"]) == (422, "key_missing", "key")
+
+
+async def test_a_run_lists_its_first_unread_messages_and_counts_the_others(door: Any) -> None:
+    run = (await started(door)).json()["run_id"]
+    for number in range(MAX_SHOWN_UNREAD + 3):
+        assert (await send(door, {"amount": 0}, headers={"Idempotency-Key": f"m{number}"})).status_code == 202
+    await door.until(run, lambda event: event["payload"].get("id") == f"m{MAX_SHOWN_UNREAD + 2}")
+    found = await door.run(run)
+    assert found["unread_left_out"] == 3
+    assert [mail["id"] for mail in found["unread"]] == [f"m{number}" for number in range(MAX_SHOWN_UNREAD)]
+
+
+async def test_no_link_answers_a_wait_for_a_message(door: Any) -> None:
+    run = (await started(door)).json()["run_id"]
+    found = await door.paused(run)
+    assert [(pause["reason"], pause["resume"]) for pause in found["pauses"]] == [("message", None)]
 
 
 async def test_runs_are_listed_by_their_key(door: Any) -> None:

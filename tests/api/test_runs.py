@@ -293,6 +293,8 @@ async def test_every_transition_is_a_row_with_its_facts(door: Any) -> None:
     assert rows[-1]["facts"] == {"failures": 1}
     run = (await door.ask.get(f"/runs/{run_id}")).json()
     assert (run["keywords"], run["tags"]) == ([], ["partial_success"])
+    [listed] = (await door.ask.get("/runs")).json()["runs"]
+    assert (run["status"], run["summary"], listed["summary"]) == ("completed", "completed, 1 failed", "completed, 1 failed")
     assert (await door.ask.get(run["links"]["tags"])).status_code == 200
 
 

@@ -195,7 +195,7 @@ class Story:
         palette(ada, "function")  # after what is selected
         rename(ada, "score")
         block(bo, "score").wait_for()
-        bo.get_by_text("Name, variables and limits").click()
+        bo.get_by_text("Name, messages, variables and limits").click()
         bo.get_by_role("button", name="Edit as YAML").click()
         settings = bo.get_by_role("textbox", name="Settings")
         at_once(keys(bo, settings, WORKFLOW), self.adding(ada))

@@ -311,7 +311,8 @@ def others(windows: Windows, site: DraftSite, folder: Path) -> None:
                     page.wait_for_selector(".head-saved.retrying")
                 page.screenshot(path=folder / f"editor-{name}-{width}-{theme}.png", animations="disabled")
             scope = windows.bare(viewport=size, color_scheme=theme)
-            scope.route("**/console/settings", lambda route: route.fulfill(json={"drafts": True, "socket": None, "login": login}))
+            settings = {"drafts": True, "invitations": False, "socket": None, "login": login}
+            scope.route("**/console/settings", lambda route, found=settings: route.fulfill(json=found))
             page = windows.tab(scope, f"{site.url}/console/", ".gate")
             page.screenshot(path=folder / f"sign-in-issuer-{width}-{theme}.png")
 

@@ -180,7 +180,7 @@ def test_what_the_whole_workflow_has_is_entered_in_a_form_that_is_loaded_when_it
 ) -> None:
     draft_site.open(workflow, {"id": workflow, "nodes": NODES, "concurrency": 2, "timeout": "15m"})
     page = windows.open(ada, ada.page(workflow), script=AS_FORM)
-    fold = page.get_by_text("Name, variables and limits")
+    fold = page.get_by_text("Name, messages, variables and limits")
     fold.wait_for()
     assert page.locator("#set-name").count() == 0, "its form is not there before it is asked for"
     fold.click()

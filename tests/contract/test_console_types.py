@@ -17,7 +17,7 @@ LEAST = 4  # a shape with fewer fields, like a point, is like many
 # These are read from JSON whose numbers and order of keys must be kept, into other types than those of JSON.parse.
 READ = {
     ("Conflict", "ConflictOut"), ("Difference", "DiffOut"), ("Entry", "EntryOut"), ("Fault", "EvaluationFaultOut"),
-    ("Finding", "DraftFindingOut"), ("LineChange", "TextLineOut"), ("Root", "RootOut"),
+    ("Finding", "DraftFindingOut"), ("LineChange", "TextLineOut"), ("Root", "RootOut"), ("Settings", "SettingsOut"),
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ READERS: Final = {
         "RunOut", ("console/src/runs/view", "console/src/runstate"),
         frozenset({
             "id", "hash", "waiting", "inputs", "outputs", "variables", "failures", "tags", "non_entries", "parent", "rerun",
-            "usage", "sequence", "limits", "pauses_left_out", "expires_at", "links",
+            "usage", "sequence", "limits", "expires_at", "links",
         }),
     ),
     "the list of runs": Reader(

@@ -231,7 +231,7 @@ def test_what_is_open_is_open_and_nothing_else_is(cloud: Cloud) -> None:
     [script] = re.findall(r'<script[^>]* src="([^"]+)"', page.text)
     assert asked(cloud, "GET", script).headers["content-type"].startswith("text/javascript")
     settings = asked(cloud, "GET", "/console/settings").json()
-    assert settings == {"drafts": False, "login": None, "socket": None}
+    assert settings == {"drafts": False, "invitations": False, "login": None, "socket": None}
     for path in CLOSED:
         assert refusal(asked(cloud, "GET", path)) == GATEWAY, path
     for path in ("/runs/run_x/view", "/console", "/docs", "/health"):

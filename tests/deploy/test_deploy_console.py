@@ -132,7 +132,7 @@ def test_the_page_and_its_settings_are_open_and_all_else_is_not(cloud: Cloud, is
     assert f"connect-src 'self' {socket} {issuer.url}/token;" in policy and "script-src 'self'" in policy
     settings = httpx.get(f"{cloud.url}/console/settings", timeout=40).json()
     assert settings == {
-        "drafts": True, "socket": cloud.outputs["SocketUrl"],
+        "drafts": True, "invitations": False, "socket": cloud.outputs["SocketUrl"],
         "login": {
             "issuer": issuer.url, "client_id": "stepless", "audiences": ["stepless"], "scope": "openid",
             "authorize": f"{issuer.url}/authorize", "token": f"{issuer.url}/token",

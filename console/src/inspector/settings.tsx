@@ -62,7 +62,7 @@ export function WorkflowSettings({ desk, look, room, entity }: { readonly desk: 
   const [asYaml, choose] = useAsYaml();
   const isWrong = placedInWorkflow(look.findings).length > 0;
   return (
-    <Fold title="Name, variables and limits" count={[...entity.keys()].filter((name) => !OF_THE_DOCUMENT.has(name)).length} isWrong={isWrong} shut>
+    <Fold title="Name, messages, variables and limits" count={[...entity.keys()].filter((name) => !OF_THE_DOCUMENT.has(name)).length} isWrong={isWrong} shut>
       {desk.settings === null || asYaml ? (
         <>
           <Text desk={desk} label="Settings" isBare value={entity} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />

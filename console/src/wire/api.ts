@@ -103,15 +103,15 @@ export async function requestText(path: string, signal?: AbortSignal): Promise<s
   return await send("GET", path, undefined, signal);
 }
 
-/** The same for a body that is JSON already. */
-export async function requestWritten(method: Method, path: string, body: string): Promise<JsonObject> {
-  const value = readJson(await send(method, path, body, undefined));
+/** The same for a body that is JSON already, with further headers. */
+export async function requestWritten(method: Method, path: string, body: string, more: Readonly<Record<string, string>> = {}): Promise<JsonObject> {
+  const value = readJson(await send(method, path, body, undefined, more));
   if (!isObject(value)) throw new SyntaxError(`${path} did not answer with an object`);
   return value;
 }
 
-async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-  const headers = new Headers({ accept: "application/json", ...bearer() });
+async function send(method: Method, path: string, body: string | undefined, signal: AbortSignal | undefined, more: Readonly<Record<string, string>> = {}): Promise<string> {
+  const headers = new Headers({ accept: "application/json", ...more, ...bearer() });
   if (body !== undefined) headers.set("content-type", "application/json");
   const asked = Date.now();
   const answer = await fetch(path, {

@@ -1188,7 +1188,10 @@ export interface ParentOut {
   readonly instance: string;
 }
 
-/** One thing that a run waits for. `resume` is the signed link that answers it; null for timers, and without `approve`. */
+/**
+ * One thing that a run waits for. `resume` is the signed link that answers it; null if no answer ends it (a timer, a
+ * message, a child run), and without `approve`.
+ */
 export interface PauseOut {
   readonly pause: string;
   readonly node: string;
@@ -1296,7 +1299,7 @@ export interface ResumedOut {
  */
 export interface RootOut {
   readonly name: string;
-  readonly what: "node" | "turn" | "input" | "inputs" | "workflow" | "run";
+  readonly what: "node" | "turn" | "input" | "inputs" | "workflow" | "run" | "message";
   readonly detail: string;
   readonly certain: boolean;
   readonly shape: Readonly<Record<string, unknown>> | null;
@@ -1385,14 +1388,15 @@ export interface RunOfKeyOut {
 /**
  * `version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
  * workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit,
- * message); `summary` is the same as text: `waiting for an answer`. `held` is null unless an operator holds the run; a
- * held run is `running` until its running nodes end. `keywords` are those that the run was started with; `tags` has
- * them too, and `partial_success`. `non_entries` are nodes at which an admin started the run although they are not
- * entries. `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose
- * version has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the
- * list of runs. A value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash",
- * "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, `messages`
- * are the names that it may receive, and `unread` those that no node has taken.
+ * message); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if nodes failed. `held` is
+ * null unless an operator holds the run; a held run is `running` until its running nodes end. `keywords` are those that
+ * the run was started with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin
+ * started the run although they are not entries. `exception` is the cause of `error` if author code raised it. `draft`
+ * is null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for
+ * reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
+ * `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the
+ * key of the run in its workflow, `messages` are the names that it may receive, and `unread` the first 100 messages
+ * that no node has taken; `unread_left_out` counts the others.
  */
 export interface RunOut {
   readonly id: string;
@@ -1411,6 +1415,7 @@ export interface RunOut {
   readonly duration_ms: number;
   readonly links: RunLinks;
   readonly pauses_left_out?: number;
+  readonly unread_left_out?: number;
   readonly inputs: unknown;
   readonly outputs: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -1521,9 +1526,11 @@ export interface SessionsOut {
 /**
  * `drafts` says whether workflows can be edited on this server. `login` is null where people sign in with an API key or
  * a token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server.
+ * `invitations` says whether an admin can let one more person in with a link.
  */
 export interface SettingsOut {
   readonly drafts: boolean;
+  readonly invitations: boolean;
   readonly login: LoginOut | null;
   readonly socket: string | null;
 }

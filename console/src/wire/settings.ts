@@ -13,14 +13,15 @@ export interface Login {
   readonly endSession: string; // empty where the issuer does not offer it
 }
 
-/** `drafts`: whether workflows can be edited here. `socket` is null where the server has the room of each draft itself, `login` where people have keys, tokens or codes. */
+/** `drafts`: whether workflows can be edited here. `invitations`: whether an admin can invite one more person. `socket` is null where the server has the room of each draft itself, `login` where people have keys, tokens or codes. */
 export interface Settings {
   readonly drafts: boolean;
+  readonly invitations: boolean;
   readonly socket: string | null;
   readonly login: Login | null;
 }
 
-const NONE: Settings = { drafts: true, socket: null, login: null };
+const NONE: Settings = { drafts: true, invitations: false, socket: null, login: null };
 
 let known: Promise<Settings> | null = null;
 
@@ -36,7 +37,10 @@ export function settings(): Promise<Settings> {
 
 export function settingsRead(answer: JsonObject): Settings {
   const login = answer.get("login");
-  return { drafts: answer.get("drafts") !== false, socket: textAt(answer, "socket") || null, login: isObject(login) ? loginRead(login) : null };
+  return {
+    drafts: answer.get("drafts") !== false, invitations: answer.get("invitations") === true, socket: textAt(answer, "socket") || null,
+    login: isObject(login) ? loginRead(login) : null,
+  };
 }
 
 function loginRead(login: JsonObject): Login {

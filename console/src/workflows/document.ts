@@ -1,4 +1,5 @@
-/** Reads from a document what the pages of its workflow show: where runs start, and the webhooks. Nothing in it is trusted to fit. */
+/** Reads from a document what the pages of its workflow show: where runs start, webhooks, messages. Nothing in it is trusted to fit. */
+import { declaredIn, type Declared } from "../messages/declared.ts";
 import { GROUPS } from "../wire/tables/kinds.ts";
 import { SCHEMES } from "../wire/tables/schemes.ts";
 
@@ -26,6 +27,7 @@ export interface Hook {
 }
 
 const ENTRIES = GROUPS["start"]?.split(" ") ?? [];
+const MAX_BODIES = 20; // of containers in containers
 const GENERAL = ["algorithm", "encoding", "prefix", "template", "timestamp_header", "id_header"]; // they describe a scheme of the document's own
 
 export function isValues(value: unknown): value is Values {
@@ -57,6 +59,59 @@ export function hooksOf(document: unknown): Hook[] {
       waits: given["response"] === "wait",
     }];
   });
+}
+
+/** Where a message comes from, besides the API, and which nodes take it. Texts are empty, values null, where the document has none. */
+export interface Message extends Declared {
+  readonly hook: Hook | null;
+  readonly event: unknown;
+  readonly where: string;
+  readonly key: string;
+  readonly map: unknown;
+  readonly keep: string;
+  readonly takers: readonly string[]; // paths of nodes
+}
+
+export function messagesOf(document: unknown): Message[] {
+  const declared = isValues(document) && isValues(document["messages"]) ? document["messages"] : {};
+  const takers = takersIn(document);
+  return declaredIn(document).map((one): Message => {
+    const given = declared[one.name];
+    const message: Values = isValues(given) ? given : {};
+    const text = (name: string): string => (typeof message[name] === "string" ? message[name] : "");
+    return {
+      ...one, hook: sourceOf(one.name, message["webhook"]), event: message["event"] ?? null, where: text("where"), key: text("key"), map: message["map"] ?? null,
+      keep: text("keep"), takers: takers.get(one.name) ?? [],
+    };
+  });
+}
+
+/** How runs of the workflow are named; null where they have no keys. */
+export function keyOf(document: unknown): { readonly key: string; readonly onConflict: string } | null {
+  if (!isValues(document) || typeof document["key"] !== "string") return null;
+  return { key: document["key"], onConflict: typeof document["on_conflict"] === "string" ? document["on_conflict"] : "join" };
+}
+
+function sourceOf(name: string, webhook: unknown): Hook | null {
+  if (!isValues(webhook) || typeof webhook["path"] !== "string") return null;
+  const { scheme, sender, header, secret } = authOf(webhook["auth"]);
+  return { id: name, path: webhook["path"], methods: methodsOf(webhook["method"]), scheme, sender, header, secret, schema: null, waits: false };
+}
+
+/** The nodes that take each message, in containers too. */
+function takersIn(document: unknown): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const walk = (body: unknown, around: string, depth: number): void => {
+    for (const [id, node] of nodesOf(body)) {
+      const given = node["with"];
+      if (!isValues(given)) continue;
+      const [path, name] = [around === "" ? id : `${id}@${around}`, given["message"]];
+      if (node["type"] === "receive" && typeof name === "string") found.set(name, [...found.get(name) ?? [], path]);
+      if (depth < MAX_BODIES) walk(given["body"], path, depth + 1);
+    }
+  };
+  walk(document, "", 0);
+  return found;
 }
 
 function methodsOf(given: unknown): string[] {

@@ -13,9 +13,10 @@ import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
 import type { DocumentOut, DraftsOut } from "../wire/contract.ts";
 import { plainOf } from "../wire/plain.ts";
-import { entriesOf, hooksOf } from "./document.ts";
+import { entriesOf, hooksOf, messagesOf } from "./document.ts";
 import type { DraftHead } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";
+import { Messages } from "./messages.tsx";
 import { Overview } from "./overview.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Start } from "./start.tsx";
@@ -29,7 +30,7 @@ interface Found {
   readonly draft: DraftHead | null;
 }
 
-const TABS = [["", "Overview"], ["versions", "Versions"], ["start", "Start"], ["schedules", "Schedules"], ["webhooks", "Webhooks"]] as const;
+const TABS = [["", "Overview"], ["versions", "Versions"], ["start", "Start"], ["schedules", "Schedules"], ["webhooks", "Webhooks"], ["messages", "Messages"]] as const;
 
 async function read(id: string, signal: AbortSignal): Promise<Found> {
   const drafts = hasDrafts().then(async (has) => has ? (await requestPlain("GET", "/drafts?limit=1000", undefined, signal) as DraftsOut).drafts : []);
@@ -77,13 +78,14 @@ function Tab({ found, draft, tab }: { readonly found: Published; readonly draft:
     case "start": return <Start workflow={found.id} entries={entriesOf(found.document)} />;
     case "schedules": return <Schedules workflow={found.id} />;
     case "webhooks": return <Webhooks workflow={found.id} hooks={hooksOf(found.document)} />;
+    case "messages": return <Messages workflow={found.id} document={found.document} />;
     default: return <Overview workflow={found.id} />;
   }
 }
 
 function Head({ published, draft, tab }: { readonly published: Published; readonly draft: DraftHead | null; readonly tab: string }): ReactElement {
   const { id, name, version } = published;
-  const counts: Readonly<Record<string, number>> = { schedules: entriesOf(published.document).filter(({ kind }) => kind === "schedule").length, webhooks: hooksOf(published.document).length };
+  const counts: Readonly<Record<string, number>> = { schedules: entriesOf(published.document).filter(({ kind }) => kind === "schedule").length, webhooks: hooksOf(published.document).length, messages: messagesOf(published.document).length };
   const [edit, start] = [draftPath(id), workflowPath(id, "start")];
   return (
     <>
@@ -102,11 +104,16 @@ function Head({ published, draft, tab }: { readonly published: Published; readon
       <nav className="workflow-tabs" aria-label={name}>
         {TABS.map(([path, said]) => {
           const to = workflowPath(id, path);
-          return <a key={path} href={hrefOf(to)} onClick={follow(to)} aria-current={path === tab ? "page" : undefined}><span className="steady" data-name={said}>{said}</span>{(counts[path] ?? 0) > 0 ? <span className="bar-count">{counts[path]}</span> : null}</a>;
+          return <a key={path} href={hrefOf(to)} onClick={follow(to)} aria-current={path === tab ? "page" : undefined} ref={path === tab ? seen : undefined}><span className="steady" data-name={said}>{said}</span>{(counts[path] ?? 0) > 0 ? <span className="bar-count">{counts[path]}</span> : null}</a>;
         })}
       </nav>
     </>
   );
+}
+
+/** On a phone the tabs are wider than the page: the one that is open is seen. */
+function seen(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function Unpublished({ id, draft }: { readonly id: string; readonly draft: DraftHead | null }): ReactElement {

@@ -32,19 +32,33 @@ export function Webhooks({ workflow, hooks }: { readonly workflow: string; reado
 
 function Line({ hook }: { readonly hook: Hook }): ReactElement {
   const [tries, setTries] = useState(false);
-  const address = `${location.origin}/hooks${hook.path}`;
   return (
     <li className="hook">
       <div className="schedule-head"><h2><Icon mark="webhook" /> {hook.id}</h2><span className="head-gap" /><button className="button small" type="button" aria-expanded={tries} onClick={() => { setTries(!tries); }}>Try it</button></div>
-      <p className="hook-address"><span className="word">{hook.methods.join(", ")}</span><code>{address}</code><CopyButton text={address} what="the address" /></p>
-      <p className="quiet">Authentication: {wordsOf(hook.scheme)}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}. {hook.waits ? "The response is that of the run." : "It responds at once, before the run ends."}</p>
+      <HookAddress hook={hook} />
+      <p className="quiet"><Proof hook={hook} /> {hook.waits ? "The response is that of the run." : "It responds at once, before the run ends."}</p>
       {hook.schema === null || tries ? null : <JsonView value={readJson(JSON.stringify(hook.schema))} label="Schema of the body" />}
-      {tries ? <Try hook={hook} address={address} /> : null}
+      {tries ? <Try hook={hook} effect="This starts a real run." /> : null}
     </li>
   );
 }
 
-function Try({ hook, address }: { readonly hook: Hook; readonly address: string }): ReactElement {
+function addressOf(hook: Hook): string {
+  return `${location.origin}/hooks${hook.path}`;
+}
+
+/** The whole address, to copy. */
+export function HookAddress({ hook }: { readonly hook: Hook }): ReactElement {
+  return <p className="hook-address"><span className="word">{hook.methods.join(", ")}</span><code>{addressOf(hook)}</code><CopyButton text={addressOf(hook)} what="the address" /></p>;
+}
+
+/** How a sender proves who they are. */
+export function Proof({ hook }: { readonly hook: Hook }): ReactElement {
+  return <>Authentication: {wordsOf(hook.scheme)}{hook.scheme === "other" && hook.sender !== "hmac" ? <> as <code>{hook.sender}</code> makes it</> : null}{hook.header === "" ? "" : <>, in <code>{hook.header}</code></>}{hook.secret === "" ? "" : <>, with the secret <code>{hook.secret}</code></>}.</>;
+}
+
+/** `effect` says what a request does. */
+export function Try({ hook, effect }: { readonly hook: Hook; readonly effect: string }): ReactElement {
   const id = useId();
   const secret = useRef<HTMLInputElement>(null); // it is in no state, so nothing keeps it
   const [method, setMethod] = useState(hook.methods[0] ?? "POST");
@@ -64,7 +78,7 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
     }
     setBusy(true);
     setFault("");
-    send(hook, { address, method, query, body: bodiless ? "" : body, secret: given }).then(setAnswer, (error: unknown) => {
+    send(hook, { address: addressOf(hook), method, query, body: bodiless ? "" : body, secret: given }).then(setAnswer, (error: unknown) => {
       setFault(error instanceof SyntaxError ? error.message : "Could not reach the server.");
     }).finally(() => { setBusy(false); });
   };
@@ -84,7 +98,7 @@ function Try({ hook, address }: { readonly hook: Hook; readonly address: string 
       </div>
       {bodiless ? null : <label><span className="label">Body</span><textarea className="field" rows={Math.min(16, Math.max(4, body.split("\n").length))} spellCheck={false} value={body} onChange={(event) => { setBody(event.target.value); }} /></label>}
       <p className="fault" role="alert">{fault}</p>
-      <div><button className="button first" type="submit" disabled={busy}>{busy ? "Sending…" : isSigned ? "Sign and send" : "Send"}</button> <span className="hint">This starts a real run.</span></div>
+      <div><button className="button first" type="submit" disabled={busy}>{busy ? "Sending…" : isSigned ? "Sign and send" : "Send"}</button> <span className="hint">{effect}</span></div>
       {answer === null ? null : <Answered answer={answer} />}
     </form>
   );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultsOf, formOf, typedOf, valueOf } from "../../src/ui/forms/schema_fields.ts";
+import { faultsOf, formOf, shapeOf, textsOf, typedOf, valueOf, wholeOf } from "../../src/ui/forms/schema_fields.ts";
 import { jsonOf, valueOf as exactOf } from "../../src/wire/exact.ts";
 
 const SCHEMA = {
@@ -48,4 +48,19 @@ test("a refusal stands at its field", () => {
   const faults = faultsOf(["amount: 0 is less than the minimum of 1", "\"currency\" is a required property", "rest.a[0]: no", "Additional properties are not allowed"], FIELDS);
   assert.deepEqual([...faults.byField], [["amount", "0 is less than the minimum of 1"], ["currency", "This is required."], ["rest", ".a[0]: no"]]);
   assert.deepEqual(faults.whole, ["Additional properties are not allowed"]);
+});
+
+test("a plain value has one control, which is the whole", () => {
+  const text = shapeOf({ type: "string", maxLength: 2_000 }, "data");
+  const number = shapeOf({ type: "number" }, "data");
+  assert.ok(text !== null && number !== null);
+  assert.deepEqual([text.single, text.fields.map(({ name, control }) => [name, control])], [true, [["data", "lines"]]]);
+  assert.equal(wholeOf(text, new Map([["data", "call me"]])), "call me");
+  assert.equal(jsonOf(wholeOf(number, new Map([["data", "1.50"]]))), "1.50");
+  assert.equal(wholeOf(number, new Map()), null);
+  assert.deepEqual([...textsOf(number, exactOf("1.50")) ?? []], [["data", "1.50"]]);
+  assert.deepEqual([...textsOf(text, null) ?? ["none"]], []);
+  assert.equal(textsOf(text, exactOf("[1]")), null);
+  for (const schema of [null, true, {}, { type: "array" }, { type: ["string", "null"] }]) assert.equal(shapeOf(schema, "data"), null);
+  assert.equal(shapeOf(SCHEMA, "data")?.single, false);
 });

@@ -54,11 +54,12 @@ test("a token is renewed a minute before it ends, where it can be", () => {
 });
 
 test("settings say whether there are drafts, where the sockets are, and how people sign in", () => {
-  assert.deepEqual(settingsRead(readObject('{"socket":null,"login":null}')), { drafts: true, socket: null, login: null });
+  assert.deepEqual(settingsRead(readObject('{"socket":null,"login":null}')), { drafts: true, invitations: false, socket: null, login: null });
   assert.equal(settingsRead(readObject('{"drafts":false,"socket":null,"login":null}')).drafts, false);
+  assert.equal(settingsRead(readObject('{"invitations":true,"socket":null,"login":null}')).invitations, true);
   const given = '{"socket":"wss://s/live","login":{"issuer":"i","client_id":"c","audiences":["a",1],"scope":"openid","authorize":"x","token":"t"}}';
   assert.deepEqual(settingsRead(readObject(given)), {
-    drafts: true, socket: "wss://s/live", login: { issuer: "i", clientId: "c", audiences: ["a"], scope: "openid", authorize: "x", token: "t", endSession: "" },
+    drafts: true, invitations: false, socket: "wss://s/live", login: { issuer: "i", clientId: "c", audiences: ["a"], scope: "openid", authorize: "x", token: "t", endSession: "" },
   });
 });
 

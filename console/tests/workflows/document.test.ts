@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entriesOf, hooksOf, sampleOf } from "../../src/workflows/document.ts";
+import { entriesOf, hooksOf, keyOf, messagesOf, sampleOf } from "../../src/workflows/document.ts";
 
 const SCHEMA = { type: "object", properties: { amount: { type: "integer" } } };
 
@@ -41,4 +41,25 @@ test("a sample has what the schema names, and something of its type elsewhere", 
   const endless: Record<string, unknown> = { type: "object" };
   endless["properties"] = { again: endless };
   assert.ok(JSON.stringify(sampleOf(endless)).length < 200);
+});
+
+test("a message has its sources, and the nodes that take it, in containers too", () => {
+  const receive = (message: string) => ({ type: "receive", with: { message } });
+  const document = {
+    key: "<input.id>", messages: {
+      payment: { data: SCHEMA, webhook: { path: "/pay", auth: { scheme: "stripe", secret: "${KEY}" } }, where: "<body.ok>", key: "<body.id>", map: { amount: "<body.a>" }, keep: "1h" },
+      parcel: { event: { source: ["shop"] } }, plain: {},
+    },
+    nodes: { begin: { type: "manual" }, paid: receive("payment"), each: { type: "loop", with: { body: { nodes: { inner: receive("payment"), off: { ...receive("payment"), enabled: false } } } } } },
+  };
+  const made = messagesOf(document).map(({ hook, event, where, key, map, keep, takers, schema }) => [hook?.path, hook?.scheme, hook?.secret, event, where, key, map, keep, takers, schema]);
+  const none = [undefined, undefined, undefined];
+  assert.deepEqual(made, [
+    ["/pay", "stripe", "KEY", null, "<body.ok>", "<body.id>", { amount: "<body.a>" }, "1h", ["paid", "inner@each"], SCHEMA],
+    [...none, { source: ["shop"] }, "", "", null, "", [], null], [...none, null, "", "", null, "", [], null],
+  ]);
+  assert.deepEqual(keyOf(document), { key: "<input.id>", onConflict: "join" });
+  assert.deepEqual(keyOf({ key: "<input.id>", on_conflict: "refuse" }), { key: "<input.id>", onConflict: "refuse" });
+  for (const other of [null, {}, { messages: [] }, { messages: { a: 1 }, nodes: 1 }]) assert.ok(messagesOf(other).every(({ hook, takers }) => hook === null && takers.length === 0));
+  assert.equal(keyOf({}), null);
 });

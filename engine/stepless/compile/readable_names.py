@@ -13,6 +13,7 @@ from stepless.compile.dominators import dominator_tree
 from stepless.compile.order import reachable, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedEdge, ParsedNode, parsed_of, readable
 from stepless.compile.shape import validated
+from stepless.compile.values.fields import MESSAGE
 from stepless.model.declaration.policies import Merge
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, Path, parse_path
@@ -72,7 +73,7 @@ class ReadableNames:
 
     def knows(self, name: str) -> bool:
         """Returns whether a reference may start with a name."""
-        return readable(self.parsed)(name)
+        return readable(self.parsed)(name) or (name == MESSAGE and self.received is not None)
 
     def findings(self, place: str, references: Iterable[Reference]) -> list[Finding]:
         """Returns the compiler's findings about references at a place of the node, such as `with.url`."""
@@ -113,6 +114,15 @@ class ReadableNames:
         """What the container around the node may read."""
         owner = self.node.body.owner
         return None if owner is None else ReadableNames(self.parsed, owner)
+
+    @property
+    def received(self) -> Mapping[str, JSON] | None:
+        """Returns the schema of the message that the node takes; an empty one if its data has none. None for other kinds."""
+        if self.node.kind is None or not self.node.kind.receives:
+            return None
+        declared = dict(self.parsed.document.declared_messages)
+        message = declared.get(str(self.node.document.with_.get("message")))
+        return message.data or {} if message is not None else {}
 
     @property
     def variables(self) -> Mapping[str, JSON]:

@@ -3,12 +3,13 @@ import type { Entity, Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import { childrenOf, endsAt, namedIn, type State } from "../../editing/state.ts";
-import { object, textAt, type Json } from "../../editing/values.ts";
+import { object, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { around, ERROR, SOURCE, wiresAt, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kind } from "../model/kinds.ts";
 import { move, reparent } from "./changing.ts";
 import { behind, lastOrder, placeOf } from "./places.ts";
+import { templateOf } from "./templates.ts";
 
 /** `x`, `y`: where a person dropped it; without them it is laid out. `after`: the exit that leads to it. */
 export interface Addition {
@@ -27,7 +28,8 @@ export interface Added {
 export function add(state: State, asked: Addition, fresh: Fresh): Added {
   const tail = fresh();
   const name = freeName(state, asked.parent, asked.name ?? asked.kind.name);
-  const writes: Write[] = [["put", `block/${tail}`, blockNamed(name, asked.kind.name, asked.parent, lastOrder(state, asked.parent))]];
+  const { given, more } = templateOf(state, asked.kind.name);
+  const writes: Write[] = [...more, ["put", `block/${tail}`, blockNamed(name, asked.kind.name, asked.parent, lastOrder(state, asked.parent), given)]];
   if (asked.kind.container) writes.push(["put", `subflow/${tail}`, object([["body", object([["nodes", null]])]])]);
   if (asked.place !== undefined) writes.push(["put", `place/${tail}`, placeOf(...asked.place)]);
   if (asked.after !== undefined) writes.push(...edge(state, asked.after[0], asked.after[1], tail, fresh));
@@ -107,8 +109,8 @@ export function nameFault(state: State, parent: string | null, tail: string | nu
   return taken ? `Another node in this body is named ${name}.` : null;
 }
 
-function blockNamed(name: string, type: string, parent: string | null, order: string): Entity {
-  return object([["id", name], ["parent", parent], ["order", order], ["type", type], ["after", "one"]]);
+function blockNamed(name: string, type: string, parent: string | null, order: string, given: JsonObject | null): Entity {
+  return object([["id", name], ["parent", parent], ["order", order], ["type", type], ["after", "one"], ...(given === null ? [] : [["with", given] as const])]);
 }
 
 function edge(state: State, source: string, handle: string, target: string, fresh: Fresh): Write[] {

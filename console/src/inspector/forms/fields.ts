@@ -72,12 +72,18 @@ function fieldOf(name: string, schema: JsonObject, required: boolean, part: Part
   return {
     name, required, part, control, variants, about: textAt(schema, "description"), choices: control === "set" ? choicesOf(itemsOf(only)) : choicesOf(options[0]), ghost: ghostOf(schema, control, options[0]),
     single: options.some((one) => one.get("type") === "string"),
-    fields: only === undefined ? [] : control === "object" ? propertiesOf(only, definitions, depth + 1, () => part) : control === "map" ? [valueOf(only, part)] : [],
+    fields: only === undefined ? [] : control === "object" ? propertiesOf(only, definitions, depth + 1, () => part) : control === "map" ? [valueOf(only, definitions, part)] : [],
   };
 }
 
-/** The field that each value of a map is: what is typed, or a text where all of them are. */
-function valueOf(schema: JsonObject, part: Part): Field {
+/** The field that each value of a map is: an object of the named type, what is typed, or a text where all of them are. */
+function valueOf(schema: JsonObject, definitions: JsonObject, part: Part): Field {
+  const patterns = schema.get("patternProperties");
+  const [each] = isObject(patterns) ? [...patterns.values()].filter(isObject) : [];
+  const [type] = each === undefined ? [] : optionsOf(each, definitions);
+  if (type?.has("properties") === true) {
+    return { name: "", about: "", required: true, control: "object", part, choices: [], ghost: "", single: false, fields: propertiesOf(type, definitions, 1, () => part), variants: [] };
+  }
   const values = schema.get("additionalProperties");
   const control = isObject(values) && values.get("type") === "string" ? "text" : "scalar";
   return { name: "", about: "", required: true, control, part, choices: [], ghost: "", single: false, fields: [], variants: [] };

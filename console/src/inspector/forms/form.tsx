@@ -7,6 +7,7 @@ import { isObject, type Json, type Path } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
 import { escaped } from "../../editing/encoding.ts";
 import { below } from "./entering.ts";
+import { choosing, messageNames } from "./declared.ts";
 import { fieldsOf, type Field } from "./fields.ts";
 import { Frame, useBench } from "./frame.tsx";
 import { One } from "./one.tsx";
@@ -17,7 +18,8 @@ export default function Form({ desk, look, room, block, kind, value, at, hidden,
   readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind; readonly value: Json | undefined;
   readonly at: { readonly key: string; readonly path: Path }; readonly hidden: ReadonlySet<string>; readonly asYaml: () => void;
 }): ReactElement {
-  const fields = useMemo(() => fieldsOf(kind), [kind]);
+  const names = kind.name === "receive" ? messageNames(look.draft.view).join(" ") : "";
+  const fields = useMemo(() => fieldsOf(kind).map((field) => (names !== "" && field.name === "message" ? choosing(field, names.split(" ")) : field)), [kind, names]);
   const bench = useBench(desk, look, room, block);
   const placed = useMemo(() => placedIn(look.graph, block.tail, look.findings.get(block.tail) ?? []), [look.graph, look.findings, block.tail]);
   const held = isObject(value) ? value : new Map<string, Json>();

@@ -7,8 +7,10 @@ import type { JsonObject } from "../../editing/values.ts";
 import type { Room } from "../../wire/room.ts";
 import { Fold } from "../fold.tsx";
 import { Bench } from "./control.ts";
+import { choosing, messageNames } from "./declared.ts";
 import { settingsOf, type Field } from "./fields.ts";
 import { Frame, useBench } from "./frame.tsx";
+import { Messages } from "./messages.tsx";
 import { One } from "./one.tsx";
 import { inside, placedIn, placedInWorkflow, type Placed } from "./placing.ts";
 
@@ -23,11 +25,13 @@ const OF_A_NODE: Groups = [
 ];
 const OF_A_WORKFLOW: Groups = [
   ["Values", ["variables", "env"]],
+  ["Key and messages", ["key", "on_conflict", "messages", "cancel_on"]],
   ["Failures", ["on_failure", "on_failure_notify"]],
   ["Limits of a run", ["timeout", "max_steps"]],
   ["Limits across runs", ["concurrency", "rate"]],
   ["Records", ["numbered", "retention"]],
 ];
+const CANCELS = "cancel_on";
 const UNGROUPED = ""; // all other fields, which do not fold
 
 interface Edited {
@@ -50,19 +54,25 @@ export default function Settings({ block, kind, ...edited }: Edited & { readonly
 export function OfWorkflow(edited: Edited): ReactElement {
   const { desk, look, room } = edited;
   const { canEdit } = look.draft;
-  const fields = useMemo(() => settingsOf(desk.settings), [desk.settings]);
+  const names = messageNames(look.draft.view).join(" ");
+  const fields = useMemo(() => withMessages(settingsOf(desk.settings), names === "" ? [] : names.split(" ")), [desk.settings, names]);
   const bench = useMemo(() => new Bench(desk, room, "doc", canEdit), [desk, room, canEdit]);
   const placed = useMemo(() => placedInWorkflow(look.findings), [look.findings]);
   return <Grouped {...edited} at="doc" bench={bench} fields={fields} groups={OF_A_WORKFLOW} placed={placed} />;
+}
+
+/** A message that cancels is one of those that there are. */
+function withMessages(fields: readonly Field[], names: readonly string[]): readonly Field[] {
+  return fields.map((field) => (field.name === CANCELS ? choosing(field, names) : field));
 }
 
 function Grouped({ desk, room, at, bench, fields, groups, placed, entity, hidden, asYaml }: Edited & {
   readonly at: string; readonly bench: Bench; readonly fields: readonly Field[]; readonly groups: Groups; readonly placed: readonly Placed[];
 }): ReactElement {
   const others = [...entity.keys()].filter((name) => !hidden.has(name) && !fields.some((field) => field.name === name));
-  const one = (field: Field): ReactElement => (
+  const one = (field: Field): ReactElement => (at === "doc" && field.name === "messages" ? <Messages key={field.name} bench={bench} field={field} value={entity.get(field.name)} placed={placed} /> : (
     <One key={field.name} field={field} bench={bench} spot={{ key: at, path: [field.name] }} value={entity.get(field.name)} label={field.name} place={field.name} id={`set-${field.name}`} />
-  );
+  ));
   return (
     <Frame desk={desk} room={room} at={at} label="Settings" placed={placed}>
       {grouped(fields, groups).map(([title, inner]) => (title === UNGROUPED ? inner.map(one) : <Group key={title} title={title} fields={inner} entity={entity} placed={placed} one={one} />))}

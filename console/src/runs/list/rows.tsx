@@ -3,7 +3,7 @@ import { memo, useEffect, useLayoutEffect, useRef, type ReactElement } from "rea
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
 import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
-import { Status } from "../../ui/status.tsx";
+import { Status, wordOf } from "../../ui/status.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
@@ -103,5 +103,5 @@ function Details({ head }: { readonly head: Head }): ReactElement {
   }
   const [asked, ...rest] = head.pauses;
   if (asked !== undefined) return <>{words}<span title={asked.message}><b>{asked.node}</b> {asked.message}{rest.length > 0 ? <span className="quiet"> +{rest.length}</span> : null}</span></>;
-  return <>{words}<span className="quiet">{head.status === "failed" ? head.failed_node ?? "" : head.status === "paused" || head.waiting.length > 0 ? inOwnZone(head.summary) : ""}</span></>;
+  return <>{words}<span className="quiet">{head.status === "failed" ? head.failed_node ?? "" : head.summary === wordOf(head.status) ? "" : inOwnZone(head.summary)}</span></>;
 }

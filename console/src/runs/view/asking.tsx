@@ -11,20 +11,20 @@ import { jsonOf, textOf, valueFrom, valueOf } from "../../wire/exact.ts";
 export const FAILED = "failed";
 const named = (node: string): string => node === FAILED ? `node:${node}` : node;
 
-export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string } | { readonly is: "send"; readonly names: readonly string[] };
+export type Question = { readonly is: "cancel" | "hold" | "release" } | { readonly is: "rerun"; readonly from: string } | { readonly is: "send"; readonly name: string };
+
+/** A question that asks for a reason. A message is sent in a dialog of its own. */
+export type Reasoned = Exclude<Question, { readonly is: "send" }>;
 
 const SAID = {
   cancel: ["Cancel this run?", "Running nodes are interrupted. This cannot be undone; a cancelled run can be run again.", "Cancel the run"],
   hold: ["Hold this run?", "Nothing new starts until it is released. Attempts in progress finish.", "Hold the run"],
-  send: ["Send a message", "A node that waits for it takes it; otherwise it stays in the mailbox of the run.", "Send"],
   release: ["Release this run?", "It continues from where it stopped.", "Release the run"],
 } as const;
 
 /** Does what was asked. Gives the id of the run that it started, an empty text for none. A SyntaxError says where `text` is no JSON. */
-async function acted(id: string, question: Question, reason: string, from: string, text: string | null): Promise<string> {
-  if (question.is === "send") {
-    await requestWritten("POST", `${runPath(id)}/messages/${encodeURIComponent(from)}`, jsonOf(valueOf(text ?? "null")));
-  } else if (question.is === "rerun") {
+async function acted(id: string, question: Reasoned, reason: string, from: string, text: string | null): Promise<string> {
+  if (question.is === "rerun") {
     const body = new Map<string, Value>([...(reason === "" ? [] : [["reason", reason] as const]), ...(from === "" ? [] : [["from", from] as const])]);
     if (text !== null) body.set("inputs", valueOf(text));
     return textAt(await requestWritten("POST", `${runPath(id)}/rerun`, jsonOf(body)), "run_id");
@@ -50,28 +50,17 @@ function RerunFields({ from, onFrom, nodes, unsuccessful, isLarge, text, onText 
   );
 }
 
-/** Which message, and its data. */
-function MessageFields({ names, name, onName, text, onText }: { readonly names: readonly string[]; readonly name: string; readonly onName: (name: string) => void; readonly text: string; readonly onText: (text: string) => void }): ReactElement {
-  return (
-    <>
-      <label><span className="label">Message</span><select className="field" value={name} onChange={(event) => { onName(event.target.value); }}>{names.map((one) => <option key={one}>{one}</option>)}</select></label>
-      <label><span className="label">Data</span><textarea className="field" rows={8} spellCheck={false} value={text} onChange={(event) => { onText(event.target.value); }} /></label>
-    </>
-  );
-}
-
 export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
-  readonly id: string; readonly question: Question; readonly inputs: Json; readonly unsuccessful: boolean; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
+  readonly id: string; readonly question: Reasoned; readonly inputs: Json; readonly unsuccessful: boolean; readonly nodes: readonly string[]; readonly onDone: (changed: boolean) => void;
 }): ReactElement {
   const box = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const isLarge = apart(inputs).large.length > 0; // some of it is not here
-  const sends = question.is === "send";
-  const given = isLarge || sends ? "" : textOf(valueFrom(inputs));
-  const [text, setText] = useState(sends ? "{}" : given);
-  const [from, setFrom] = useState(question.is === "rerun" ? question.from : sends ? question.names[0] ?? "" : "");
+  const given = isLarge ? "" : textOf(valueFrom(inputs));
+  const [text, setText] = useState(given);
+  const [from, setFrom] = useState(question.is === "rerun" ? question.from : "");
   useEffect(() => { if (box.current?.open === false) box.current.showModal(); }, []);
   const act = async (): Promise<void> => {
     const started = await acted(id, question, reason.trim(), from, text === given ? null : text);
@@ -84,7 +73,7 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
     setFault("");
     act().catch((error: unknown) => {
       const { why, mend } = explained(error);
-      setFault(error instanceof SyntaxError ? `The ${sends ? "data is" : "inputs are"} not JSON: ${error.message}` : `${why} ${mend}`);
+      setFault(error instanceof SyntaxError ? `The inputs are not JSON: ${error.message}` : `${why} ${mend}`);
     }).finally(() => { setBusy(false); });
   };
   const [title, effect, verb] = question.is === "rerun" ? ["Run again", "A new run of the same version. The old run does not change.", "Start the new run"] : SAID[question.is];
@@ -94,12 +83,11 @@ export function Asking({ id, question, inputs, nodes, unsuccessful, onDone }: {
         <h2 id="ask-title">{title}</h2>
         <p className="quiet">{effect}</p>
         {question.is === "rerun" ? <RerunFields from={from} onFrom={setFrom} nodes={nodes} unsuccessful={unsuccessful} isLarge={isLarge} text={text} onText={setText} /> : null}
-        {question.is === "send" ? <MessageFields names={question.names} name={from} onName={setFrom} text={text} onText={setText} />
-          : <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>}
+        <label className="ask-reason"><span className="label">Reason (required)</span><textarea className="field" rows={2} maxLength={2000} required value={reason} onChange={(event) => { setReason(event.target.value); }} /></label>
         {fault === "" ? null : <p className="fault" role="alert">{fault}</p>}
         <div className="ask-buttons">
           <button className="button" type="button" onClick={() => { box.current?.close(); }}>Close</button>
-          <button className={question.is === "cancel" ? "button danger" : "button first"} type="submit" disabled={busy || (!sends && reason.trim() === "")}>{verb}</button>
+          <button className={question.is === "cancel" ? "button danger" : "button first"} type="submit" disabled={busy || reason.trim() === ""}>{verb}</button>
         </div>
       </form>
     </dialog>

@@ -11,7 +11,7 @@ const ROW = 28;
 const PAGE = 500;
 const BEFORE = 20; // events above one that is linked to
 const MAX_EMPTY = 50; // pages without a hit in a row: a million events
-const TYPES = ["run.", "node.", "node.started", "node.completed", "node.failed", "node.retried", "node.waiting", "node.log", "loop."];
+const TYPES = ["run.", "node.", "node.started", "node.completed", "node.failed", "node.retried", "node.waiting", "node.log", "loop.", "message.received"];
 
 export interface EventFilter {
   readonly text: string;

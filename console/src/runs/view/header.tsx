@@ -11,7 +11,9 @@ import { When } from "../../ui/words/times.tsx";
 import { explained } from "../../wire/api.ts";
 import type { Question } from "./asking.tsx";
 import { FAILED } from "./asking.tsx";
+import { awaited, type Awaited } from "./mailbox/reading.ts";
 import { downloadHistory } from "./history.ts";
+import { nextMessage } from "../../messages/receivable.ts";
 import type { RunLook } from "../../runstate/store.ts";
 import type { Overview, Pause } from "../../runstate/types.ts";
 import { isUnsuccessful } from "../../wire/statuses.ts";
@@ -26,17 +28,17 @@ export function Header({ id, look, head, onAsk }: { readonly id: string; readonl
     <header className="run-head">
       <div className="run-title">
         <h1><a href={hrefOf(list)} onClick={follow(list)} title="Runs of this workflow">{head.workflow}</a>{head.number === null ? null : <span className="quiet"> #{head.number}</span>}</h1>
-        <span className="run-status" role="status"><Status status={status}>{ended ? undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
+        <span className="run-status" role="status"><Status status={status}>{ended ? head.status === "completed" ? head.summary : undefined : `${status === "paused" ? "paused, " : ""}${inOwnZone(head.summary)}`}</Status></span>
         <Actions id={id} look={look} head={head} ended={ended} onAsk={onAsk} />
       </div>
       <p className="run-facts quiet">
         <span><code title={id}>{shortId(id)}</code><CopyButton text={id} what="the id" /></span>
-        <Facts look={look} head={head} ended={ended} />
+        <Facts id={id} look={look} head={head} ended={ended} />
         <Lineage id={id} head={head} />
       </p>
       {head.error === null ? null : <Failure id={id} error={head.error} />}
       {head.held === null || ended ? null : <p className="run-held">Held{head.held.by === null ? "" : ` by ${head.held.by}`} <When at={head.held.at} />{head.held.reason === null ? "" : `: ${head.held.reason}`}</p>}
-      {ended ? null : head.pauses.filter((pause) => pause.resume_at === null).slice(0, MAX_PAUSES).map((pause) => <Question key={pause.pause} pause={pause} />)}
+      {ended ? null : <Questions id={id} head={head} onAsk={onAsk} />}
     </header>
   );
 }
@@ -60,31 +62,64 @@ function Lineage({ id, head: { parent, rerun } }: { readonly id: string; readonl
   );
 }
 
-function Facts({ look, head, ended }: { readonly look: RunLook; readonly head: Overview; readonly ended: boolean }): ReactElement {
+function Facts({ id, look, head, ended }: { readonly id: string; readonly look: RunLook; readonly head: Overview; readonly ended: boolean }): ReactElement {
   const isLive = look.live || look.at === 0; // or about to be
   return (
     <>
       {head.version === null ? null : <a href={hrefOf(versionPath(head.workflow, head.version))} onClick={follow(versionPath(head.workflow, head.version))} title="The version of this run">v{head.version}</a>}
       {head.draft === null ? null : <span>test run of the draft, item {head.draft.seq}{head.draft.pins.length === 0 ? "" : ` · pinned: ${head.draft.pins.join(", ")}`}{head.draft.stop_after === null ? "" : ` · stops after ${head.draft.stop_after}`}{head.draft.from === null ? "" : ` · begins at ${head.draft.from}`}</span>}
-      {head.key === null ? null : <span>key <code>{head.key}</code></span>}
+      {head.key === null ? null : <span>key <Key of={head.key} /></span>}
       <span>{head.started_at === null ? "created" : "started"} <When at={head.started_at ?? head.created_at} /></span>
       <span>{ended ? `took ${lasting(head.duration_ms)}` : <><Took look={look} head={head} /> so far</>}</span>
       <span>{counted(head.steps, "step")}</span>
-      {head.unread.length === 0 ? null : <span title={head.unread.map(({ name, id }) => `${name} ${id}`).join("\n")}>{counted(head.unread.length, "unread message")}</span>}
+      <Unread id={id} head={head} />
       {head.keywords.map((word) => <span key={word} className="word">{word}</span>)}
       {ended ? null : <span className={isLive ? "feed live" : "feed"}>{isLive ? "live" : "not live"}</span>}
     </>
   );
 }
 
+/** The way to the messages that no node has taken. */
+function Unread({ id, head: { unread, unread_left_out: more = 0 } }: { readonly id: string; readonly head: Overview }): ReactElement | null {
+  const path = `${runPath(id)}?tab=messages`;
+  return unread.length === 0 ? null : <a href={hrefOf(path)} onClick={follow(path)}>{counted(unread.length + more, "unread message")}</a>;
+}
+
 const MAX_PAUSES = 5;
 
-function Question({ pause }: { readonly pause: Pause }): ReactElement {
-  const { message, key } = pause.details;
-  const asked = typeof message === "string" ? message : pause.reason.replaceAll("_", " ");
+/** What the run waits for, except for times; of many the first. */
+function Questions({ id, head, onAsk }: { readonly id: string; readonly head: Overview; readonly onAsk: (question: Question) => void }): ReactElement {
+  const asked = head.pauses.filter((pause) => pause.resume_at === null);
+  const more = asked.length - MAX_PAUSES + (head.pauses_left_out ?? 0);
+  const timeline = `${runPath(id)}?tab=timeline&status=waiting`;
   return (
-    <p className="run-question"><Status status="waiting">{pause.node}</Status> <span className="cut">{pause.reason === "message" ? `waits for the message ${asked}${typeof key === "string" ? ` (key ${key})` : ""}` : asked}</span>
+    <>
+      {asked.slice(0, MAX_PAUSES).map((pause) => <Asked key={pause.pause} pause={pause} runKey={head.key} onAsk={onAsk} />)}
+      {more > 0 ? <p className="hint">It waits for <a href={hrefOf(timeline)} onClick={follow(timeline)}>{more.toLocaleString("en")} more</a>.</p> : null}
+    </>
+  );
+}
+
+function Asked({ pause, runKey, onAsk }: { readonly pause: Pause; readonly runKey: string | null; readonly onAsk: (question: Question) => void }): ReactElement {
+  const expected = awaited(pause, runKey, null);
+  const { message } = pause.details;
+  return (
+    <p className="run-question"><Status status="waiting">{pause.node}</Status>
+      <span className="cut">{expected === null ? typeof message === "string" ? message : pause.reason.replaceAll("_", " ") : <Expected one={expected} />}</span>
+      {expected === null ? null : <button className="button small" type="button" onClick={() => { onAsk({ is: "send", name: expected.message }); }}>Send…</button>}
       {pause.resume === null ? null : <a className="button small" href={pause.resume} target="_blank" rel="noreferrer">Answer…</a>}</p>
+  );
+}
+
+/** A key on one line, the whole in its title. */
+function Key({ of }: { readonly of: string }): ReactElement {
+  return <code className="run-key cut" title={of}>{of}</code>;
+}
+
+function Expected({ one: { message, keys, deadline } }: { readonly one: Awaited }): ReactElement {
+  return (
+    <>waits for the message <b>{message}</b>{keys.length === 0 ? "" : <> (key {keys.map((key, place) => <span key={key}>{place === 0 ? "" : " or "}<Key of={key} /></span>)})</>}
+      {deadline === null ? "" : <> until <time dateTime={deadline} title={new Date(deadline).toLocaleString()}>{inOwnZone(deadline)}</time></>}</>
   );
 }
 
@@ -109,7 +144,7 @@ function Actions({ id, look, head, ended, onAsk }: { readonly id: string; readon
   };
   return (
     <div className="run-actions" role="group" aria-label="Actions">
-      {ended || head.messages.length === 0 ? null : <button className="button small" type="button" onClick={() => { onAsk({ is: "send", names: head.messages }); }}>Send a message…</button>}
+      {ended || head.messages.length === 0 ? null : <button className="button small" type="button" onClick={() => { onAsk({ is: "send", name: nextMessage(head) }); }}>Send a message…</button>}
       {ended ? null : head.held === null ? <button className="button small" type="button" onClick={() => { onAsk({ is: "hold" }); }}>Hold…</button>
         : <button className="button small" type="button" onClick={() => { onAsk({ is: "release" }); }}>Release…</button>}
       {ended ? null : <button className="button small danger" type="button" onClick={() => { onAsk({ is: "cancel" }); }}>Cancel…</button>}

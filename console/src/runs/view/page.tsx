@@ -1,10 +1,12 @@
 /** The page of one run. What is shown stands in the address: the tab, the node, the instance, the event, the range of time. */
 import "./view.css";
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactElement } from "react";
+import { messagesOf } from "../../messages/receivable.ts";
 import { follow, go, hrefOf, runPath, useAddress } from "../../ui/addresses.ts";
 import { Bar } from "../../ui/bar/bar.tsx";
 import { JsonView } from "../../ui/json.tsx";
 import { Bones, Failed, Fault, Stale } from "../../ui/notices.tsx";
+import { dialog } from "../../ui/part.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
 import { isTyped } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
@@ -14,6 +16,7 @@ import { pathOf } from "../../runstate/counts.ts";
 import { Events, type EventFilter } from "./events.tsx";
 import { RunGraph } from "./graph/graph.tsx";
 import { Header } from "./header.tsx";
+import { Mailbox } from "./mailbox/mailbox.tsx";
 import { Compare, Cost } from "./others.tsx";
 import { RunOutline } from "./graph/outline.tsx";
 import { Panel, useFirst } from "./node/panel.tsx";
@@ -24,7 +27,8 @@ import { nextBegun } from "./graph/walking.ts";
 import { isUnsuccessful } from "../../wire/statuses.ts";
 import { NODE_STATUSES } from "../../wire/tables/statuses.ts";
 
-const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
+const SendMessage = dialog(async () => (await import("../../messages/dialog.tsx")).default);
+const TABS = [["graph", "Graph"], ["timeline", "Timeline"], ["messages", "Messages"], ["events", "Events"], ["values", "Values"], ["cost", "Cost"], ["compare", "Compare"]] as const;
 
 export default function RunPage({ id }: { readonly id: string }): ReactElement {
   const [store] = useState(() => new RunStore(id));
@@ -46,9 +50,10 @@ export default function RunPage({ id }: { readonly id: string }): ReactElement {
       <Bar at="runs" />
       <main className="run">
         <Header id={id} look={look} head={look.head} onAsk={setQuestion} />
-        <Views id={id} look={look} store={store} onRerun={(from) => { setQuestion({ is: "rerun", from: from === FAILED ? `node:${from}` : from }); }} />
+        <Views id={id} look={look} store={store} onAsk={setQuestion} onRerun={(from) => { setQuestion({ is: "rerun", from: from === FAILED ? `node:${from}` : from }); }} />
       </main>
-      {question === null ? null : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} unsuccessful={isUnsuccessful(look.head.status)} onDone={(changed) => { setQuestion(null); if (changed) store.again(); }} />}
+      {question === null ? null : question.is === "send" ? <SendMessage to={{ run: id }} messages={messagesOf(look)} name={question.name} close={() => { setQuestion(null); }} onSent={() => { store.again(); }} />
+        : <Asking id={id} question={question} inputs={look.values?.get("inputs") ?? null} nodes={roots} unsuccessful={isUnsuccessful(look.head.status)} onDone={(changed) => { setQuestion(null); if (changed) store.again(); }} />}
     </div>
   );
 }
@@ -60,7 +65,7 @@ function narrow(): boolean {
 
 type Change = Readonly<Record<string, string | number | null>>;
 
-function Views({ id, look, store, onRerun }: { readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly onRerun: (node: string) => void }): ReactElement {
+function Views({ id, look, store, onAsk, onRerun }: { readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly onAsk: (question: Question) => void; readonly onRerun: (node: string) => void }): ReactElement {
   const { query } = useAddress();
   const text = query.toString();
   const tab = query.get("tab") ?? (narrow() ? "timeline" : "graph");
@@ -82,14 +87,14 @@ function Views({ id, look, store, onRerun }: { readonly id: string; readonly loo
   return (
     <>
       <div className="run-tabs" role="tablist" aria-label="Views">
-        {TABS.map(([one, name]) => (
+        {TABS.filter(([one]) => one !== "messages" || (look.head?.messages ?? []).length > 0).map(([one, name]) => (
           <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="run-view" onClick={() => { put({ tab: one }); }}><span className="steady" data-name={name}>{name}</span></button>
         ))}
       </div>
       {look.error === null ? null : <Stale error={look.error} at={look.at} {...(isGone(look.error) ? {} : { again: store.retry })} />}
       <div className="run-body">
         <div id="run-view" className="run-view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-          <View id={id} look={look} store={store} tab={tab} query={query} path={path} put={put} choose={choose} />
+          <View id={id} look={look} store={store} tab={tab} query={query} path={path} put={put} choose={choose} onAsk={onAsk} />
         </div>
         {path === "" ? null : (
           <Panel id={id} look={look} path={path} instance={named === "" ? first : named} beside={query.get("with") ?? ""} onInstance={(instance) => { put({ instance, node: null }); }}
@@ -117,11 +122,10 @@ function useRunKeys({ nodes }: RunLook, path: string, put: (change: Change) => v
   }, [nodes, path, put]);
 }
 
-function View({ id, look, store, tab, query, path, put, choose }: {
+function View({ id, look, store, tab, query, path, put, choose, onAsk }: {
   readonly id: string; readonly look: RunLook; readonly store: RunStore; readonly tab: string; readonly query: URLSearchParams; readonly path: string;
-  readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void;
+  readonly put: (change: Change) => void; readonly choose: (path: string, instance?: string) => void; readonly onAsk: (question: Question) => void;
 }): ReactElement {
-  const isSmall = useSmall();
   switch (tab) {
     case "timeline":
       return <Timeline id={id} look={look} node={query.get("only") ?? ""} status={statusIn(query)} from={numberIn(query, "from")} to={numberIn(query, "to")} chosen={query.get("instance") ?? path}
@@ -131,6 +135,8 @@ function View({ id, look, store, tab, query, path, put, choose }: {
       return <Events id={id} began={look.began} sequence={look.sequence} event={numberIn(query, "event") ?? 0} filter={filter} onEvent={(event) => { put({ event }); }}
         onFilter={(next) => { put({ text: next.text, type: next.type, of: next.instance }); }} onInstance={(instance) => { put({ instance, node: null }); }} />;
     }
+    case "messages":
+      return look.head === null ? <Bones label="The messages are loading" /> : <Mailbox id={id} look={look} head={look.head} onSend={(name) => { onAsk({ is: "send", name }); }} onInstance={(instance) => { put({ instance, node: null }); }} />;
     case "values":
       return <Values id={id} look={look} />;
     case "cost":
@@ -138,9 +144,15 @@ function View({ id, look, store, tab, query, path, put, choose }: {
     case "compare":
       return <Compare id={id} look={look} other={query.get("with") ?? ""} all={query.get("show") === "all"} onAll={(all) => { put({ show: all ? "all" : null }); }} onOther={(other) => { put({ with: other }); }} onNode={(node) => { put({ node, instance: null }); }} />;
     default:
-      if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> Could not load the graph. The timeline and the events are available.</Fault></div>;
-      return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
+      return <Nodes look={look} store={store} path={path} choose={choose} />;
   }
+}
+
+/** The graph, or on a phone its outline. */
+function Nodes({ look, store, path, choose }: { readonly look: RunLook; readonly store: RunStore; readonly path: string; readonly choose: (path: string, instance?: string) => void }): ReactElement {
+  const isSmall = useSmall();
+  if (look.graph === null) return look.graphFault === null ? <Bones lines={6} label="The graph is loading" /> : <div className="graph-fault"><Fault error={look.graphFault} again={store.retryGraph}> Could not load the graph. The timeline and the events are available.</Fault></div>;
+  return isSmall ? <RunOutline graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} /> : <RunGraph graph={look.graph} nodes={look.nodes} chosen={path} onChoose={choose} />;
 }
 
 function Values({ id, look: { values, head, ended } }: { readonly id: string; readonly look: RunLook }): ReactElement {

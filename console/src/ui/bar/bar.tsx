@@ -5,7 +5,7 @@ import { callerNow } from "../../wire/api.ts";
 import { useTallies, type Count } from "../../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "../addresses.ts";
 import { Brand, Icon } from "../icons.tsx";
-import { Invite } from "./inviting.tsx";
+import { Inviting } from "./inviting.tsx";
 import { dialog } from "../part.tsx";
 import { isTyped } from "../picking/presses.ts";
 import { toggleTheme, useShownTheme } from "../theme/switching.ts";
@@ -45,7 +45,7 @@ export function Bar({ at }: { readonly at: Place | null }): ReactElement {
       </nav>
       <span className="head-gap" />
       <button className="button small bar-going" type="button" title="Go to a page, a workflow, a run" onClick={() => { ask("going"); }}>Go to <kbd>{keyNames("⌘ K")}</kbd></button>
-      <Invite />
+      <Inviting />
       <button className="tool" type="button" title={other} aria-label={other} onClick={toggleTheme}><Icon mark={other === "Light" ? "sun" : "moon"} /></button>
       <Who open={() => { ask("account"); }} />
       {asked === "going" ? <Going close={close} /> : asked === "keys" ? <PageKeys close={close} /> : asked === "account" ? <Account close={close} /> : null}

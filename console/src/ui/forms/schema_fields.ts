@@ -1,4 +1,4 @@
-/** A form from a JSON Schema of an object: one control for each property, and what is typed as a value. The server judges it. */
+/** A form from a JSON Schema: one control for each property of an object, or one for a plain value. The server judges what is typed. */
 import { Digits, isMapping, type Value } from "../../editing/encoding.ts";
 import { jsonOf, typedValue, writtenOf } from "../../wire/exact.ts";
 
@@ -28,6 +28,32 @@ export function formOf(schema: unknown): FormField[] | null {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const made = Object.entries(schema["properties"]).map(([name, given]) => fieldOf(name, isSchema(given) ? given : {}, required.has(name)));
   return [...made.filter((field) => field.required), ...made.filter((field) => !field.required)];
+}
+
+/** The controls for a value. `single`: the schema is that of a plain value, and its only field is the whole. */
+export interface Shape {
+  readonly fields: readonly FormField[];
+  readonly single: boolean;
+}
+
+/** The controls that a schema describes, null for none. `name` is that of a plain value. */
+export function shapeOf(schema: unknown, name: string): Shape | null {
+  const fields = formOf(schema);
+  if (fields !== null) return { fields, single: false };
+  const field = isSchema(schema) ? fieldOf(name, schema, true) : null;
+  return field === null || field.control === "json" ? null : { fields: [field], single: true };
+}
+
+/** What is typed, as the value that the schema describes. A plain value that is left empty is null. */
+export function wholeOf({ fields, single }: Shape, typed: ReadonlyMap<string, string>): Value {
+  const made = valueOf(fields, typed);
+  return single ? made.get(fields[0]?.name ?? "") ?? null : made;
+}
+
+/** The texts of the controls for a value; null where it has what no control can show. */
+export function textsOf({ fields, single }: Shape, value: Value): ReadonlyMap<string, string> | null {
+  if (!single) return typedOf(fields, value);
+  return value === null ? new Map() : typedOf(fields, new Map([[fields[0]?.name ?? "", value]]));
 }
 
 function fieldOf(name: string, schema: Schema, isRequired: boolean): FormField {

@@ -235,6 +235,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
             "end_session": "https://login.example.com/logout",
         },
         "drafts": True,
+        "invitations": False,
         "socket": "wss://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live",
     }},
     "list_kinds": {_JSON: {

@@ -117,9 +117,11 @@ class LoginOut(TypedDict):
 
 class SettingsOut(TypedDict):
     """`drafts` says whether workflows can be edited on this server. `login` is null where people sign in with an API key or a
-    token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server."""
+    token, or with the code that `stepless dev` prints; `socket` is null where the rooms of drafts are on this server.
+    `invitations` says whether an admin can let one more person in with a link."""
 
     drafts: bool
+    invitations: bool
     login: LoginOut | None
     socket: str | None
 
@@ -139,7 +141,9 @@ def add_routes(
         login = await discovery.settings() if discovery is not None else None
         if site.login is not None and login is None:
             raise unreachable(site.login)
-        return reply({"drafts": site.drafts, "login": login, "socket": site.socket or None})
+        return reply({
+            "drafts": site.drafts, "invitations": codes is not None, "login": login, "socket": site.socket or None,
+        })  # fmt: skip
 
     @router.get(
         "/runs/{run_id}/view", summary="Watch a run", status_code=307, responses=documented(), response_class=RedirectResponse,

@@ -18,12 +18,14 @@ from stepless.model.declaration.policies import RETRIED, Merge
 from stepless.model.kind import Kind, Kinds, Nature, Part
 from stepless.model.kind_settings import obeys
 from stepless.model.stored.encoding import encode
+from stepless.nodes.entries.webhook import KIND as WEBHOOK
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")
 _OF_A_GRAPH: Final = ("id", "nodes", "edges", "made_by", "rate_limit")
 _DEFINITIONS: Final = ("RetryDocument", "JoinDocument", "ConcurrencyDocument", "NodeRateDocument", "CustomMerge")
-_DEFINITIONS_OF_A_WORKFLOW: Final = ("ConcurrencyDocument", "StartRateDocument")
+_DEFINITIONS_OF_A_WORKFLOW: Final = ("ConcurrencyDocument", "MessageDocument", "StartRateDocument")
+_OF_A_SOURCE: Final = ("path", "method", "auth")  # the fields of the kind `webhook` that a message's webhook has
 _OF_INPUTS: Final = "input_contract"  # an entry has `inputs` instead
 
 
@@ -99,7 +101,13 @@ def workflow_schema() -> dict[str, Any]:
     """Returns the schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
     schema = _document_schema()
     fields = {name: about for name, about in schema["properties"].items() if name not in _OF_A_GRAPH}
-    return {"type": "object", "properties": fields, "$defs": {name: schema["$defs"][name] for name in _DEFINITIONS_OF_A_WORKFLOW}}
+    definitions = {name: schema["$defs"][name] for name in _DEFINITIONS_OF_A_WORKFLOW}
+    webhook = _schema(WEBHOOK)
+    source = {name: webhook["properties"][name] for name in _OF_A_SOURCE}
+    message = definitions["MessageDocument"]["properties"]
+    about = message["webhook"]["description"]
+    message["webhook"] = {"description": about, "type": "object", "properties": source, "required": ["path"]}
+    return {"type": "object", "properties": fields, "$defs": {**webhook["$defs"], **definitions}}
 
 
 def _document_schema() -> dict[str, Any]:

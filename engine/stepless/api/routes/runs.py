@@ -264,7 +264,7 @@ def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOu
         "limits": [_limit(limit) for limit in view.limits],
         "pauses": list(_pauses(view.pauses, links)),
         "messages": list(view.messages),
-        "unread": [_unread(mail) for mail in view.unread[:MAX_SHOWN_UNREAD]],
+        "unread": [_unread(mail) for mail in view.unread],
         "started_at": instant(view.started_ms),
         "ended_at": instant(view.ended_ms),
         "expires_at": instant(view.head.expires_ms),
@@ -272,14 +272,16 @@ def _run(view: RunView, version: int | None, links: Links, now_ms: int) -> RunOu
 
 
 def _bounded_run(run: RunOut) -> RunOut:
-    """The run in the size of one response: large values are replaced by their descriptions, and pauses that do not fit are left
-    out."""
+    """The run in the size of one response: large values are replaced by their descriptions; pauses and unread messages that do
+    not fit are left out."""
     url = run["links"]["run"]
     pauses = [bounded(pause, ("details",), url, within=MAX_DETAILS_BYTES) for pause in run["pauses"]]
     shown = len(fitting(pauses, lambda pause: pause, within=MAX_PAUSES_BYTES))
-    cut: RunOut = {**run, "pauses": pauses[:shown]}
+    cut: RunOut = {**run, "pauses": pauses[:shown], "unread": run["unread"][:MAX_SHOWN_UNREAD]}
     if shown < len(pauses):
         cut["pauses_left_out"] = len(pauses) - shown
+    if len(run["unread"]) > MAX_SHOWN_UNREAD:
+        cut["unread_left_out"] = len(run["unread"]) - MAX_SHOWN_UNREAD
     return bounded(cut, _OF_A_RUN, url)
 
 

@@ -132,7 +132,10 @@ def _rest(run: Mapping[str, Any], progress: Progress | None) -> Iterator[str]:
         yield from fields(_pause(run["id"], pause))
     if unread := run.get("unread"):  # an older server has none
         yield ""
-        yield from fields([("unread", f"{mail['name']} {mail['id']}, since {when(mail['at'])}") for mail in unread])
+        listed = [f"{mail['name']} {mail['id']}, since {when(mail['at'])}" for mail in unread]
+        if more := run.get("unread_left_out"):
+            listed.append(f"and {more:,} more")
+        yield from fields([("unread", text) for text in listed])
 
 
 def _raised(run: Mapping[str, Any], progress: Progress | None) -> Iterator[Raised]:

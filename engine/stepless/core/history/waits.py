@@ -17,7 +17,7 @@ LIMIT: Final = "limit"  # a slot or an instant of a limit per key
 MESSAGE: Final = "message"
 WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT, MESSAGE)
 
-_FAILED_AT: Final = "failed:"  # before the failed node, in the words of a run that has failed
+_FAILED: Final = "failed:"  # before the failed node of a run that has failed, or the number of them in one that completed
 
 _BY_REASON: Final[Mapping[str, str]] = {
     "human_input": ANSWER, "callback": ANSWER, "timer": TIME, "subrun": CHILD, "retry_backoff": RETRY, "limit": LIMIT,
@@ -49,17 +49,26 @@ def waits_of(state: State) -> tuple[str, ...]:
 
 
 def header_words(state: State) -> str:
-    """Returns the text that the header of a run keeps: `waits_of`, or after a failure the node that failed. Both ride in a write
-    that is made anyway, and the release before ignores the words of a run that has ended."""
+    """Returns the text that the header of a run keeps: `waits_of`, after a failure the node that failed, after completion how
+    many nodes failed. All ride in a write that is made anyway, and the release before ignores the words of a run that has
+    ended."""
+    if state.status is RunStatus.COMPLETED and state.failures:
+        return f"{_FAILED}{state.failures}"
     if state.status is not RunStatus.FAILED:
         return " ".join(waits_of(state))
     node = (state.ending_error or state.root.error or {}).get("node")
-    return f"{_FAILED_AT}{node}" if node else ""
+    return f"{_FAILED}{node}" if node else ""
 
 
 def failed_node(words: str) -> str | None:
     """Returns the failed node in the words of a header, None if they name none."""
-    return words.removeprefix(_FAILED_AT) if words.startswith(_FAILED_AT) else None
+    return words.removeprefix(_FAILED) if words.startswith(_FAILED) else None
+
+
+def failures_in(words: str) -> int:
+    """Returns how many nodes failed in a completed run, by the words of its header; 0 if they do not say."""
+    count = words.removeprefix(_FAILED)
+    return int(count) if words.startswith(_FAILED) and count.isdecimal() else 0
 
 
 def until_of(state: State) -> int | None:
@@ -68,10 +77,12 @@ def until_of(state: State) -> int | None:
     return min((instant for instant in instants if instant is not None), default=None)
 
 
-def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
+def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None, failures: int = 0) -> str:
     """Returns a run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until
     2026-01-31T12:00:00.000Z`, `waiting for a retry`, `waiting for a child run`, `waiting for a limit`, `waiting for a message`.
-    With `busy`, attempts are in progress as well."""
+    With `busy`, attempts are in progress as well. A run that completed although nodes failed is `completed, 4 failed`."""
+    if status == RunStatus.COMPLETED.value and failures:
+        return f"{status}, {failures:,} failed"
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"

@@ -65,8 +65,8 @@ class Evaluated(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A name that a reference may start with. `what` is node, turn, inputs, input, workflow or run. `certain`: it has a value
-    whenever the node runs. `shape` is None if nothing is known of the values."""
+    """A name that a reference may start with. `what` is node, turn, inputs, input, workflow, run or message. `certain`: it has a
+    value whenever the node runs. `shape` is None if nothing is known of the values."""
 
     name: str
     what: str
@@ -107,6 +107,7 @@ class Evaluating:
         at = self._verbs.at(workflow_id)
         readable = self._readable(at, key)
         former = self._runs.read(workflow_id, run_id)
+        reading = Remembered(_values(readable, former, _pins(at.state)), self._verbs.now_ms())
         try:
             compiled: Any = (compile_expression if asked.is_expression else compile_template)(asked.source, readable.knows)
             for reference in compiled.references:
@@ -114,9 +115,10 @@ class Evaluating:
                 if found:
                     fault = Fault(found[0].code, found[0].message, found[0].mend, reference.offset, len(reference.text))
                     return Evaluated(at, former, fault=fault)
-            reading = Remembered(_values(readable, former, _pins(at.state)), self._verbs.now_ms())
             value = compiled.evaluate(reading) if asked.is_expression else compiled.render(reading)
         except ExpressionError as error:
+            if reading.unread:  # the error may be about what is not known, and not about the expression
+                return Evaluated(at, former, nulls=reading.nulls, unread=reading.unread)
             start = max(0, asked.source.find(error.source))  # of a long source, an error has a part
             return Evaluated(at, former, fault=Fault(error.code, error.message, error.mend, start + error.offset, 0))
         if any(reference.env for reference in compiled.references):
@@ -146,6 +148,8 @@ class Evaluating:
         if "input" in given:
             roots.append(Root("input", "input", "what its edges bring", True, shape_of(given["input"])))
         roots.append(Root("inputs", "inputs", "by param", True, shape_of(given)))
+        if (schema := readable.received) is not None:
+            roots.append(Root("message", "message", "the data of a message, in `where`", True, contract_shape(schema)))
         if readable.variables:
             roots.append(Root("workflow", "workflow", "variables", True, shape_of(values["workflow"])))
         roots.append(Root("run", "run", "this run", True, shape_of(values.get("run", dict.fromkeys(_run_fields())))))

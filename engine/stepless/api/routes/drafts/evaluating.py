@@ -75,7 +75,7 @@ class RootOut(TypedDict):
     node's `output_contract`; null if nothing is known."""
 
     name: str
-    what: Literal["node", "turn", "input", "inputs", "workflow", "run"]
+    what: Literal["node", "turn", "input", "inputs", "workflow", "run", "message"]
     detail: str
     certain: bool
     shape: dict[str, Any] | None
@@ -146,7 +146,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
             answer["error"] = made.fault._asdict()
         elif made.preview is not None:
             answer["preview"] = made.preview
-        else:
+        elif made.value:  # none where the run has no value of what is read
             answer["value"] = made.value[0]
         return reply(answer)
 

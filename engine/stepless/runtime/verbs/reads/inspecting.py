@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenPause:
-    """A pause that can be answered. `token` is None for timers."""
+    """A pause. `token` is None for those that no answer ends: timers, messages and child runs."""
 
     pause: str
     node: str
@@ -227,7 +227,9 @@ def _of_state(
         held=state.held,
         exception=exception_behind(world, head.run_id, end.data.get("error") if end is not None else None),
         waits=waits_of(state),
-        summary=summary(state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state)),
+        summary=summary(
+            state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state), failures=state.failures
+        ),
         limits=_limits(world, state),
         unread=_unread(world, head.run_id, state.graph, [*state.mailbox], ended=state.ended),
         messages=tuple(state.graph.messages),
@@ -277,7 +279,7 @@ def _of_summary(world: World, head: RunHead, begin: Event, end: Event) -> RunVie
         pauses=(),
         nodes={},
         exception=exception_behind(world, head.run_id, data.get("error")),
-        summary=summary(head.status, (), busy=False),
+        summary=summary(head.status, (), busy=False, failures=data.get("failures", 0)),
         unread=_unread(world, head.run_id, graph_of(world, head), mail_in(end.data), ended=True),
         messages=tuple(graph_of(world, head).messages),
     )
@@ -314,7 +316,7 @@ def _pauses(state: State, signer: Signer) -> Sequence[OpenPause]:
         if wait is None:
             continue
         token = None
-        if wait.resume_at_ms is None:
+        if wait.resume_at_ms is None and wait.exits:
             expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
             token = signer.sign(Claims(state.run_id, pause, expires_ms))
         found.append(

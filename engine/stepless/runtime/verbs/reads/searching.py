@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, summary
+from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, failures_in, summary
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
@@ -149,7 +149,7 @@ def summary_of(head: RunHead, now_ms: int) -> str:
     until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
     if until_ms is not None and not 0 <= until_ms <= NEVER_MS:
         until_ms = None  # damaged, and no reason not to list the run
-    return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms)
+    return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms, failures=failures_in(head.waits))
 
 
 def _is_leased(head: RunHead, now_ms: int) -> bool:

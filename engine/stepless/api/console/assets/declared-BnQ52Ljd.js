@@ -1,0 +1,1 @@
+function e(e){let[r,i]=[n(e,`messages`),n(e,`cancel_on`)];if(!t(r))return[];let a=Array.isArray(i)?i:[];return Object.entries(r).map(([e,t])=>({name:e,schema:n(t,`data`)??null,cancels:a.includes(e)}))}function t(e){return typeof e==`object`&&!!e&&!Array.isArray(e)}function n(e,n){return t(e)?e[n]:void 0}export{e as t};
