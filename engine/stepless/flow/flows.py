@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused
+from stepless.flow.calling import playable
 from stepless.flow.compiler.compiler import Written, compile_function
 from stepless.flow.compiler.entries import Trigger, whole_of
 from stepless.flow.compiler.facts.types import UNKNOWN, bare
@@ -88,7 +89,7 @@ class Flow(Generic[P, R]):
         return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        call = self.function(*args, **kwargs)
+        call = playable(self.function)(*args, **kwargs)
         return call if self.messages is NOTHING else declaring(self.messages, call)
 
     @property

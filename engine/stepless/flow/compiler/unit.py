@@ -17,7 +17,7 @@ from stepless.flow.compiler.attachments import LiftedExpression, PartSource
 from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN
-from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
 from stepless.flow.compiler.variable_writes import merged_writes
@@ -329,11 +329,12 @@ class Unit:
         self.frontier = None
 
     def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
-        if kind == "continue":
+        leaves = isinstance(frame, DeadlineFrame) or kind not in ("break", "continue")
+        if kind == "continue" and not leaves:
             if written:
                 self.set("continue", written)
             return
-        if kind == "break":
+        if kind == "break" and not leaves:
             written |= {f"broke_{frame.number}": True} if frame.has_else else {}
             frame.breaks.append(set(self.bound))
         else:
@@ -342,7 +343,7 @@ class Unit:
                 frame.escapes.append(kind)
         if written:
             self.set(kind, written, risky=risky)
-        self.emit(self.new_id("break" if kind == "break" else "leave"), "end", {"break": True})
+        self.emit(self.new_id("leave" if leaves else "break"), "end", {"break": True})
 
     # -- bodies -------------------------------------------------------------------------------------------------------
 

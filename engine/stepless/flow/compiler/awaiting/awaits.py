@@ -76,8 +76,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             return step(unit, call, target, options, hint, arguments)
         case "flow":
             return child(unit, call, target, hint, arguments)
-        case "sleep":
-            return sleep(unit, call, arguments)
+        case "sleep" | "asyncio.sleep" as word:
+            return sleep(unit, call, arguments, least=None if word == "sleep" else 0)
         case "approval" | "callback" as kind:
             return ask(unit, call, kind, hint, arguments)
         case "now":
@@ -170,7 +170,8 @@ def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: 
     return unit.texts.reference(id)
 
 
-def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
+def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = None) -> ast.expr:
+    """Emits a wait; `least` is the shortest, which stands for all that are shorter."""
     if len(call.args) != 1 or call.keywords:
         unit.refuse(call, "bad_arguments", "sleep takes one duration", 'Write sleep("15m"), or a number of seconds')
     if isinstance(call.args[0], ast.UnaryOp) and isinstance(call.args[0].op, ast.USub):
@@ -181,7 +182,11 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
         duration: JSON = f"{round(node.value * 1000)}ms"
     elif is_number(unit.infer(node)):
         duration = unit.texts.source(unit.value(node))
-        duration = f"{{{{ str(round({duration} * 1000)) }}}}ms"
+        whole = f"round({duration} * 1000)"
+        duration = f"{{{{ str({whole if least is None else f'max({least}, {whole})'}) }}}}ms"
+    elif least is not None:
+        mend = "Annotate the value that it waits for, or write sleep of stepless.flow"
+        unit.refuse(call, "bad_arguments", "asyncio.sleep takes a number of seconds, and the type of this one is not known", mend)
     else:
         duration = json_value(unit, node)
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})

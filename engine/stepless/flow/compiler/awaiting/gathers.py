@@ -14,6 +14,7 @@ from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
+_AROUND: Final = ("gather", "wait_for")  # words whose arguments are calls
 _WINDOW: Final = 200  # the widest: Python starts all of them
 
 
@@ -177,13 +178,13 @@ def settled_calls(unit: Unit, hoist: Hoist, calls: list[ast.Call]) -> list[ast.C
 
 def _arguments(unit: Unit, call: ast.Call) -> list[ast.expr]:
     """What a call is given, and what the calls in a `gather` inside of this one are."""
-    if word_of(unit.static(call.func)) != "gather":
+    if word_of(unit.static(call.func)) not in _AROUND:
         return [*call.args, *(keyword.value for keyword in call.keywords)]
     return [part for one in call.args if isinstance(one, ast.Call) for part in _arguments(unit, one)]
 
 
 def _filled(unit: Unit, call: ast.Call, taken: Iterator[ast.expr]) -> ast.Call:
-    if word_of(unit.static(call.func)) == "gather":
+    if word_of(unit.static(call.func)) in _AROUND:
         inner = [_filled(unit, one, taken) if isinstance(one, ast.Call) else one for one in call.args]
         return ast.copy_location(ast.Call(call.func, inner, call.keywords), call)
     arguments = [next(taken) for _ in call.args]

@@ -12,7 +12,8 @@ from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 
-AWAITED: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive", "send", "start")
+AWAITED: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive", "send", "start",
+                  "asyncio.sleep", "wait_for", "timeout", "task_group", "create_task", "wait")
 _OF_TEXT: Final = {
     "lower": "lower", "upper": "upper", "strip": "trim", "split": "split", "startswith": "startswith", "endswith": "endswith",
 }  # fmt: skip

@@ -256,6 +256,8 @@ def _await(unit: Unit, node: ast.Await) -> Any:
             return list[str]
         case "gather":
             return _gathered(unit, call)
+        case "wait_for":
+            return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
         case "race":
             return Winner
         case "receive":

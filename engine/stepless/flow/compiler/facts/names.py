@@ -54,6 +54,11 @@ class Names(Visitor):
         for statement in node.orelse:
             self.visit(statement)
 
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
+        for item in node.items:
+            self.visit(item)
+        self._within(node, list[ast.AST](node.body))  # a container
+
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
             self.bound.setdefault(node.name, []).append(self._place)

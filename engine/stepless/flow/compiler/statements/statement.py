@@ -6,6 +6,7 @@ import ast
 from typing import Any, Final
 
 from stepless.flow.compiler.awaiting.awaits import callee, wait_for
+from stepless.flow.compiler.awaiting.deadlines import limit_of, waited
 from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
@@ -28,7 +29,7 @@ from stepless.flow.compiler.unit import Rules, Unit
 from stepless.flow.words import word_of
 
 _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
-    "With": ("with", "Use try and finally"), "AsyncWith": ("async with", "Use try and finally"),
+    "With": ("with", "Use try and finally"),
     "Match": ("match", "Write if and elif"), "Global": ("global", "Return the value from a step"),
     "Nonlocal": ("nonlocal", "Return the value from a step"),
     "Import": ("an import in a workflow", "Import at the top of the file"),
@@ -78,6 +79,8 @@ class Reading:
                     return self._gather.gather(unit, call, hint)
                 case "race":
                     return self._race.race(unit, call, hint)
+                case "wait_for":
+                    return waited(unit, call, hint, self._await, self._hoist)
                 case "receive":
                     return receive(unit, call, hint, self._hoist.expressions)
                 case "send":
@@ -114,6 +117,8 @@ class Reading:
                 self._assigning.augment(unit, statement)
             case ast.If():
                 branch(unit, statement, self._hoist, self._assigning.write)
+            case ast.AsyncWith():
+                self._within(unit, statement)
             case ast.For():
                 self._looping.for_(unit, statement)
             case ast.While():
@@ -133,6 +138,14 @@ class Reading:
                     type(statement).__name__, (type(statement).__name__.lower(), "Write it with if, for, while, try and steps")
                 )
                 unit.refuse(statement, "no_such_construct", f"{what} has no counterpart in a graph", mend)
+
+    def _within(self, unit: Unit, statement: ast.AsyncWith) -> None:
+        """`async with`: a time limit."""
+        limit = limit_of(unit, statement)
+        if limit is None:
+            unit.block(statement.body)
+        else:
+            self._looping.deadline(unit, statement.body, limit)
 
     def _lifted(self, unit: Unit, statement: ast.stmt, assign: Any) -> None:
         try:
