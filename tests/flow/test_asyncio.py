@@ -1,4 +1,4 @@
-"""Flows with the names of asyncio, as plain Python on the virtual clock and as documents."""
+"""Flows with the names of asyncio, and with awaits that Python may skip, as plain Python and as documents."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import asyncio
 from typing import Any
 
 import directed_asyncio
+import directed_awaits
 import pytest
 import racing
+from awaiting import awaiting_program
 from comparing import differ, flow_of, plainly
 from directed import HEAD, _indented
 from directed_racing import SENT
 from programs import inputs
 from simulating import simulated
+from sweeps import at_most
 
-from stepless.flow import Flow, acting
+from stepless.flow import Flow, FlowRefused, acting
 
-CASES = directed_asyncio.CASES
+REFUSED = {"shared_mutation", "unbound", "where", "mutation"}
+CASES = {**directed_asyncio.CASES, **directed_awaits.CASES}
 
 
 def flow(name: str) -> Flow[..., Any]:
@@ -42,3 +46,18 @@ def difference(name: str) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_a_small_program_does_what_its_source_says(name: str) -> None:
     assert difference(name) == ""
+
+
+@pytest.mark.parametrize("first", range(0, at_most(10, 60), 5))
+def test_a_random_program_does_the_same_as_its_document(first: int) -> None:
+    different, ran = [], 0
+    for seed in range(first, first + 5):
+        try:
+            found = racing.compare_racing(awaiting_program(seed), 2)
+            ran += 1
+        except FlowRefused as refused:
+            assert {one.code for one in refused.findings} <= REFUSED, seed
+            continue
+        different += [f"seed {seed}: {found}"] if found else []
+    assert different == []
+    assert ran

@@ -164,7 +164,8 @@ async def wait(
 
 
 _UNTIL: Final = {
-    asyncio.FIRST_COMPLETED: clock.Until.END, asyncio.FIRST_EXCEPTION: clock.Until.FAILURE, asyncio.ALL_COMPLETED: clock.Until.ALL,
+    asyncio.FIRST_COMPLETED: clock.Until.END, asyncio.FIRST_EXCEPTION: clock.Until.FAILURE,
+    asyncio.ALL_COMPLETED: clock.Until.ALL,
 }  # fmt: skip
 _WORDS: Final = {
     "sleep": sleep, "gather": plain.gather, "wait_for": wait_for, "timeout": Timeout, "TaskGroup": TaskGroup, "wait": wait,

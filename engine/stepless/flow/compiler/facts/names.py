@@ -132,6 +132,18 @@ class Names(Visitor):
         self._read_fully |= other._read_fully
         self._variables.clear()
 
+    def adopt(self, other: Names) -> None:
+        """Takes in what these statements, which stand for an expression, say of the names that they bind."""
+        for kept, found in (
+            (self.bound, other.bound), (self.read, other.read), (self.iterations, other.iterations), (self.values, other.values),
+            (self._read_fully, other._read_fully),
+        ):
+            for name in other.bound:
+                kept.pop(name, None)
+                if name in found:
+                    kept[name] = found[name]  # type: ignore[assignment]
+        self._variables.clear()
+
     def _assigned(self, target: ast.expr, value: ast.AST) -> None:
         for name, bound in bindings(target, value):
             self.values.setdefault(name, []).append(bound)

@@ -12,8 +12,9 @@ from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
 from stepless.flow.compiler.awaiting.sends import send, start
+from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
 from stepless.flow.compiler.expressions.expression import express
-from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
@@ -157,6 +158,10 @@ class Reading:
         if statement.value is None:
             unit.jump("return", {unit.result(): None})
             return
+        returns = as_returns(statement.value, has_await)
+        if returns is not None:
+            self._statement(unit, returns)
+            return
         taken = self._hoist.expression(unit, statement.value)
         before = unit.risks
         value = json_value(unit, taken)
@@ -169,7 +174,9 @@ class Reading:
                 return
             case ast.Await():
                 self._await(unit, value, None)
-            case ast.ListComp(elt=ast.Await()):
+            case ast.BoolOp() | ast.IfExp() if (chosen := as_statement(value, has_await)) is not None:
+                self._statement(unit, chosen)
+            case ast.ListComp(elt=ast.Await()) if len(value.generators) == 1 and not any(map(has_await, value.generators[0].ifs)):
                 self._gather.each(unit, value)
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[item], keywords=[]) if (
                 method in IN_PLACE and unit.is_local(name)
@@ -177,6 +184,8 @@ class Reading:
                 self._assigning.append(unit, value, name, item)
             case ast.Call():
                 self._call(unit, value)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() if has_await(value):
+                self._hoist.expression(unit, value)
             case _ if isinstance(value, _YIELDS):
                 unit.refuse(statement, "no_such_construct", "yield has no counterpart in a graph", "Return a list, or loop here")
             case _:
