@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
+from stepless.flow.compiler.facts.names import bindings
+from stepless.flow.compiler.facts.types import is_carried
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
@@ -70,7 +73,9 @@ class Looping:
         with unit.inside(frame) as level:
             if isinstance(statement, ast.For):
                 check_items(unit, id, statement.iter, statement.target)
-            changed = {name: unit.texts.template(value) for name, value in targets.items() if unit.names.is_variable(name)}
+            changed = {
+                name: _bound_to(unit, statement, name, value) for name, value in targets.items() if unit.names.is_variable(name)
+            }
             if changed:
                 self._assigning.write(unit, changed, risky=any("[" in str(value) for value in changed.values()))
             unit.values |= {name: value for name, value in targets.items() if name not in changed}
@@ -114,6 +119,13 @@ class Looping:
         unit.block(body)
         unit.frontier = [f"{which}.broke", *(unit.frontier or [])]
         unit.bound = bound
+
+
+def _bound_to(unit: Unit, statement: ast.For | ast.While, name: str, value: ast.expr) -> JSON:
+    """What a variable that is a target of a loop is bound to in an iteration."""
+    if isinstance(statement, ast.For) and is_carried(unit.kind_of(name)):
+        return carried(unit, value, unit.infer(dict(bindings(statement.target, statement))[name]))
+    return unit.texts.template(value)
 
 
 def _last(body: list[ast.stmt]) -> set[ast.AST]:
