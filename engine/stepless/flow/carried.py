@@ -9,6 +9,7 @@ A value of JSON is stored as it is. Any other is an object with the key `$steple
 | `bytes` | base64 |
 | `date`, `time`, `datetime` | ISO 8601, with `fold` and the name of a `ZoneInfo`, where there are such |
 | `timedelta` | [days, seconds, microseconds] |
+| `Counter`, `OrderedDict`, `defaultdict`, `deque` | pairs or items, with the factory or the length |
 | `Decimal`, `UUID`, infinite and undefined `float` | text |
 | an `Enum`, a model, a dataclass | its class as `module:qualified.name`, and its value or its fields |
 
@@ -24,6 +25,7 @@ import datetime
 import importlib
 import math
 import sys
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
@@ -168,10 +170,26 @@ def _class(stored: Mapping[str, Any]) -> Any:
     return found
 
 
+def _paired(stored: Any) -> dict[Any, Any]:
+    return {decoded(name): decoded(item) for name, item in stored}
+
+
+_FACTORIES: Final[Mapping[str | None, Any]] = {
+    None: None, "list": list, "dict": dict, "set": set, "int": int, "float": float, "str": str, "bool": bool, "tuple": tuple,
+}  # fmt: skip
+
+
+def _factory(value: defaultdict[Any, Any]) -> JSON:
+    name = getattr(value.default_factory, "__name__", None)
+    if _FACTORIES.get(name, _FACTORIES) is not value.default_factory:
+        raise NotJson("a defaultdict whose values a function of yours makes", "use one of Python's own types")
+    return name
+
+
 _NAMES: Final[Mapping[type, str]] = {
     set: "set", frozenset: "frozenset", tuple: "tuple", dict: "dict", Record: "dict", bytes: "bytes", float: "float",
     datetime.date: "date", datetime.time: "time", datetime.datetime: "datetime", datetime.timedelta: "timedelta",
-    Decimal: "Decimal", UUID: "UUID",
+    Decimal: "Decimal", UUID: "UUID", Counter: "Counter", OrderedDict: "OrderedDict", defaultdict: "defaultdict", deque: "deque",
 }  # fmt: skip
 _ENCODERS: Final[Mapping[type, Encoder]] = {
     set: _items, frozenset: _items, tuple: _items, dict: _pairs, Record: _pairs,
@@ -180,13 +198,18 @@ _ENCODERS: Final[Mapping[type, Encoder]] = {
     datetime.date: lambda value, depth: value.isoformat(), datetime.time: _instant, datetime.datetime: _instant,
     datetime.timedelta: lambda value, depth: [value.days, value.seconds, value.microseconds],
     Decimal: lambda value, depth: str(value), UUID: lambda value, depth: str(value),
+    Counter: _pairs, OrderedDict: _pairs, defaultdict: lambda value, depth: [_factory(value), _pairs(value, depth)],
+    deque: lambda value, depth: [value.maxlen, _items(value, depth)],
 }  # fmt: skip
 _DECODERS: Final[Mapping[str, Decoder]] = {
     "set": lambda stored: set(map(decoded, stored)), "frozenset": lambda stored: frozenset(map(decoded, stored)),
     "tuple": lambda stored: tuple(map(decoded, stored)),
-    "dict": lambda stored: {decoded(name): decoded(item) for name, item in stored}, "bytes": base64.b64decode, "float": float,
+    "dict": _paired, "bytes": base64.b64decode, "float": float,
     "date": datetime.date.fromisoformat, "time": _of_instant(datetime.time), "datetime": _of_instant(datetime.datetime),
     "timedelta": lambda stored: datetime.timedelta(*stored), "Decimal": Decimal, "UUID": UUID,
+    "Counter": lambda stored: Counter(_paired(stored)), "OrderedDict": lambda stored: OrderedDict(_paired(stored)),
+    "defaultdict": lambda stored: defaultdict(_FACTORIES[stored[0]], _paired(stored[1])),
+    "deque": lambda stored: deque(map(decoded, stored[1]), stored[0]),
 }  # fmt: skip
 _OF_CLASSES: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "enum": lambda stored: _class(stored)[stored["value"]], "model": _model, "dataclass": _dataclass,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -68,12 +69,13 @@ def _leaving(value: Any, kind: Any) -> Any:
 
 def _function_of(expression: LiftedExpression) -> Callable[..., Any]:
     names = ", ".join(expression.arguments)
-    if not expression.unsure:
+    if not expression.unsure and not expression.made_again:
         compiled = compile(f"lambda {names}: ({expression.source})", f"<{expression.name}>", "eval")
         found: Callable[..., Any] = eval(compiled, dict(expression.globals))
         return found
     forgets = "".join(f"    if {name} is {UNBOUND_MARK}: del {name}\n" for name in sorted(expression.unsure))
-    source = f"def evaluated({names}):\n{forgets}    return ({expression.source})\n"
+    made = textwrap.indent("\n".join(map(ast.unparse, expression.made_again)) + "\n", "    ")
+    source = f"def evaluated({names}):\n{forgets}{made}    return ({expression.source})\n"
     space = {**expression.globals, UNBOUND_MARK: _UNBOUND}
     exec(compile(source, f"<{expression.name}>", "exec"), space)
     made: Callable[..., Any] = space.pop("evaluated")
@@ -82,7 +84,7 @@ def _function_of(expression: LiftedExpression) -> Callable[..., Any]:
 
 def _of_block(block: LiftedBlock) -> Callable[..., Any]:
     rebuild = {name: _rebuilder(kind, block.globals) for name, kind in block.arguments.items()}
-    put = {name: _putter(name, kind) for name, kind in block.outputs.items()}
+    put = {name: to_json if block.leaves else _putter(name, kind) for name, kind in block.outputs.items()}
     make = _once(lambda: _function_of_block(block))
 
     def evaluate(**given: Any) -> Any:
@@ -227,8 +229,15 @@ def _error(value: Mapping[str, Any], names: Mapping[str, Any]) -> NodeError:
     message, code = str(value.get("message", "")), str(value.get("code", "")) or None
     for kind in (*_subclasses(NodeError), *names.values(), *vars(builtins).values()):
         if inspect.isclass(kind) and issubclass(kind, Exception) and kind is not NodeError and code_of(kind) == code:
-            return failure_of(kind, message, code)
+            return _as_raised(failure_of(kind, message, code), message)
     return NodeError(message, code=code)
+
+
+def _as_raised(error: NodeError, message: str) -> NodeError:
+    """An exception whose text is empty if that of the one that was raised is."""
+    if not message:
+        error.message, error.args = "", ()
+    return error
 
 
 def _subclasses(kind: type[NodeError]) -> Iterator[type[NodeError]]:

@@ -8,7 +8,7 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
@@ -50,6 +50,16 @@ class Rules:
     further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
 
 
+class MadeAgain(Protocol):
+    """What makes the names of a function again that stand for no value."""
+
+    def names(self) -> frozenset[str]: ...
+
+    def found(self, name: str) -> Any: ...
+
+    def of(self, names: Iterable[str]) -> tuple[Sequence[ast.stmt], frozenset[str]]: ...
+
+
 class Planned(Protocol):
     """Which statements of a function are lifted: its body with blocks in their place, and the names that may be read without a
     value."""
@@ -57,6 +67,8 @@ class Planned(Protocol):
     def body(self, origin: Origin) -> list[ast.stmt]: ...
 
     def strict(self, origin: Origin) -> frozenset[str]: ...
+
+    def made_again(self, origin: Origin) -> MadeAgain: ...
 
 
 class Unit:
@@ -182,18 +194,26 @@ class Unit:
     def static(self, node: ast.expr) -> Any:
         """What a dotted name of the module stands for; None for everything else."""
         if isinstance(node, ast.Name):
+            if self.is_made_again(node.id):
+                return self.plan.made_again(self.origin).found(node.id)
             return None if self.is_local(node.id) else self.origin.globals.get(node.id)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
             return getattr(base, node.attr, None) if inspect.ismodule(base) or inspect.isclass(base) else None
         return None
 
+    def is_made_again(self, name: str) -> bool:
+        """Whether a name stands for a module, a function or a class that is made wherever it is read."""
+        return name in self.plan.made_again(self.origin).names()
+
     def is_known(self, name: str) -> bool:
-        return name in self.origin.globals or hasattr(builtins, name)
+        return self.is_made_again(name) or name in self.origin.globals or hasattr(builtins, name)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
         """Whether a node is this function of Python, and not a name of the author's."""
-        return isinstance(node, ast.Name) and node.id == name and not self.is_local(name) and name not in self.origin.globals
+        return isinstance(node, ast.Name) and node.id == name and not (
+            self.is_local(name) or self.is_made_again(name) or name in self.origin.globals
+        )
 
     def is_strict(self, name: str) -> bool:
         """Whether a name may be read where it has no value: a run variable holds whether it has one."""
@@ -375,6 +395,7 @@ class Unit:
 
     def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
         if kind == "continue":
+            frame.turns.append(set(self.bound))
             if written:
                 self.set("continue", written)
             return

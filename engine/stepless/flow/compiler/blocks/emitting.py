@@ -11,12 +11,14 @@ from stepless.flow.compiler.attachments import LiftedBlock
 from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.nodes import Block, Evaluated
+from stepless.flow.compiler.blocks.valueless import maker_of
 from stepless.flow.compiler.expressions.calls import AWAITED
 from stepless.flow.compiler.expressions.expression import unknown_name
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.lifting import SEES_ITS_CALLER, check_field, function_name
 from stepless.flow.compiler.facts.types import UNBOUND
 from stepless.flow.compiler.facts.uses import uses_of
+from stepless.flow.compiler.refusals import Refusal
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 from stepless.model.json import JSON
@@ -35,7 +37,9 @@ def evaluate(unit: Unit, node: Evaluated) -> ast.expr:
     if unit.lift == "never":
         unit.refuse(node, "lifted", "these statements are none of a document, and `lift` is never", "Move them into a step")
     kinds = {name: unit.infer(argument) for name, argument in zip(block.inputs, node.arguments, strict=True)}
-    _check(unit, block, inside(unit, block, kinds))
+    inner = inside(unit, block, kinds)
+    _check(unit, block, inner)
+    _check_values(unit, node, inner)
     arguments, unsure = _arguments(unit, node)
     _check_changes(unit, node)
     base = _about(block)
@@ -46,7 +50,7 @@ def evaluate(unit: Unit, node: Evaluated) -> ast.expr:
     tree = function_of(block, unit.origin.name, unsure, unit.origin.first)
     unit.lifted.append(LiftedBlock(
         name, tree, unit.origin.path, kinds, outputs(unit, node), block.exits, block.changed, unsure, unit.origin.globals,
-        block.is_plain,
+        block.is_plain, node.leaves,
     ))  # fmt: skip
     id = unit.emit(unit.new_id(hint), "function", {"call": name, "args": arguments})
     unit.may_fail(id, mixed=True)
@@ -88,6 +92,24 @@ def _parts(block: Block) -> Iterator[ast.AST]:
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 
+def _check_values(unit: Unit, node: Evaluated, inner: Unit) -> None:
+    """What the block puts out has a value."""
+    for name in node.block.outputs:
+        maker = maker_of(inner, node.block, name)
+        if maker is None:
+            continue
+        end = node.end_lineno or node.lineno
+        awaits = [part for part in ast.walk(unit.origin.tree) if isinstance(part, ast.Await)]
+        behind = next((part for part in awaits if part.lineno > end), awaits[0] if awaits else None)
+        made = f"`{name}` of line {unit.origin.line(maker)} has no value that can be recorded"
+        if behind is None:
+            message, mend = f"{made}, and is read in another node", "Write what makes it and what reads it one behind the other"
+        else:
+            where = f"line {unit.origin.line(behind)}"
+            message, mend = f"{made}, and would have to outlive the await in {where}", f"Make `{name}` again behind {where}"
+        raise Refusal(maker, "no_value", message, mend, name=name)
+
+
 def _check_changes(unit: Unit, node: Evaluated) -> None:
     """A value that changes in place must have no other name outside of the block."""
     block = node.block
@@ -103,7 +125,7 @@ def _check(unit: Unit, block: Block, inner: Unit) -> None:
         unit.refuse(where, "global", f"`{name}` belongs to the module, not to the run", "Return the value from a step")
     for part in _parts(block):
         _check_part(unit, inner, part)
-    local = {*inner.names.bound, *block.inputs} - uses.outer
+    local = ({*inner.names.bound, *block.inputs} - uses.outer) | unit.plan.made_again(unit.origin).names()
     for name in sorted(uses.read - local):
         if not unit.is_known(name):
             found = next((one for one in _parts(block) if isinstance(one, ast.Name) and one.id == name), block.statements[0])

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
-from stepless.flow.compiler.blocks.nodes import NEXT, Block
+from stepless.flow.compiler.blocks.nodes import NEXT, Block, Leave
 from stepless.flow.compiler.trees import copied
 
 LEAVE: Final = "__stepless_leave"
@@ -38,8 +38,9 @@ def function_of(block: Block, name: str, unsure: frozenset[str], first: int) -> 
 
 
 def text_of(block: Block) -> str:
-    """The source of a block."""
-    return "\n".join(map(ast.unparse, block.statements))
+    """The source of a block, which names its function."""
+    held = [_left(copied(statement), looping=False) for statement in block.statements]
+    return "\n".join(map(ast.unparse, held))
 
 
 def _forgetting(name: str) -> ast.stmt:
@@ -53,6 +54,8 @@ def _left(node: ast.stmt, *, looping: bool) -> ast.stmt:
     match node:
         case ast.Return():
             return ast.copy_location(_way("return", node.value), node)
+        case Leave(kind=kind):
+            return ast.copy_location(_way(kind, None), node)
         case ast.Break() | ast.Continue() if not looping:
             return ast.copy_location(_way(type(node).__name__.lower(), None), node)
     _inside(node, looping=looping)

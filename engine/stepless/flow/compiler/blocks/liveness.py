@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.facts.uses import called, uses_of
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -34,6 +35,8 @@ class Liveness:
 
     after: dict[int, Names] = field(default_factory=dict)
     around: dict[int, Around] = field(default_factory=dict)
+    leaves: dict[tuple[str, int], Names] = field(default_factory=dict)
+    """What is live where an exit of a block leads, by its kind and the `id` of its statement."""
 
     def of(self, body: Sequence[ast.stmt]) -> Liveness:
         self._suite(body, _NONE, Around())
@@ -72,6 +75,10 @@ class Liveness:
                 return self._try(statement, after, around)
             case ast.Match():
                 return self._match(statement, after, around)
+            case Leave():
+                live = self._suite(statement.body, after, around)
+                self.leaves[statement.kind, id(statement)] = live
+                return live
             case ast.Return():
                 return (_read(statement.value) if statement.value else _NONE) | around.return_ | around.raise_
             case ast.Break():
@@ -149,6 +156,9 @@ class Certain:
         match statement:
             case ast.Return() | ast.Break() | ast.Continue():
                 self._end(type(statement).__name__.lower(), bound)
+                return None
+            case Leave():
+                self._end(statement.kind, bound)
                 return None
             case ast.Raise():
                 return None

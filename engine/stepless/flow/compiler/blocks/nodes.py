@@ -35,6 +35,17 @@ class Block:
         return len(self.exits) == 1 and (self.exits[0] == "return" or len(self.outputs) <= 1)
 
 
+class Leave(ast.stmt):
+    """Leaves a block by an exit of its own, for the statements `body`, which are none of the block's."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]  # of `ast`
+
+    def __init__(self, kind: str, body: list[ast.stmt]) -> None:
+        super().__init__()
+        self.kind = kind
+        self.body = body
+
+
 class Evaluated(ast.expr):
     """The output of a block. `arguments` are its inputs, as the function names them."""
 
@@ -45,6 +56,7 @@ class Evaluated(ast.expr):
         super().__init__(arguments=arguments)  # type: ignore[call-arg]  # a field of this class
         self.arguments = arguments
         self.block = block
+        self.leaves = False  # the workflow with what the block returns: as JSON
 
 
 class Output(ast.expr):

@@ -5,11 +5,17 @@ was. Statements that nothing but Python can say are known by their form, and lif
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
+from stepless.flow.compiler.blocks.nodes import Leave
+from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
-from stepless.flow.compiler.blocks.rewriting import Rewriting, exits_of
+from stepless.flow.compiler.blocks.jumps import jumps_of
+from stepless.flow.compiler.blocks.rewriting import Rewriting
+from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
 from stepless.flow.compiler.origin import Origin
@@ -35,7 +41,9 @@ class Plan:
     def __init__(self) -> None:
         self._marks: dict[Key, set[Position]] = {}
         self._strict: dict[Key, set[str]] = {}
+        self._glued: dict[Key, set[str]] = {}
         self._bodies: dict[Key, list[ast.stmt]] = {}
+        self._preludes: dict[Key, Prelude] = {}
         self._rounds = 0
 
     def body(self, origin: Origin) -> list[ast.stmt]:
@@ -49,15 +57,26 @@ class Plan:
     def strict(self, origin: Origin) -> frozenset[str]:
         return frozenset(self._strict.get(origin.key, ()))
 
+    def made_again(self, origin: Origin) -> Prelude:
+        """What makes the names of a function again that stand for no value."""
+        if origin.key not in self._preludes:
+            self._preludes[origin.key] = prelude_of(origin.tree.body, [one.arg for one in origin.parameters])
+        return self._preludes[origin.key]
+
     def _rewritten(self, origin: Origin) -> list[ast.stmt]:
-        marks = self._marks[origin.key]
+        marks, prelude = self._marks[origin.key], self.made_again(origin)
         body: list[ast.stmt] = list(origin.tree.body)
-        if not marks and not any(isinstance(part, ast.NamedExpr) for part in ast.walk(origin.tree)):
+        if not marks and not any(isinstance(part, ast.NamedExpr | ast.Match) for part in ast.walk(origin.tree)):
             return body
         parameters = [one.arg for one in origin.parameters]
         pulling = Pulling(marks, taken_in(body) | {*parameters, *origin.globals})
         body = pulling.suite(body)
-        return Rewriting(body, pulling.marked, lambda one: _may_join(origin, one), parameters).suite(body)
+        marked = pulling.marked | _reading(body, prelude)
+        functions = _named_functions(origin)
+        return Rewriting(
+            body, marked, lambda one: _may_join(origin, one, functions), lambda one: _is_liftable(origin, one, functions),
+            parameters, prelude, frozenset(self._glued.get(origin.key, ())),
+        ).suite(body)  # fmt: skip
 
     def extended(self, refused: Iterable[tuple[Origin, ast.stmt, Refusal]]) -> bool:
         """Whether something that was refused can be lifted: then the plan says so, and the source is to be read again."""
@@ -68,6 +87,10 @@ class Plan:
         for origin, statement, refusal in refused:
             if refusal.code == "unbound":
                 found |= self._read_strictly(origin, refusal)
+            elif refusal.code == "no_value" and refusal.name:
+                names = self._glued.setdefault(origin.key, set())
+                found |= refusal.name not in names
+                names.add(refusal.name)
             elif refusal.code in _LIFTED and (_is_liftable(origin, statement) or _may_be_pulled(origin, statement)):
                 marks = self._marks.setdefault(origin.key, set())
                 found |= _position(statement) not in marks
@@ -108,6 +131,7 @@ def _is_python_only(origin: Origin, statement: ast.stmt) -> bool:
             return True
         case ast.Assign(targets=[target]):
             found = isinstance(target, ast.Attribute) or any(isinstance(part, ast.Starred) for part in ast.walk(target))
+            found = found or bool(valueless_in(statement))
         case ast.Expr(value=ast.Call(func=function)):
             found = called(function) in CHANGES_ITS_ARGUMENT
         case _:
@@ -121,14 +145,48 @@ def _walks(statement: ast.stmt) -> bool:
     return simple and any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement))
 
 
-def _is_liftable(origin: Origin, statement: ast.stmt) -> bool:
+def _reading(body: Iterable[ast.stmt], prelude: Prelude) -> set[int]:
+    """The statements that read names that are made again, and await nothing."""
+    names, found = prelude.names(), set[int]()
+    if not names:
+        return found
+    for statement in body:
+        for part in (statement, *_statements(statement)):
+            if not has_await(part) and id(part) not in prelude.dropped and uses_of(part).read & names:
+                found.add(id(part))
+        found |= {id(statement)} if statement in prelude.statements and id(statement) not in prelude.dropped else set()
+    return found
+
+
+def _named_functions(origin: Origin) -> frozenset[str]:
+    """The names that may stand for steps, parts and other coroutines, or hold them."""
+    found: set[str] = {one.name for one in _statements(origin.tree) if isinstance(one, ast.AsyncFunctionDef)}
+    simple = [one for one in _statements(origin.tree) if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr)]
+    while True:
+        before = len(found)
+        for statement in simple:
+            if not has_await(statement) and any(_is_function(origin, part, found) for part in ast.walk(statement)):
+                uses = uses_of(statement)
+                found |= uses.bound | uses.changed
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _is_function(origin: Origin, part: ast.AST, names: AbstractSet[str]) -> bool:
+    if not isinstance(part, ast.Name):
+        return False
+    value = origin.globals.get(part.id)
+    return part.id in names or word_of(value) in _WORDS or inspect.iscoroutinefunction(value)
+
+
+def _is_liftable(origin: Origin, statement: ast.stmt, functions: AbstractSet[str] = frozenset()) -> bool:
     """Whether Python can evaluate a statement in one node: it awaits nothing, and names no step as a value."""
     if has_await(statement):
         return False
     for part in ast.walk(statement):
-        if isinstance(part, _ROUTINES):
+        if isinstance(part, (*_ROUTINES, Leave)):
             return False
-        if isinstance(part, ast.Name) and word_of(origin.globals.get(part.id)) in _WORDS:
+        if _is_function(origin, part, functions):
             return False
     return True
 
@@ -142,9 +200,9 @@ def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
     return has_await(statement) and not (bare and isinstance(targets[0], ast.Name | None))
 
 
-def _may_join(origin: Origin, statement: ast.stmt) -> bool:
+def _may_join(origin: Origin, statement: ast.stmt, functions: AbstractSet[str]) -> bool:
     """Whether a statement may be lifted with one beside it."""
-    return isinstance(statement, _JOINED) and _is_liftable(origin, statement) and not any(True for _ in exits_of([statement]))
+    return isinstance(statement, _JOINED) and _is_liftable(origin, statement, functions) and not any(True for _ in jumps_of([statement]))
 
 
 def _may_have_a_value(origin: Origin, name: str, place: Position) -> bool:

@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from stepless.flow.compiler.blocks.cases import as_if, chooser, is_compared, is_taken_apart
+from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import uses_of
 from stepless.flow.compiler.trees import copied
@@ -38,6 +40,8 @@ class Pulling:
         marked = (statement.lineno, statement.col_offset) in self._marks
         if marked and isinstance(statement, _SIMPLE) and has_await(statement):
             before, statement = self._pulled(statement)
+        elif isinstance(statement, ast.Match) and is_taken_apart(statement, leaves=any(True for _ in jumps_of([statement]))):
+            return self._matched(statement)
         elif isinstance(statement, _TESTED) and any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement.test)):
             before, statement = self._tested(statement)
         if marked:
@@ -46,6 +50,20 @@ class Pulling:
         if inner is not statement and id(statement) in self.marked:
             self.marked.add(id(inner))
         return [*before, inner]
+
+    def _matched(self, statement: ast.Match) -> list[ast.stmt]:
+        """A `match` whose cases stand behind it."""
+        before: list[ast.stmt] = []
+        subject = statement.subject
+        if not isinstance(subject, ast.Name):
+            name = self._name("subject")
+            before = [_at(ast.Assign([_at(ast.Name(name, ast.Store()), subject)], subject), subject)]
+            subject = _at(ast.Name(name, ast.Load()), subject)
+        if is_compared(statement):
+            return [*before, *as_if(statement, subject, self.suite)]
+        made = chooser(statement, subject, self.suite)
+        self.marked.add(id(made))
+        return [*before, made]
 
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         if isinstance(statement, _NESTED):

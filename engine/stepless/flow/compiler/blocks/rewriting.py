@@ -4,31 +4,39 @@ control goes where its exit says. Everything else of the compiler reads these as
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.liveness import Around, Certain, Liveness
-from stepless.flow.compiler.blocks.nodes import NEXT, RAISE, Block, Evaluated, Output
+from stepless.flow.compiler.blocks.nodes import NEXT, RAISE, Block, Evaluated, Leave, Output
+from stepless.flow.compiler.blocks.prelude import Prelude
+from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import uses_of
 
 _SUITES: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_LOOPS: Final = (ast.For, ast.While, ast.AsyncFor)
 
 
 class Rewriting:
     """The body of one function in which the marked statements are lifted. `marks` are those that must be, by `id`; `is_free`
-    says of a statement that it may be lifted with one that must; `given` are the parameters of the function."""
+    says of a statement that it may be lifted with one that must, `may` that it may be lifted at all; `given` are the parameters
+    of the function. `prelude` makes some names again in each block that reads them, `glued` are names that no value can stand
+    for: what reads them is lifted with what binds them, as far as nothing awaits."""
 
     def __init__(
-        self, body: Sequence[ast.stmt], marks: set[int], is_free: Callable[[ast.stmt], bool], given: Iterable[str]
+        self, body: Sequence[ast.stmt], marks: set[int], is_free: Callable[[ast.stmt], bool], may: Callable[[ast.stmt], bool],
+        given: Iterable[str], prelude: Prelude, glued: frozenset[str],
     ) -> None:
         self._marks = marks
         self._is_free = is_free
+        self._may = may
+        self._prelude = prelude
+        self._glued = glued
         self._live = Liveness().of(body)
-        uses = uses_of(*body)
-        self._given = ({*given} | uses.bound) - uses.outer
+        uses = uses_of(*body, *_left_in(body))
+        self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
         self._taken = self._given | uses.read
         self._count = 0
 
@@ -36,6 +44,9 @@ class Rewriting:
         made: list[ast.stmt] = []
         place = 0
         while place < len(body):
+            if id(body[place]) in self._prelude.dropped:
+                place += 1
+                continue
             end = self._end(body, place)
             if end is None:
                 made.append(self._inside(body[place]))
@@ -43,7 +54,7 @@ class Rewriting:
             else:
                 made += self._lifted(body[place:end])
                 place = end
-        return made
+        return made or [ast.copy_location(ast.Pass(), body[0])]
 
     def _end(self, body: Sequence[ast.stmt], place: int) -> int | None:
         """Behind the run that begins here; None if none does."""
@@ -61,7 +72,14 @@ class Rewriting:
             return None
         while end > last and _is_constant(body[end - 1]):
             end -= 1
+        while end < len(body) and self._is_glued(body[place:end]) and self._may(body[end]):
+            end += 1
         return end
+
+    def _is_glued(self, run: Sequence[ast.stmt]) -> bool:
+        """Whether something without a value is bound here, and read behind."""
+        made = {name for statement in run for name in valueless_in(statement)} | (uses_of(*run).bound & self._glued)
+        return not _leaves(run[-1]) and bool(made & self._live.after[id(run[-1])])
 
     def _absorbs(self, body: Sequence[ast.stmt], place: int, end: int) -> bool:
         """Whether what a constant binds is read in the run: else it is the initial value of a variable, which takes no node."""
@@ -70,11 +88,13 @@ class Rewriting:
 
     def _is_whole(self, statement: ast.stmt) -> bool:
         """Whether all of a statement is lifted: it is marked, or something in it is, and it takes fewer nodes so."""
+        if any(isinstance(part, Leave) for part in ast.walk(statement)):
+            return id(statement) in self._marks and isinstance(statement, ast.Match)
         if id(statement) in self._marks:
             return not has_await(statement)
         if has_await(statement) or isinstance(statement, _SCOPES) or not self._is_marked_inside(statement):
             return False
-        return not isinstance(statement, ast.If) or not any(True for _ in exits_of([statement]))
+        return not isinstance(statement, ast.If) or not any(True for _ in jumps_of([statement]))
 
     def _is_marked_inside(self, statement: ast.stmt) -> bool:
         return any(id(part) in self._marks for part in ast.walk(statement))
@@ -116,13 +136,16 @@ class Rewriting:
         return made
 
     def _block(self, run: Sequence[ast.stmt], after: frozenset[str], around: Around) -> Block:
-        uses = uses_of(*run)
+        made, _ = self._prelude.of(uses_of(*run).read)
+        made = [one for one in made if one not in run]
+        whole = [*made, *run]
+        uses = uses_of(*whole)
         bound = frozenset(uses.bound | uses.changed)
-        exits = list(dict.fromkeys(kind for kind in exits_of(run)))
-        certain = Certain().of(run, set())
+        exits = list(dict.fromkeys(kind for kind in jumps_of(run)))
+        certain = Certain().of(whole, set())
         exits += [NEXT] if NEXT in certain.ends else []
-        live = {kind: _live_at(kind, after, around) for kind in exits}
-        if bound & around.raise_ and _may_raise_late(run, around.raise_):
+        live = {kind: self._live_at(kind, run, after, around) for kind in exits}
+        if bound & around.raise_ and _may_raise_late(whole, around.raise_):
             exits.append(RAISE)
             live[RAISE] = around.raise_
         outputs = sorted(name for name in bound & self._given if any(name in names for names in live.values()))
@@ -130,11 +153,18 @@ class Rewriting:
             name for name in outputs
             if any(name in live[kind] and name not in certain.ends.get(kind, set()) for kind in exits)
         }
-        needed = inputs_of(run) & self._given
+        needed = inputs_of(whole) & self._given
         return Block(
-            tuple(run), sorted(needed | unsure), frozenset(unsure - needed), outputs, exits,
+            tuple(whole), sorted(needed | unsure), frozenset(unsure - needed), outputs, exits,
             {kind: frozenset(certain.ends.get(kind, set())) for kind in exits}, frozenset(uses.changed), frozenset(uses.deleted),
         )
+
+    def _live_at(self, kind: str, run: Sequence[ast.stmt], after: frozenset[str], around: Around) -> frozenset[str]:
+        if kind == NEXT:
+            return after
+        leave = _leave_of(kind, run)
+        live: frozenset[str] = getattr(around, f"{kind}_") if leave is None else self._live.leaves[kind, id(leave)]
+        return live
 
     def _plain(self, block: Block, whole: Evaluated, run: Sequence[ast.stmt]) -> list[ast.stmt]:
         if block.exits == ["return"]:
@@ -159,7 +189,7 @@ class Rewriting:
             return _at(Output(_at(ast.Name(name, ast.Load()), run), key), run)
 
         def way(kind: str) -> list[ast.stmt]:
-            live = _live_at(kind, after, around)
+            live = self._live_at(kind, run, after, around)
             names: list[ast.stmt] = [
                 self._bound(block, one, kind, output(f"name.{one}"), run) for one in block.outputs if one in live
             ]
@@ -167,43 +197,35 @@ class Rewriting:
                 "return": ast.Return(output("value")), "break": ast.Break(), "continue": ast.Continue(),
                 RAISE: ast.Raise(output("error"), None),
             }
+            leave = _leave_of(kind, run)
+            if leave is not None:
+                return [*names, *self.suite(leave.body)]
             return [*names, _at(jumps[kind], run)] if kind in jumps else names
 
         leaving = [kind for kind in block.exits if kind != NEXT]
         rest = way(NEXT) if NEXT in block.exits else []
         if NEXT not in block.exits and leaving:
             rest = way(leaving.pop())
-        for kind in reversed(leaving):
+        for kind in reversed(leaving):  # in the order of the source
             test = _at(ast.Compare(output("exit"), [ast.Eq()], [_at(ast.Constant(kind), run)]), run)
             rest = [_at(ast.If(test, way(kind), rest), run)]
         return rest
 
 
-def _live_at(kind: str, after: frozenset[str], around: Around) -> frozenset[str]:
-    if kind == NEXT:
-        return after
-    live: frozenset[str] = getattr(around, f"{kind}_")
-    return live
+def _left_in(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements that exits of blocks lead to."""
+    found = [one for statement in body for part in ast.walk(statement) if isinstance(part, Leave) for one in part.body]
+    return [*found, *_left_in(found)] if found else []
+
+
+def _leave_of(kind: str, run: Sequence[ast.stmt]) -> Leave | None:
+    parts = (part for statement in run for part in ast.walk(statement))
+    return next((part for part in parts if isinstance(part, Leave) and part.kind == kind), None)
 
 
 def inputs_of(run: Sequence[ast.stmt]) -> frozenset[str]:
     """The names that statements read before they have certainly bound them."""
     return Liveness().before(run)
-
-
-def exits_of(body: Sequence[ast.AST], *, looping: bool = False) -> Iterator[str]:
-    """The jumps that leave some statements, each as often as it stands there."""
-    for node in body:
-        if isinstance(node, ast.Return):
-            yield "return"
-        elif isinstance(node, ast.Break | ast.Continue):
-            if not looping:
-                yield type(node).__name__.lower()
-        elif isinstance(node, _LOOPS):
-            yield from exits_of(node.body, looping=True)
-            yield from exits_of(node.orelse, looping=looping)
-        elif not isinstance(node, (*_SCOPES, ast.expr)):
-            yield from exits_of([*ast.iter_child_nodes(node)], looping=looping)
 
 
 def _may_raise_late(run: Sequence[ast.stmt], live: frozenset[str]) -> bool:

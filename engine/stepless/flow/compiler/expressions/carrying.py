@@ -43,6 +43,9 @@ def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
     given = unit.infer(node)
     if not is_carried(given):
         return node
+    if isinstance(node, Evaluated) and node.block.exits == ["return"] and kind is UNKNOWN:
+        node.leaves = True
+        return node
     if isinstance(node, Evaluated | Output):
         node = unit.temporary(unit.value(node), given, node)
     return ast.copy_location(Leaving(node, kind), node)

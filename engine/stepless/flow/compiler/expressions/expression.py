@@ -73,6 +73,8 @@ def _name(unit: Unit, node: ast.Name) -> ast.expr:
             mend = f"Assign `{shown}` before the branch, loop or try"
             raise Refusal(node, "unbound", f"`{shown}` may have no value here", mend, name=shown)
         return unit.values.get(name) or unit.texts.reference(f"workflow.{name}")
+    if unit.is_made_again(name):
+        raise Lift
     if name in unit.origin.globals:
         value = unit.origin.globals[name]
         if value is None or type(value) in (bool, int, float, str):

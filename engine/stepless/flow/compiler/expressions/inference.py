@@ -72,7 +72,7 @@ def infer(unit: Unit, node: ast.AST) -> Any:
     kind = UNKNOWN if rule is None else rule(unit, node)
     if kind is not UNSEEN and kind not in ATOMS and is_tuple(kind) and is_carried(kind):
         return CARRIED
-    if unit.carried and kind is not UNSEEN and not isinstance(node, Leaving) and _is_open(kind) and touches_carried(unit, node):
+    if (unit.carried or unit.plan.made_again(unit.origin).names()) and kind is not UNSEEN and not isinstance(node, Leaving) and _is_open(kind) and touches_carried(unit, node):
         return carried(kind)
     return kind if kind is UNSEEN or kind in ATOMS else bare(kind)
 
@@ -86,7 +86,8 @@ def touches_carried(unit: Unit, node: ast.AST) -> bool:
     """Whether an expression reads a name whose value may be in the form in which it is carried."""
     if not isinstance(node, ast.expr):
         return False
-    return any(isinstance(part, ast.Name) and part.id in unit.carried for part in ast.walk(node))
+    names = unit.plan.made_again(unit.origin).names()
+    return any(isinstance(part, ast.Name) and (part.id in unit.carried or part.id in names) for part in ast.walk(node))
 
 
 def returned(function: Callable[..., Any]) -> Any:
@@ -403,7 +404,7 @@ def _rest(unit: Unit, node: Rest) -> Any:
 
 def _evaluated(unit: Unit, node: Evaluated) -> Any:
     """The output of a block: the value of its one name, or of its `return`; an object, if it has several."""
-    if not node.block.is_plain:
+    if not node.block.is_plain or node.leaves:
         return UNKNOWN
     kinds = unit.rules.outputs(unit, node)
     key = "value" if node.block.exits == ["return"] else f"name.{node.block.outputs[0]}" if node.block.outputs else ""

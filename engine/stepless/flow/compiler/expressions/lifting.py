@@ -70,7 +70,11 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     for name in sorted(free):
         if name not in unit.bound and not unit.is_strict(name):
             unit.express(_reading(parts, name))  # refuses it
-    outside = _outside(unit, parts, [name for name in read if name not in free and name not in inner], free)
+    made_again, further = unit.plan.made_again(unit.origin).of(read)
+    for name in sorted(further - unit.origin.globals.keys()):
+        if unit.is_local(name) and name not in inner:
+            free.add(name)
+    outside = bool(made_again) or _outside(unit, parts, [name for name in read if name not in free and name not in inner], free)
     names = _as_written(unit, sorted(free), sorted(inner - free), read)
     kinds = {names[name]: unit.kind_of(name) for name in sorted(free)}
     source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copied(node)))
@@ -86,7 +90,7 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
-        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals, result, unsure, leaves))
+        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals, result, unsure, leaves, made_again))
         unit.emit(id, "function", {"call": name, "args": arguments})
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)

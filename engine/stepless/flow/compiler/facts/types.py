@@ -10,6 +10,7 @@ import datetime
 import inspect
 import types
 import typing
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import is_dataclass
 from decimal import Decimal
@@ -121,7 +122,8 @@ def is_carried(kind: Any) -> bool:
 
 
 FOREIGN: Final = (
-    set, frozenset, bytes, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, Decimal, UUID, complex,
+    set, frozenset, bytes, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, Decimal, UUID,
+    Counter, OrderedDict, defaultdict, deque,
 )  # fmt: skip
 """Classes whose values JSON does not have."""
 

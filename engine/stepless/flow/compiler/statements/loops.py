@@ -81,6 +81,8 @@ class Looping:
             unit.values |= {name: value for name, value in targets.items() if name not in changed}
             unit.bound |= targets.keys()
             unit.block(body)
+            if unit.frontier is not None:
+                frame.turns.append(set(unit.bound))
             if not level:
                 unit.emit(unit.new_id("nothing"), "transform", {"value": None})
         keeps = {"keep_writes": True} if unit.is_caught() else {}
@@ -89,6 +91,8 @@ class Looping:
         endless = params.get("while") is True
         if endless and frame.breaks:
             unit.bound |= set.intersection(*frame.breaks)
+        if isinstance(statement, ast.For) and _runs(unit, statement.iter) and (frame.turns or frame.breaks):
+            unit.bound |= set.intersection(*frame.turns, *frame.breaks)
         self._behind(unit, id, frame, ends=not endless or bool(frame.breaks))
         if frame.has_else and unit.frontier is not None:
             self._else(unit, id, frame, statement.orelse)
@@ -136,6 +140,21 @@ def _last(body: list[ast.stmt]) -> set[ast.AST]:
         case [ast.Try() as tried]:
             return {tried}
     return set()
+
+
+def _runs(unit: Unit, over: ast.expr) -> bool:
+    """Whether a loop over something certainly runs once."""
+    match over:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return any(not isinstance(one, ast.Starred) for one in items)
+        case ast.Constant(value=str() as text):
+            return bool(text)
+        case ast.Call(func=ast.Name(id="range"), args=ends, keywords=[]) if unit.is_builtin(over.func, "range"):
+            values = [one.value for one in ends if isinstance(one, ast.Constant) and type(one.value) is int]
+            return len(values) == len(ends) and 1 <= len(ends) <= 2 and len(range(*values)) > 0
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]) if unit.is_builtin(over.func, "enumerate"):
+            return _runs(unit, inner)
+    return False
 
 
 def _is_stopped(unit: Unit) -> bool:
