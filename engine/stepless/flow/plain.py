@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -245,4 +246,6 @@ def owned(value: Any) -> Any:
         return value.model_copy(deep=True)
     if type(value) is dict:
         return {name: owned(item) for name, item in value.items()}
+    if type(value) in (set, deque):
+        return value.copy()
     return type(value)(map(owned, value)) if type(value) in (list, tuple) else value

@@ -24,11 +24,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.blocks.plan import Plan
 from stepless.flow.compiler.entries import Trigger, begin
+from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.facts.aliases import sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
+from stepless.flow.compiler.facts.types import UNBOUND
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
@@ -53,14 +56,18 @@ def compile_function(
 ) -> Written:
     """The document of a function. `fields` are further fields of the document, `messages` the types of the data of its messages,
     by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
-    reading = Reading()
-    unit = Unit(workflow, origin, reading.rules, lift)
-    unit.messages = messages or {}
-    try:
-        return _compiled(unit, reading, triggers, fields or {})
-    except RecursionError:
-        message = "its statements are nested deeper than a compiler can read"
-        raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
+    reading, plan = Reading(), Plan()
+    while True:
+        unit = Unit(workflow, origin, reading.rules, lift, plan)
+        unit.messages = messages or {}
+        try:
+            return _compiled(unit, reading, triggers, fields or {})
+        except FlowRefused:
+            if not plan.extended(unit.refused):
+                raise
+        except RecursionError:
+            message = "its statements are nested deeper than a compiler can read"
+            raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
 
 
 def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
@@ -69,7 +76,7 @@ def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
 
 def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields: Mapping[str, JSON]) -> Written:
     origin = unit.origin
-    named = settled(origin.tree)
+    named = settled(origin.tree, unit.plan.body(origin))
     if named.deep:
         message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
         raise FlowRefused([_too_large(origin, statement, message) for statement in named.deep])
@@ -80,10 +87,14 @@ def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields:
             unit.new_id(MESSAGE)  # no node has this id: where a message is examined, it names the message
         _check_parameters(unit)
         names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
+        names.strict = {named.parameter(name) for name in unit.plan.strict(origin)}
         unit.names.update(names)
+        unit.variables |= dict.fromkeys(sorted(names.strict), UNBOUND)
         begin(unit, triggers, named)
+        given = dict(unit.kinds)
         learn(unit, names)
-        unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
+        carry_parameters(unit, given)
+        unit.shared = sharing_of(body, *reading.freshness(unit))
         unit.block(body)
         unit.statement = body[-1]
         if unit.frontier is not None:

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 @dataclass(eq=False)
 class LoopFrame:
-    """A loop. `escapes` are the jumps that leave it for a place outside, `breaks` the names bound at each `break`. `risky`: a
+    """A loop. `escapes` are the jumps that leave it for a place outside, `breaks` the names bound at each `break`,
+    `turns` those at each end of an iteration. `risky`: a
     failure in it may be of an expression."""
 
     number: int
@@ -16,6 +17,7 @@ class LoopFrame:
     has_else: bool = False
     escapes: list[str] = field(default_factory=list)
     breaks: list[set[str]] = field(default_factory=list)
+    turns: list[set[str]] = field(default_factory=list)
     risky: bool = False
 
 

@@ -8,15 +8,16 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from stepless.flow.compiler.attachments import LiftedExpression, PartSource
 from stepless.flow.compiler.expression_trees import Texts
+from stepless.flow.compiler.facts.aliases import INNER
 from stepless.flow.compiler.facts.names import Names, bound_in
-from stepless.flow.compiler.facts.types import UNKNOWN
+from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried, stored
 from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
@@ -35,26 +36,52 @@ _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`. `further` finds what
-    else is wrong with a statement that was refused."""
+    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`; `evaluated`
+    emits the node of a block. `outputs` has
+    the types of what a block puts out. `further` finds what else is wrong with a statement that was refused."""
 
     statement: Callable[[Unit, ast.stmt], None]
     statements: Callable[[list[ast.stmt]], Iterable[ast.stmt]]
     expression: Callable[[Unit, ast.expr], ast.expr]
     lifted: Callable[[Unit, ast.expr], ast.expr]
+    evaluated: Callable[[Unit, Any], ast.expr]
     infer: Callable[[Unit, ast.AST], Any]
+    outputs: Callable[[Unit, Any], Mapping[str, Any]]
     further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
+
+
+class MadeAgain(Protocol):
+    """What makes the names of a function again that stand for no value."""
+
+    def names(self) -> frozenset[str]: ...
+
+    def found(self, name: str) -> Any: ...
+
+    def of(self, names: Iterable[str]) -> tuple[Sequence[ast.stmt], frozenset[str]]: ...
+
+
+class Planned(Protocol):
+    """Which statements of a function are lifted: its body with blocks in their place, and the names that may be read without a
+    value."""
+
+    def body(self, origin: Origin) -> list[ast.stmt]: ...
+
+    def strict(self, origin: Origin) -> frozenset[str]: ...
+
+    def made_again(self, origin: Origin) -> MadeAgain: ...
 
 
 class Unit:
     """One document. `level` holds the nodes of the body that is being filled, `frontier` the exits that lead to the next node:
     empty at the beginning of a body, None where nothing leads."""
 
-    def __init__(self, workflow: str, origin: Origin, rules: Rules, lift: str) -> None:
+    def __init__(self, workflow: str, origin: Origin, rules: Rules, lift: str, plan: Planned) -> None:
         self.workflow = workflow
         self.origin = origin
         self.rules = rules
         self.lift = lift
+        self.plan = plan
+        self.refused: list[tuple[Origin, ast.stmt, Refusal]] = []
         self.messages: Mapping[str, Any] = {}  # the types of their data, by name
         self.texts = Texts()
         self.level: dict[str, dict[str, JSON]] = {}
@@ -69,6 +96,7 @@ class Unit:
         self.bound: set[str] = set()
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
+        self.carried: set[str] = set()  # names whose values may be in the form in which they are carried
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
         self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
@@ -146,8 +174,14 @@ class Unit:
         """A name for a value that stands inside a larger expression."""
         name = self.made_name("value")
         self.values[name], self.kinds[name] = value, kind
+        self.carry(name, kind)
         self.bound.add(name)
         return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+    def carry(self, name: str, kind: Any) -> None:
+        """Notes the type of a name, if its values are carried."""
+        if is_carried(kind):
+            self.carried.add(name)
 
     def made_name(self, base: str) -> str:
         """A name that neither the source nor its module has."""
@@ -160,18 +194,45 @@ class Unit:
     def static(self, node: ast.expr) -> Any:
         """What a dotted name of the module stands for; None for everything else."""
         if isinstance(node, ast.Name):
+            if self.is_made_again(node.id):
+                return self.plan.made_again(self.origin).found(node.id)
             return None if self.is_local(node.id) else self.origin.globals.get(node.id)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
             return getattr(base, node.attr, None) if inspect.ismodule(base) or inspect.isclass(base) else None
         return None
 
+    def is_made_again(self, name: str) -> bool:
+        """Whether a name stands for a module, a function or a class that is made wherever it is read."""
+        return name in self.plan.made_again(self.origin).names()
+
     def is_known(self, name: str) -> bool:
-        return name in self.origin.globals or hasattr(builtins, name)
+        return self.is_made_again(name) or name in self.origin.globals or hasattr(builtins, name)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
         """Whether a node is this function of Python, and not a name of the author's."""
-        return isinstance(node, ast.Name) and node.id == name and not self.is_local(name) and name not in self.origin.globals
+        return isinstance(node, ast.Name) and node.id == name and not (
+            self.is_local(name) or self.is_made_again(name) or name in self.origin.globals
+        )
+
+    def is_strict(self, name: str) -> bool:
+        """Whether a name may be read where it has no value: a run variable holds whether it has one."""
+        return self.shown.get(name, name) in self.plan.strict(self.origin) and name in self.variables and self.is_local(name)
+
+    def check_change(self, node: ast.AST, name: str, fix: str = "") -> None:
+        """Refuses a change in place of what a name stands for, if it would show elsewhere in Python."""
+        others = sorted(other for other in self.shared(name) if INNER not in other)
+        shown = self.shown.get(name, name)
+        if others:
+            other = self.shown.get(others[0], others[0])
+            other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
+            self.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", fix or f"Write {shown} = copy({shown})")
+        if name in self.returned:
+            message = f"`finally` may change `{shown}`, which an earlier `return` has returned"
+            self.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
+        if name in self.iterated:
+            message = f"`{shown}` changes while a loop runs over it"
+            self.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
@@ -301,6 +362,10 @@ class Unit:
         part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
         return RETURN if part is None else part.result
 
+    def returned_kind(self) -> Any:
+        """The type of what a `return` here returns: of the part that it stands in; UNKNOWN in the workflow itself."""
+        return stored(believed(self.origin.hint("return"))) if self.parts else UNKNOWN
+
     def jump(self, kind: str, values: Mapping[str, JSON] | None = None, *, risky: bool = False) -> None:
         """Leaves for the end of a loop (`break`, `continue`) or of the function (`return`); every `finally` comes first."""
         written = dict(values or {})
@@ -331,6 +396,7 @@ class Unit:
     def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
         leaves = isinstance(frame, DeadlineFrame) or kind not in ("break", "continue")
         if kind == "continue" and not leaves:
+            frame.turns.append(set(self.bound))
             if written:
                 self.set("continue", written)
             return
@@ -359,6 +425,7 @@ class Unit:
                 self.rules.statement(self, statement)
             except Refusal as refusal:
                 del self.frames[within:]
+                self.refused.append((self.origin, statement, refusal))
                 self.note_all(statement, refusal)
                 self._pretend(statement)
             except Ended:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic.errors import PydanticUserError
 
+from stepless.flow.compiler.expressions.carrying import leaving
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
@@ -148,7 +149,7 @@ def step(
     before = unit.risks
     kinds = hints_of(target.function)
     values = {
-        name: json_value(unit, value, bare(kinds.get(name, UNKNOWN)))
+        name: json_value(unit, leaving(unit, value, bare(kinds.get(name, UNKNOWN))), bare(kinds.get(name, UNKNOWN)))
         for name, value in evaluated(unit, given, call, arguments).items()
     }
     id = unit.fixed_id(call, chosen) if isinstance(chosen, str) else unit.new_id(hint or target.function.__name__)
@@ -163,7 +164,11 @@ def step(
 def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: Arguments) -> ast.expr:
     given = bound_arguments(unit, call, target.id, target.function)
     before = unit.risks
-    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    kinds = hints_of(target.function)
+    values = {
+        name: json_value(unit, leaving(unit, value, bare(kinds.get(name, UNKNOWN))))
+        for name, value in evaluated(unit, given, call, arguments).items()
+    }
     id = unit.new_id(hint or target.id.replace("-", "_"))
     unit.emit(id, "workflow", {"workflow": target.id, "inputs": target.inputs_of(values)}, timeout_ms=None)
     unit.may_fail(id, mixed=unit.risks > before, inner=True)

@@ -140,6 +140,7 @@ class Gather:
         names = [unit.made_name("given") for _ in written]
         for name, value in zip(names, written, strict=True):
             unit.kinds[name] = unit.infer(value)
+            unit.carry(name, unit.kinds[name])
         several = len(names) > 1
         value = ast.Tuple(written, ast.Load()) if several else written[0]
         over = ast.copy_location(ast.ListComp(value, [iterations]), call)

@@ -8,12 +8,13 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.aliases import sharing_of
+from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside, sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
-from stepless.flow.compiler.facts.types import promised
+from stepless.flow.compiler.facts.types import UNBOUND, promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Refusal
@@ -22,13 +23,14 @@ from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
+Freshness: TypeAlias = Callable[[Unit], tuple[IsFresh, IsFreshInside]]
 CALLER: Final = " caller"
 """Stands for the names of the caller: no name of a source has a space."""
 
 
 def inline(
     unit: Unit, call: ast.Call, part: Any, origin: Origin, hint: str | None, arguments: Arguments,
-    fresh: Callable[[Unit, ast.expr], bool], evaluate: Evaluate,
+    fresh: Freshness, evaluate: Evaluate,
 ) -> ast.expr:
     """Writes the statements of a part behind the frontier. Returns what it returns."""
     if part in unit.parts:
@@ -38,7 +40,7 @@ def inline(
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
         unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
-    named = settled(origin.tree)
+    named = settled(origin.tree, unit.plan.body(origin))
     if named.deep:
         message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
         unit.refuse(call, "expression_too_large", message, "Split it over several statements")
@@ -54,14 +56,19 @@ def inline(
     if unit.foreign is None and not origin.is_beside(unit.origin):
         unit.foreign = unit.origin, unit.statement
     names = names_of(body, parameters.values())
+    names.strict = {renamed(named.parameter(name), number) for name in unit.plan.strict(origin)}
     unit.names.update(names)
+    if names.strict:
+        unit.set(f"reset_{origin.name}", dict.fromkeys(sorted(names.strict), UNBOUND))
     unit.parts.append(part)
     unit.origin, unit.error, unit.statement, unit.hidden = origin, None, origin.tree, callers
     unit.sources.setdefault(origin.key, PartSource(origin, {}))
+    kinds = {name: unit.kind_of(name) for name in parameters.values()}
     learn(unit, names)
     unit.shared = _shared(unit, body, [*parameters.values()], fresh)
     unit.bound = {*parameters.values()}
     _copy_changed(unit, origin, parameters)
+    carry_parameters(unit, kinds)
     try:
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
@@ -115,6 +122,7 @@ def _bind(
             unit.may_fail(id, pure=True)
             value = unit.texts.reference(id)
         unit.values[name], unit.kinds[name] = value, kind
+        unit.carry(name, kind)
 
 
 def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> None:
@@ -129,9 +137,9 @@ def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> 
 
 
 def _shared(
-    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Callable[[Unit, ast.expr], bool]
+    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Freshness
 ) -> Callable[[str], set[str]]:
-    sharing = sharing_of(body, lambda node: fresh(unit, node))
+    sharing = sharing_of(body, *fresh(unit))
     return lambda name: sharing(name) | ({CALLER} if name in parameters else set())
 
 

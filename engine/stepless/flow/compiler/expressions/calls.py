@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.reading import among_others, calling, numeric, text
-from stepless.flow.compiler.facts.types import UNKNOWN, is_container, is_dict, is_list, is_number, is_plain, item_of, parts, solid
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_container, is_dict, is_foreign, is_list, is_number, is_plain, item_of, parts, solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
@@ -22,11 +22,6 @@ _ARGUMENTS: Final = {
 }  # fmt: skip
 PUT: Final = " put"
 """The function of an assignment to an item: no name of a source has a space."""
-MUTATORS: Final = frozenset({
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
-    "discard", "__setitem__", "__delitem__",
-})
-"""Methods that change a list, an object or a set in place."""
 _OF_OBJECT: Final = ("keys", "values", "items")
 
 
@@ -43,6 +38,8 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
         raise Lift
     if isinstance(function, ast.Name) and function.id == PUT:
         kind = solid(unit.infer(node.args[0]))
+        if is_carried(kind) and (kind is CARRIED or is_foreign(unit.infer(node.args[2]))):
+            raise Lift
         if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
             unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
         unit.risk()

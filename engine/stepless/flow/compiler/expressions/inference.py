@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import ast
 import typing
+import uuid
 from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic import BaseModel
 
-from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece
+from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
+from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
+    CARRIED,
+    FOREIGN,
     REAL,
     SCALARS,
     UNKNOWN,
     bare,
     believed,
+    carried,
     dict_of,
     is_atom,
+    is_carried,
     is_dict,
     is_failure,
     is_list,
@@ -28,8 +35,10 @@ from stepless.flow.compiler.facts.types import (
     item_of,
     list_of,
     may_be_null,
+    parts,
     promised,
     solid,
+    stored,
     tuple_of,
     union,
 )
@@ -61,7 +70,24 @@ def infer(unit: Unit, node: ast.AST) -> Any:
     """The type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read yet."""
     rule = _RULES.get(type(node))
     kind = UNKNOWN if rule is None else rule(unit, node)
+    if kind is not UNSEEN and kind not in ATOMS and is_tuple(kind) and is_carried(kind):
+        return CARRIED
+    if (unit.carried or unit.plan.made_again(unit.origin).names()) and kind is not UNSEEN and not isinstance(node, Leaving) and _is_open(kind) and touches_carried(unit, node):
+        return carried(kind)
     return kind if kind is UNSEEN or kind in ATOMS else bare(kind)
+
+
+def _is_open(kind: Any) -> bool:
+    """Whether nothing is known of a value, or of what is in it."""
+    return kind is UNKNOWN or (kind not in ATOMS and kind is not CARRIED and "unknown" in parts(kind))
+
+
+def touches_carried(unit: Unit, node: ast.AST) -> bool:
+    """Whether an expression reads a name whose value may be in the form in which it is carried."""
+    if not isinstance(node, ast.expr):
+        return False
+    names = unit.plan.made_again(unit.origin).names()
+    return any(isinstance(part, ast.Name) and (part.id in unit.carried or part.id in names) for part in ast.walk(node))
 
 
 def returned(function: Callable[..., Any]) -> Any:
@@ -114,6 +140,8 @@ def _subscript(unit: Unit, node: ast.Subscript) -> Any:
 
 def _operation(unit: Unit, node: ast.BinOp) -> Any:
     left, right = infer(unit, node.left), infer(unit, node.right)
+    if CARRIED in (left, right):
+        return CARRIED
     if UNSEEN in (left, right):
         other = right if left is UNSEEN else left
         return other if isinstance(node.op, ast.Add) and is_list(other) else UNSEEN
@@ -167,6 +195,8 @@ def _dict(unit: Unit, node: ast.Dict) -> Any:
     found = []
     for key, value in zip(node.keys, node.values, strict=True):
         found.append(item_of(infer(unit, value)) if key is None else infer(unit, value))
+        if key is not None and infer(unit, key) in (int, float, bool):
+            return CARRIED
     found = [kind for kind in found if kind is not UNSEEN]
     return dict_of(union(*found)) if found else UNSEEN
 
@@ -186,24 +216,40 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
         return _method(unit, function, node)
     target = unit.static(function)
+    if _is_maker(unit, function, target):
+        return CARRIED
     if is_model(target):
         return target
     plain = callable(target) and hasattr(target, "__annotations__") and not isinstance(target, type)
-    return returned(target) if plain else UNKNOWN
+    return stored(returned(target)) if plain else UNKNOWN
+
+
+_MAKERS: Final = ("now", "utcnow", "today", "fromisoformat", "fromtimestamp", "strptime", "combine", "fromordinal", "fromhex")
+_OF_UUID: Final = (uuid.uuid1, uuid.uuid3, uuid.uuid4, uuid.uuid5)
+
+
+def _is_maker(unit: Unit, function: ast.expr, target: Any) -> bool:
+    """Whether a call returns a value of a class that JSON does not have."""
+    if isinstance(function, ast.Attribute) and function.attr in _MAKERS:
+        return unit.static(function.value) in FOREIGN
+    return any(target is one for one in (*FOREIGN, *_OF_UUID))
 
 
 def _builtin(unit: Unit, name: str, node: ast.Call) -> Any:
     if name in _CALLS:
         return _CALLS[name]
+    if name in ("set", "frozenset", "bytes"):
+        return CARRIED
     kinds = [infer(unit, argument) for argument in node.args if not isinstance(argument, ast.Starred)]
     if UNSEEN in kinds:
         return UNSEEN
     if name in ("abs", "round") and kinds:
         return int if kinds[0] in (int, bool) or (name == "round" and len(node.args) == 1) else kinds[0]
     if name in ("min", "max") and kinds:
-        return item_of(kinds[0]) if len(node.args) == 1 else union(*kinds)
+        others = [infer(unit, word.value) for word in node.keywords if word.arg == "default"]
+        return union(item_of(kinds[0]), *others) if len(node.args) == 1 and UNSEEN not in others else union(*kinds)
     if name == "sum" and len(node.args) == 1 and item_of(kinds[0]) in (int, float):
-        return item_of(kinds[0])
+        return int if item_of(kinds[0]) is int else REAL  # 0 of an empty list
     if name in ("sorted", "list") and len(kinds) == 1:
         item = _iteration(unit, node.args[0])
         return UNSEEN if item is UNSEEN else list_of(item)
@@ -222,6 +268,8 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
         method = getattr(base, function.attr, None)
         return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
     match function.attr:
+        case "encode" if base is str:
+            return CARRIED
         case "split" | "keys":
             return list[str]
         case "startswith" | "endswith" | "isdigit" | "isalpha":
@@ -246,8 +294,10 @@ def _await(unit: Unit, node: ast.Await) -> Any:
         function = function.func.value
     target = unit.static(function)
     match word_of(target):
-        case "step" | "flow" | "part":
+        case "step" | "flow":
             return returned(target.function)
+        case "part":
+            return stored(returned(target.function))
         case "approval":
             return Answer
         case "now" | "start":
@@ -310,6 +360,8 @@ def _iteration(unit: Unit, over: ast.expr) -> Any:
     kind = infer(unit, over)
     if is_dict(kind):
         return str
+    if kind is CARRIED:
+        return CARRIED
     if kind is UNSEEN or is_list(kind) or is_tuple(kind) or kind is str:
         return UNSEEN if kind is UNSEEN else item_of(kind)
     return UNKNOWN
@@ -324,8 +376,8 @@ def _piece(unit: Unit, piece: Piece) -> Any:
         if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
             return infer(unit, _awaited(calls[piece.place]))
     kind = infer(unit, whole)
-    if kind is UNSEEN:
-        return UNSEEN
+    if kind is UNSEEN or kind is CARRIED:
+        return kind
     arguments = typing.get_args(solid(kind))
     if is_tuple(kind) and ... not in arguments:
         return arguments[piece.place] if piece.place < len(arguments) else UNKNOWN
@@ -334,6 +386,9 @@ def _piece(unit: Unit, piece: Piece) -> Any:
 
 def _changed(unit: Unit, node: Changed) -> Any:
     whole, value = unit.kind_of(node.name), infer(unit, node.value)
+    if node.key is not None and infer(unit, node.key) in (int, float, bool) and not is_list(whole) and whole is not UNKNOWN:
+        made = unit.names.values.get(node.name, ())
+        return CARRIED if any(isinstance(one, ast.Dict) for one in made) or is_dict(whole) or whole is CARRIED else whole
     if is_list(whole):
         return whole if value is UNSEEN else list_of(union(item_of(whole), value))
     if is_dict(whole) or whole is UNSEEN:
@@ -346,13 +401,38 @@ def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
     return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
 
 
+def _rest(unit: Unit, node: Rest) -> Any:
+    kind = infer(unit, node.whole)
+    return kind if kind is UNSEEN else list_of(item_of(kind))
+
+
+def _evaluated(unit: Unit, node: Evaluated) -> Any:
+    """The output of a block: the value of its one name, or of its `return`; an object, if it has several."""
+    if not node.block.is_plain or node.leaves:
+        return UNKNOWN
+    kinds = unit.rules.outputs(unit, node)
+    key = "value" if node.block.exits == ["return"] else f"name.{node.block.outputs[0]}" if node.block.outputs else ""
+    return kinds.get(key, type(None))
+
+
+def _output(unit: Unit, node: Output) -> Any:
+    if node.key == "exit":
+        return str
+    if node.key == "error":
+        return NodeError
+    whole = unit.names.values[node.whole.id][0]
+    return unit.rules.outputs(unit, whole).get(node.key, UNKNOWN)
+
+
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:
     return NodeError
 
 
 _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.Name: _name,
-    ast.Constant: lambda unit, node: type(node.value) if type(node.value) in SCALARS else UNKNOWN,
+    ast.Constant: lambda unit, node: type(node.value) if type(node.value) in SCALARS else stored(type(node.value)),
+    ast.Set: lambda unit, node: CARRIED,
+    ast.SetComp: lambda unit, node: CARRIED,
     ast.JoinedStr: lambda unit, node: str,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
@@ -372,6 +452,11 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.comprehension: lambda unit, node: _iteration(unit, node.iter),
     ast.AnnAssign: _declared,
     ast.ExceptHandler: _caught,
+    Leaving: lambda unit, node: UNKNOWN if node.kind is None else node.kind,
+    Carrying: lambda unit, node: CARRIED,
+    Evaluated: _evaluated,
+    Output: _output,
+    Rest: _rest,
     Piece: _piece,
     Changed: _changed,
 }

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.expressions.inference import UNSEEN, infer
 from stepless.flow.compiler.facts.names import Names
-from stepless.flow.compiler.facts.types import UNKNOWN, union
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, union
 from stepless.flow.compiler.unit import Unit
 
 _ROUNDS: Final = 6  # after which a type that still changes is not known
@@ -49,7 +49,8 @@ def learn(unit: Unit, names: Names) -> None:
                 seen.append(kinds[name])
             found = union(*seen) if seen else UNSEEN
             if found != kinds[name]:
-                kinds[name] = UNKNOWN if round == _ROUNDS else found
+                kinds[name] = (CARRIED if name in unit.carried else UNKNOWN) if round == _ROUNDS else found
+                unit.carry(name, kinds[name])
                 stale |= behind.get(name, set())
         if not stale:
             break

@@ -6,13 +6,18 @@ objects. It does not keep tuples, models and other classes: an operation on thes
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import types
 import typing
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from dataclasses import is_dataclass
+from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, wraps
 from typing import Any, Final, Literal, TypeVar
+from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -23,6 +28,12 @@ SCALARS: Final = (str, int, float, bool, type(None))
 REAL: Final = int | float
 """The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in
 JSON. A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
+CARRIED: Final = type("Carried", (), {})
+"""The type of a value that may be none of JSON's, in the form in which `carried` stores it: only Python reads it."""
+TAG: Final = "$stepless"
+"""The key of an object that stands for a value that JSON does not have."""
+UNBOUND: Final = {TAG: "unbound"}
+"""What a run variable holds while the name that it stands for has no value."""
 ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")
@@ -79,6 +90,8 @@ def union(*kinds: Any) -> Any:
         return REAL | None if len(found) > 2 else REAL
     if len(solid) > 1 and all(map(is_tuple, solid)):
         return tuple if len(solid) == len(found) else typing.Optional[tuple]  # noqa: UP045  # a value, not an annotation
+    if len(solid) > 1 and any(map(is_carried, solid)):
+        return CARRIED
     if len(solid) > 1 or UNKNOWN in solid:
         return UNKNOWN
     if not solid:
@@ -96,7 +109,62 @@ def solid(kind: Any) -> Any:
 
 
 def may_be_null(kind: Any) -> bool:
-    return any(one in (UNKNOWN, type(None)) for one in members(kind))
+    return any(one in (UNKNOWN, CARRIED, type(None)) for one in members(kind))
+
+
+@_remembered
+def is_carried(kind: Any) -> bool:
+    """Whether a value of a type may be, or hold, one that JSON does not have and that is stored in a form of its own."""
+    return any(
+        one is CARRIED or (typing.get_origin(one) in (list, dict, tuple) and any(map(is_carried, typing.get_args(one))))
+        for one in members(kind)
+    )
+
+
+FOREIGN: Final = (
+    set, frozenset, bytes, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, Decimal, UUID,
+    Counter, OrderedDict, defaultdict, deque,
+)  # fmt: skip
+"""Classes whose values JSON does not have."""
+
+
+@_remembered
+def stored(kind: Any) -> Any:
+    """The type of what Python returns to the compiler's nodes: a value of a foreign class is carried."""
+    found = members(kind)
+    if kind in ATOMS or kind is CARRIED:
+        return kind
+    if len(found) > 1:
+        return union(*map(stored, found))
+    origin, arguments = typing.get_origin(found[0]), typing.get_args(found[0])
+    if found[0] in FOREIGN or origin in FOREIGN or getattr(origin, "__name__", "") in ("Set", "AbstractSet", "MutableSet"):
+        return CARRIED
+    if origin in (list, dict) and any(is_carried(stored(one)) for one in arguments):
+        return list_of(stored(arguments[0])) if origin is list else dict_of(stored(arguments[-1])) if arguments[0] is str else CARRIED
+    return CARRIED if origin is tuple and any(is_carried(stored(one)) for one in arguments if one is not ...) else kind
+
+
+@_remembered
+def carried(kind: Any) -> Any:
+    """The type of what a block puts out whose value is said to be of a type: what JSON does not have, and what is not known, is
+    carried. Models, classes of an enumeration, dataclasses and tuples of known types stay what they are."""
+    if kind is CARRIED or kind in SCALARS or kind == REAL:
+        return kind
+    found = members(kind)
+    if len(found) > 1:
+        solid = [one for one in found if one is not type(None)]
+        inner = carried(solid[0]) if len(solid) == 1 else CARRIED
+        return inner if inner is CARRIED else kind if inner == solid[0] else typing.Optional[inner]  # noqa: UP045  # a value
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is list or origin is list:
+        return list_of(carried(arguments[0]) if arguments else CARRIED)
+    if kind is dict or origin is dict:
+        return dict_of(carried(arguments[1])) if len(arguments) == 2 and arguments[0] is str else CARRIED
+    if origin is tuple and arguments and all(one is ... or not is_carried(carried(one)) for one in arguments):
+        return kind
+    if is_model(kind) or (inspect.isclass(kind) and not arguments and (issubclass(kind, Enum) or is_dataclass(kind))):
+        return kind
+    return CARRIED
 
 
 def list_of(kind: Any) -> Any:
@@ -121,6 +189,8 @@ def is_model(kind: Any) -> bool:
 def item_of(kind: Any) -> Any:
     """The type of the items of a list or tuple, or of the values of an object."""
     kind = solid(kind)
+    if kind is CARRIED:
+        return CARRIED
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (list, typing.get_origin(typing.Sequence[int])) and arguments:
         return bare(arguments[0])
@@ -198,6 +268,24 @@ def is_plain(kind: Any) -> bool:
     return "foreign" not in parts(kind)
 
 
+def is_foreign(kind: Any) -> bool:
+    """Whether JSON does not keep values of a type as they are, while nothing is said of their form but the type."""
+    return not is_plain(kind) and not is_carried(kind)
+
+
+def conforms(value: Any, kind: Any) -> bool:
+    """Whether a value that JSON keeps is of a type of JSON's, exactly."""
+    for one in members(kind):
+        origin, arguments = typing.get_origin(one), typing.get_args(one)
+        if one is UNKNOWN or type(value) is one or (one == REAL and type(value) in (int, float)):
+            return True
+        if origin is list and type(value) is list:
+            return all(conforms(item, arguments[0]) for item in value)
+        if origin is dict and isinstance(value, dict):
+            return all(conforms(item, arguments[1]) for item in value.values())
+    return False
+
+
 def is_container(kind: Any) -> bool:
     """Whether values of a type are lists, tuples or objects, whatever they contain."""
     return is_list(kind) or is_dict(kind) or is_tuple(kind)
@@ -205,6 +293,8 @@ def is_container(kind: Any) -> bool:
 
 def promised(kind: Any, given: Any) -> Any:
     """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    if is_carried(given):
+        return given
     if solid(kind) is float and solid(given) is not float:
         return believed(kind)
     return kind if may_be(given, kind) else UNKNOWN

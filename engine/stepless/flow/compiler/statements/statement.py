@@ -13,19 +13,24 @@ from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
 from stepless.flow.compiler.awaiting.sends import send, start
 from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
+from stepless.flow.compiler.blocks.emitting import evaluate
+from stepless.flow.compiler.blocks.kinds import inside, outputs
+from stepless.flow.compiler.blocks.nodes import Evaluated
+from stepless.flow.compiler.expressions.carrying import carrying, leaving
 from stepless.flow.compiler.expressions.expression import express
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
-from stepless.flow.compiler.facts.names import IN_PLACE
-from stepless.flow.compiler.facts.types import is_atom, item_of
+from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
+from stepless.flow.compiler.facts.names import IN_PLACE, names_in
+from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of
 from stepless.flow.compiler.faults import further
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.statements.branches import branch, chained
 from stepless.flow.compiler.statements.loops import Looping
-from stepless.flow.compiler.statements.tries import raise_, try_
+from stepless.flow.compiler.statements.tries import assert_, raise_, try_
 from stepless.flow.compiler.unit import Rules, Unit
 from stepless.flow.words import word_of
 
@@ -38,7 +43,7 @@ _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
     "FunctionDef": ("a function in a workflow", "Move it to the module"),
     "AsyncFunctionDef": ("a function in a workflow", "Move it to the module, as a step or part"),
     "ClassDef": ("a class in a workflow", "Move it to the module"), "Delete": ("del", "Assign None"),
-    "AsyncFor": ("async for", "Collect the items in a step"), "Assert": ("assert", "Write if and raise"),
+    "AsyncFor": ("async for", "Collect the items in a step"),
     "TryStar": ("except*", "Write except"), "TypeAlias": ("type", "Move it to the module"),
 }  # fmt: skip
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
@@ -54,7 +59,17 @@ class Reading:
         self._race = Race(self._await, self._hoist)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
-        self.rules = Rules(self._statement, chained, express, lift, known, further)
+        self.rules = Rules(self._statement, chained, express, lift, evaluate, known, outputs, further)
+
+    def freshness(self, unit: Unit) -> tuple[IsFresh, IsFreshInside]:
+        """Says of expressions whether their value has no other name: of those of the function, and of those inside of a block."""
+
+        def within(node: Evaluated) -> IsFresh:
+            kinds = {one: unit.infer(given) for one, given in zip(node.block.inputs, node.arguments, strict=True)}
+            inner = inside(unit, node.block, kinds)
+            return lambda part: self.is_fresh(inner, part)
+
+        return lambda node: self.is_fresh(unit, node), within
 
     def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
         """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
@@ -90,8 +105,8 @@ class Reading:
                     return start(unit, call, target, hint, self._hoist.expressions)
                 case "part":
                     value = inline(
-                        unit, call, target, target.origin(), hint, self._hoist.expressions, self.is_fresh,
-                        self._assigning.evaluate,
+                        unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness,
+                        self._result_of_part,
                     )
                     if unit.frontier is None:
                         raise Ended
@@ -107,7 +122,9 @@ class Reading:
             case ast.Expr():
                 self._expression(unit, statement)
             case ast.Assign(targets=[target]):
+                before = set(unit.bound)
                 self._lifted(unit, statement, lambda: self._assigning.assign(unit, target, statement.value))
+                _leave(unit, statement, before)
             case ast.Assign():
                 unit.refuse(statement, "mutation", "one value for several names", "Assign to each name")
             case ast.AnnAssign(value=None):
@@ -128,6 +145,8 @@ class Reading:
                 try_(unit, statement, self._hoist)
             case ast.Raise():
                 raise_(unit, statement, self._hoist)
+            case ast.Assert():
+                assert_(unit, statement, lambda test: branch(unit, test, self._hoist, self._assigning.write))
             case ast.Return():
                 self._return(unit, statement)
             case ast.Break():
@@ -162,10 +181,20 @@ class Reading:
         if returns is not None:
             self._statement(unit, returns)
             return
-        taken = self._hoist.expression(unit, statement.value)
+        taken = self._returned(unit, self._hoist.expression(unit, statement.value))
         before = unit.risks
         value = json_value(unit, taken)
         unit.jump("return", {unit.result(): value}, risky=unit.risks > before)
+
+    def _returned(self, unit: Unit, value: ast.expr) -> ast.expr:
+        """What a `return` returns, in the form that its reader takes: of a workflow JSON, of a part that of its annotation."""
+        kind = unit.returned_kind()
+        return carrying(unit, value, kind) if is_carried(kind) else leaving(unit, value)
+
+    def _result_of_part(self, unit: Unit, value: ast.expr, hint: str) -> ast.expr:
+        if is_carried(unit.returned_kind()) or is_carried(unit.infer(value)):
+            value = self._returned(unit, self._hoist.expression(unit, value))
+        return self._assigning.evaluate(unit, value, hint)
 
     def _expression(self, unit: Unit, statement: ast.Expr) -> None:
         value = statement.value
@@ -174,6 +203,10 @@ class Reading:
                 return
             case ast.Await():
                 self._await(unit, value, None)
+            case Evaluated():
+                unit.value(value)
+                if not value.block.exits:
+                    raise Ended
             case ast.BoolOp() | ast.IfExp() if (chosen := as_statement(value, has_await)) is not None:
                 self._statement(unit, chosen)
             case ast.ListComp(elt=ast.Await()) if len(value.generators) == 1 and not any(map(has_await, value.generators[0].ifs)):
@@ -202,6 +235,13 @@ class Reading:
         except Lift:
             unit.risk()
             unit.rules.lifted(unit, taken)
+
+
+def _leave(unit: Unit, statement: ast.Assign, before: set[str]) -> None:
+    """Behind a block that may leave a name without a value: it has one for certain only if it had one in front."""
+    deletes = getattr(statement, "leaves_unbound", None)
+    if deletes is not None:
+        unit.bound -= {name for name in names_in(statement.targets[0]) if deletes or name not in before}
 
 
 def _is_new(unit: Unit, node: ast.expr) -> bool:

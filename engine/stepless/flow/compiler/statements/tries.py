@@ -6,13 +6,17 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
 
 from stepless.flow.compiler.awaiting.awaits import callee
+from stepless.flow.compiler.blocks.nodes import Output
+from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.facts.types import UNKNOWN, is_carried
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame, TryFrame, error_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import NodeError, code_of, snake, word_of
@@ -20,6 +24,7 @@ from stepless.limits import MAX_CODES_OF_A_CLASS
 from stepless.model.json import JSON
 
 _ALL = (Exception, BaseException)
+Kinds: TypeAlias = tuple[type[BaseException], ...]
 
 
 def try_(unit: Unit, statement: ast.Try, hoist: Hoist) -> None:
@@ -44,9 +49,9 @@ def _handled(unit: Unit, statement: ast.Try) -> None:
         unit.block(statement.body)
         return
     before = set(unit.bound)
-    classes = [_class(unit, handler) for handler in statement.handlers]
-    exact = any(_is_exact(kind, handler) for kind, handler in zip(classes, statement.handlers, strict=True))
-    frame = TryFrame(any(not issubclass(kind, NodeError) for kind in classes), exact)
+    classes = [_classes(unit, handler) for handler in statement.handlers]
+    exact = any(_is_exact(kinds, handler) for kinds, handler in zip(classes, statement.handlers, strict=True))
+    frame = TryFrame(any(not issubclass(kind, NodeError) for kinds in classes for kind in kinds), exact)
     unit.frames.append(frame)
     try:
         unit.block(statement.body)
@@ -62,27 +67,40 @@ def _handled(unit: Unit, statement: ast.Try) -> None:
     unit.bound = set.intersection(*bound) if bound else before
 
 
-def _class(unit: Unit, handler: ast.ExceptHandler) -> type[BaseException]:
+def _classes(unit: Unit, handler: ast.ExceptHandler) -> Kinds:
+    """The classes that a handler names."""
     if handler.type is None:
-        return Exception
-    kind = unit.static(handler.type)
-    if kind is None and isinstance(handler.type, ast.Name) and not unit.is_local(handler.type.id):
-        kind = getattr(builtins, handler.type.id, None)
-    if not (inspect.isclass(kind) and issubclass(kind, BaseException)):
-        unit.refuse(handler, "except", "a handler names one class of exceptions", "Write except NodeError as e")
-    return kind
+        return (Exception,)
+    found = [kind for part in _named(handler.type) for kind in _class(unit, part)]
+    if not found:
+        mend = "Write except NodeError as e, or a class of Python's or of the module"
+        unit.refuse(handler, "except", "a handler names something other than classes of exceptions", mend)
+    return (Exception,) if any(kind in _ALL for kind in found) else tuple(found)
 
 
-def _is_exact(kind: type[BaseException], handler: ast.ExceptHandler) -> bool:
+def _named(node: ast.expr) -> Sequence[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _class(unit: Unit, node: ast.expr) -> Kinds:
+    """The class that an expression names, or the classes of a tuple of the module; none for anything else."""
+    kind = unit.static(node)
+    if kind is None and isinstance(node, ast.Name) and unit.is_builtin(node, node.id):
+        kind = getattr(builtins, node.id, None)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return kinds if all(inspect.isclass(one) and issubclass(one, BaseException) for one in kinds) else ()
+
+
+def _is_exact(kinds: Kinds, handler: ast.ExceptHandler) -> bool:
     """Whether it matters which exception an expression raises."""
-    if issubclass(kind, NodeError):
+    if all(issubclass(kind, NodeError) for kind in kinds):
         return False
     read = any(isinstance(part, ast.Name) and part.id == handler.name for body in handler.body for part in ast.walk(body))
-    return kind not in _ALL or (handler.name is not None and read)
+    return kinds != (Exception,) or (handler.name is not None and read)
 
 
 def _handlers(
-    unit: Unit, statement: ast.Try, classes: list[type[BaseException]], frame: TryFrame, before: set[str], ends: list[str],
+    unit: Unit, statement: ast.Try, classes: Sequence[Kinds], frame: TryFrame, before: set[str], ends: list[str],
     bound: list[set[str]],
 ) -> None:
     """The node that receives the error, and behind it the handlers. What none of them takes goes on outwards."""
@@ -97,12 +115,12 @@ def _handlers(
     )
     error, outer = unit.texts.reference(id), unit.error
     rest: list[str] | None = [id]
-    for handler, kind in zip(statement.handlers, classes, strict=True):
+    for handler, kinds in zip(statement.handlers, classes, strict=True):
         unit.statement = handler
         unit.frontier = rest
-        test = _matches(unit, kind, frame, id)
+        test = _matches(unit, kinds, frame, id)
         if test is not None:
-            which = unit.emit(unit.new_id(f"is_{snake(kind.__name__)}"), "condition", {"cases": {"yes": test, "else": "else"}})
+            which = unit.emit(unit.new_id(f"is_{snake(kinds[0].__name__)}"), "condition", {"cases": {"yes": test, "else": "else"}})
             unit.frontier, rest = [f"{which}.yes"], [f"{which}.else"]
         else:
             rest = None
@@ -110,7 +128,8 @@ def _handlers(
         if handler.name:
             unit.bound.add(handler.name)
             if unit.names.is_variable(handler.name):
-                unit.set(f"set_{handler.name}", {handler.name: unit.texts.template(error)})
+                kind = NodeError if is_carried(unit.kind_of(handler.name)) else UNKNOWN
+                unit.set(f"set_{handler.name}", {handler.name: carried(unit, error, kind)})
             else:
                 unit.values[handler.name] = error
         unit.block(handler.body)
@@ -136,10 +155,10 @@ def _go_on(unit: Unit, error: JSON, *, pure: bool) -> None:
     unit.frontier = None
 
 
-def _is_asked_for(unit: Unit, handler: ast.ExceptHandler, kind: type[BaseException], frame: TryFrame) -> bool:
+def _is_asked_for(unit: Unit, handler: ast.ExceptHandler, kinds: Kinds, frame: TryFrame) -> bool:
     """Whether anything reads the error. Without a reader, the statements of the handler are right behind what failed, if the
     first of them is a node."""
-    if kind not in _ALL and (kind is not NodeError or frame.mixed or frame.broad):
+    if kinds != (Exception,) and (NodeError not in kinds or frame.mixed or frame.broad):
         return True
     parts = [part for statement in handler.body for part in ast.walk(statement)]
     if any(isinstance(part, ast.Raise) and part.exc is None for part in parts):
@@ -173,8 +192,15 @@ def _without_error(
     unit.frontier = None
 
 
-def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
-    """The test whether an error is of this class; None if every error here is."""
+def _matches(unit: Unit, kinds: Kinds, frame: TryFrame, id: str) -> str | None:
+    """The test whether an error is of one of these classes; None if every error here is."""
+    tests = [_matches_one(unit, kind, frame, id) for kind in kinds]
+    if None in tests:
+        return None
+    return tests[0] if len(tests) == 1 else " or ".join(f"({test})" for test in tests)
+
+
+def _matches_one(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
     if kind in _ALL:
         return None
     a_step = f"<{id}.class> != 'processing'"
@@ -301,16 +327,65 @@ def raise_(unit: Unit, statement: ast.Raise, hoist: Hoist) -> None:
             unit.refuse(statement, "bare_raise", "there is no error here to raise again", "Write raise inside except")
         unit.fail({"error": unit.texts.template(unit.error)}, pure=True)
         return
+    if isinstance(raised, Output):
+        unit.fail({"error": unit.texts.template(unit.express(raised))}, pure=True)
+        return
     if isinstance(raised, ast.Name) and unit.is_local(raised.id):
         if unit.infer(raised) is not NodeError:
             unit.refuse(statement, "raise", f"`{raised.id}` is no error", "Raise a NodeError, or a class made from it")
         unit.fail({"error": unit.texts.template(unit.express(raised))}, pure=True)
         return
-    kind = unit.static(raised.func if isinstance(raised, ast.Call) else raised)
-    if not (inspect.isclass(kind) and issubclass(kind, NodeError)):
-        mend = "Write class OutOfStock(NodeError): …"
-        unit.refuse(statement, "raise", "what a workflow raises is a NodeError, or a class made from it", mend)
-    _made(unit, statement, raised, kind, hoist)
+    kind = _raised(unit, raised)
+    if kind is None:
+        mend = "Write class OutOfStock(Exception): …"
+        unit.refuse(statement, "raise", "what is raised is no class of exceptions, and no exception that was caught", mend)
+    if statement.cause is not None and not (isinstance(statement.cause, ast.Constant | ast.Name)):
+        unit.refuse(statement, "raise", "the cause of an exception is computed", "Raise it without `from`")
+    if issubclass(kind, NodeError):
+        _made(unit, statement, raised, kind, hoist)
+    else:
+        _python(unit, statement, raised, kind, hoist)
+
+
+def _raised(unit: Unit, raised: ast.expr) -> type[BaseException] | None:
+    """The class of what is raised."""
+    named = raised.func if isinstance(raised, ast.Call) else raised
+    kind = unit.static(named)
+    if kind is None and isinstance(named, ast.Name) and unit.is_builtin(named, named.id):
+        kind = getattr(builtins, named.id, None)
+    return kind if inspect.isclass(kind) and issubclass(kind, Exception) else None
+
+
+def _python(unit: Unit, statement: ast.stmt, raised: ast.expr, kind: type[BaseException], hoist: Hoist) -> None:
+    """An exception of Python, or of the author's: a failure with its code that `except NodeError` does not take."""
+    given = raised.args if isinstance(raised, ast.Call) else []
+    plain = all(getattr(kind, name) is getattr(Exception, name) for name in ("__str__", "__init__", "__new__")) or kind in _PLAIN
+    words = isinstance(raised, ast.Call) and raised.keywords
+    if not plain or words or len(given) > 1 or any(isinstance(one, ast.Starred) for one in given):
+        unit.refuse(statement, "raise", f"`{kind.__name__}` makes its message itself", "Pass it one text")
+    message: JSON = ""
+    for argument in hoist.expressions(unit, given):
+        read = ast.copy_location(ast.Call(ast.Name("str", ast.Load()), [argument], []), argument)
+        message = json_value(unit, argument if unit.infer(argument) is str else read)
+    error: JSON = {"class": "processing", "code": code_of(kind), "message": message, "node": "raise"}
+    unit.fail({"error": error}, pure=True)
+
+
+_PLAIN: Final = (
+    Exception, ValueError, TypeError, RuntimeError, LookupError, IndexError, ArithmeticError, ZeroDivisionError, OverflowError,
+    NotImplementedError, AssertionError, PermissionError, TimeoutError, ConnectionError, BufferError, EOFError, RecursionError,
+)  # fmt: skip
+"""Exceptions whose text is that of their one argument, although they have a method of their own that makes it."""
+
+
+def assert_(unit: Unit, statement: ast.Assert, branch: Callable[[ast.If], None]) -> None:
+    """`assert test, text` is `if not test: raise AssertionError(text)`."""
+    kind = ast.Name("AssertionError", ast.Load())
+    made = ast.Raise(ast.Call(kind, [statement.msg], []) if statement.msg is not None else kind, None)
+    test = ast.If(ast.UnaryOp(ast.Not(), statement.test), [made], [])
+    for node in (test, test.test, made, kind, *([made.exc] if made.exc is not None else [])):
+        ast.copy_location(node, statement)
+    branch(test)
 
 
 def _made(unit: Unit, statement: ast.Raise, raised: ast.expr, kind: type[NodeError], hoist: Hoist) -> None:

@@ -1,0 +1,90 @@
+"""Keeps apart the two forms of a value that JSON does not have: the form of its type, and the one in which a name carries it from
+node to node. What leaves the workflow, or enters a step, has the form of its type; a name that may be bound to a carried value
+has that form on every way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_foreign
+from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.unit import Unit
+from stepless.model.json import JSON
+
+
+class Leaving(ast.expr):
+    """A carried value as JSON, for what takes values of the type `kind`; UNKNOWN for what takes nothing but JSON."""
+
+    _fields: ClassVar[tuple[str, ...]] = ("value",)  # type: ignore[misc]  # of `ast`
+    _field_types: ClassVar[dict[str, Any]] = {"value": ast.expr}
+
+    def __init__(self, value: ast.expr, kind: Any) -> None:
+        super().__init__(value=value)  # type: ignore[call-arg]  # a field of this class
+        self.value = value
+        self.kind = kind
+
+
+class Carrying(ast.expr):
+    """A value in the form in which it is carried."""
+
+    _fields: ClassVar[tuple[str, ...]] = ("value",)  # type: ignore[misc]  # of `ast`
+    _field_types: ClassVar[dict[str, Any]] = {"value": ast.expr}
+
+    def __init__(self, value: ast.expr) -> None:
+        super().__init__(value=value)  # type: ignore[call-arg]  # a field of this class
+        self.value = value
+
+
+def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
+    """An expression where its value leaves the names of the workflow."""
+    given = unit.infer(node)
+    if not is_carried(given):
+        return node
+    if isinstance(node, Evaluated) and node.block.exits == ["return"] and kind is UNKNOWN:
+        node.leaves = True
+        return node
+    if isinstance(node, Evaluated | Output):
+        node = unit.temporary(unit.value(node), given, node)
+    return ast.copy_location(Leaving(node, kind), node)
+
+
+def carrying(unit: Unit, node: ast.expr, kind: Any) -> ast.expr:
+    """An expression where its value is bound to a name whose values are of the type `kind`."""
+    if not is_carried(kind) or not is_foreign(unit.infer(node)):
+        return node
+    if isinstance(node, Evaluated | Output):
+        node = unit.temporary(unit.value(node), unit.infer(node), node)
+    return ast.copy_location(Carrying(node), node)
+
+
+def carry_parameters(unit: Unit, kinds: Mapping[str, Any]) -> None:
+    """Gives parameters whose names are bound to carried values later the form of those. `kinds` are their types as they came."""
+    for name, kind in kinds.items():
+        if is_carried(unit.kind_of(name)) and is_foreign(kind) and unit.names.is_variable(name):
+            unit.set(f"set_{unit.shown.get(name, name)}", {name: carried(unit, unit.texts.reference(f"workflow.{name}"), kind)})
+
+
+def carried(unit: Unit, value: ast.expr, kind: Any) -> JSON:
+    """What a name that may be bound to carried values is bound to, of a value of the type `kind`."""
+    if not is_foreign(kind):
+        return unit.texts.template(value)
+    given = unit.temporary(value, kind, unit.statement)
+    return unit.texts.template(unit.value(ast.copy_location(Carrying(given), given)))
+
+
+def is_mixed(unit: Unit, node: ast.List | ast.Tuple | ast.Dict) -> bool:
+    """Whether a display holds a carried value, and Python has to make it: beside one in the form of its type, or in a tuple."""
+    if not is_carried(unit.infer(node)):
+        return False
+    parts = node.values if isinstance(node, ast.Dict) else node.elts
+    held = (one.value if isinstance(one, ast.Starred) else one for one in parts)
+    return isinstance(node, ast.Tuple) or any(is_foreign(unit.infer(part)) for part in held)
+
+
+def check_mixed(unit: Unit, kind: Any, parts: Iterable[ast.expr]) -> None:
+    """Raises `Lift` for a value of a type that is carried, one of whose parts is not."""
+    if is_carried(kind) and any(is_foreign(unit.infer(part)) for part in parts):
+        raise Lift
