@@ -323,6 +323,8 @@ def _received(unit: Unit, call: ast.Call) -> Any:
 
 
 def _gathered(unit: Unit, call: ast.Call) -> Any:
+    if any(word.arg == "return_exceptions" and getattr(word.value, "value", False) for word in call.keywords):
+        return list_of(CARRIED)
     if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
         comprehension = call.args[0].value
         if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
@@ -372,7 +374,7 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
         return infer(unit, whole.elts[piece.place])
     if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) == "gather":
-        calls = whole.value.args
+        calls = [] if whole.value.keywords else whole.value.args
         if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
             return infer(unit, _awaited(calls[piece.place]))
     kind = infer(unit, whole)

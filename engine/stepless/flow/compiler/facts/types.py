@@ -32,6 +32,8 @@ CARRIED: Final = type("Carried", (), {})
 """The type of a value that may be none of JSON's, in the form in which `carried` stores it: only Python reads it."""
 TAG: Final = "$stepless"
 """The key of an object that stands for a value that JSON does not have."""
+ERROR: Final = "error"
+"""What stands at TAG for a failure that is a value."""
 UNBOUND: Final = {TAG: "unbound"}
 """What a run variable holds while the name that it stands for has no value."""
 ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
