@@ -96,6 +96,7 @@ class Unit:
         self.bound: set[str] = set()
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
+        self.tasks: dict[str, str] = {}  # the nodes that put out how tasks have ended, by the names of the tasks
         self.carried: set[str] = set()  # names whose values may be in the form in which they are carried
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here

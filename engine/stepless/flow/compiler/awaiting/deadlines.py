@@ -29,6 +29,7 @@ def limit_of(unit: Unit, statement: ast.AsyncWith) -> int | None:
     item = statement.items[0]
     call = item.context_expr
     if len(statement.items) != 1 or not isinstance(call, ast.Call) or word_of(unit.static(call.func)) != "timeout":
+        check_task_group(unit, statement)
         message = "async with has no counterpart in a graph, but for asyncio.timeout and asyncio.TaskGroup"
         unit.refuse(statement, "no_such_construct", message, _BLOCK)
     if item.optional_vars is not None or len(call.args) != 1 or call.keywords:
@@ -38,6 +39,14 @@ def limit_of(unit: Unit, statement: ast.AsyncWith) -> int | None:
     if limit is not None and unit.is_caught():
         _check_written(unit, statement)
     return limit
+
+
+def check_task_group(unit: Unit, statement: ast.AsyncWith) -> None:
+    call = statement.items[0].context_expr
+    if isinstance(call, ast.Call) and word_of(unit.static(call.func)) == "task_group":
+        message = "this group does more than create tasks whose results are read behind it"
+        mend = "Write t = tg.create_task(f(x)) in it and nothing else, and t.result() behind it, or use gather"
+        unit.refuse(statement, "gather", message, mend)
 
 
 def _limit_ms(unit: Unit, node: ast.expr) -> int | None:

@@ -31,7 +31,7 @@ class Gather:
     def gather(self, unit: Unit, call: ast.Call, hint: str | None) -> ast.expr:
         kept = keeps_failures(unit, call)
         if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
-            return self._over(unit, call.args[0].value, hint, "parallel", kept=kept)
+            return self.over(unit, call.args[0].value, hint, "parallel", kept=kept)
         calls = [argument.value if isinstance(argument, ast.Await) else argument for argument in call.args]
         if not calls or any(not isinstance(one, ast.Call) for one in calls) or any(isinstance(a, ast.Await) for a in call.args):
             mend = "Write gather(a(), b()) or gather(*[a(x) for x in xs])"
@@ -45,7 +45,7 @@ class Gather:
 
     def each(self, unit: Unit, node: ast.ListComp, hint: str | None = None) -> ast.expr:
         """`[await f(x) for x in xs]`: one after the other."""
-        return self._over(unit, node, hint, "loop")
+        return self.over(unit, node, hint, "loop")
 
     def _is_part(self, unit: Unit, call: ast.Call) -> bool:
         return word_of(unit.static(call.func)) in ("part", "gather")
@@ -88,7 +88,7 @@ class Gather:
         unit.may_fail(id, mixed=frame.risky, inner=True)
         return unit.texts.reference(id)
 
-    def _over(self, unit: Unit, node: ast.expr, hint: str | None, kind: str, *, kept: bool = False) -> ast.expr:
+    def over(self, unit: Unit, node: ast.expr, hint: str | None, kind: str, *, kept: bool = False) -> ast.expr:
         if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
             mend = "Write gather(*[step(x) for x in items])"
             unit.refuse(node, "gather", "it takes one comprehension over one collection", mend)

@@ -216,6 +216,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
         return _method(unit, function, node)
     target = unit.static(function)
+    if word_of(target) == "begin":
+        return infer(unit, _awaited(node.args[0]))
     if _is_maker(unit, function, target):
         return CARRIED
     if is_model(target):
@@ -287,6 +289,8 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
 
 def _await(unit: Unit, node: ast.Await) -> Any:
     call = node.value
+    if isinstance(call, ast.Name):  # a task
+        return infer(unit, call)
     if not isinstance(call, ast.Call):
         return UNKNOWN
     function = call.func
@@ -304,10 +308,12 @@ def _await(unit: Unit, node: ast.Await) -> Any:
             return str
         case "send":
             return list[str]
-        case "gather":
+        case "gather" | "group":
             return _gathered(unit, call)
         case "wait_for":
             return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
+        case "first":
+            return tuple_of(int, CARRIED)
         case "race":
             return Winner
         case "receive":
@@ -373,7 +379,7 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     whole = piece.whole
     if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
         return infer(unit, whole.elts[piece.place])
-    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) == "gather":
+    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) in ("gather", "group"):
         calls = [] if whole.value.keywords else whole.value.args
         if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
             return infer(unit, _awaited(calls[piece.place]))

@@ -12,11 +12,12 @@ from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
 from stepless.flow.compiler.awaiting.sends import send, start
-from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
+from stepless.flow.compiler.awaiting.tasks import Tasks
 from stepless.flow.compiler.blocks.emitting import evaluate
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.carrying import carrying, leaving
+from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
 from stepless.flow.compiler.expressions.expression import express
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar, known
@@ -57,6 +58,7 @@ class Reading:
         self._gather = Gather(self._await)
         self._hoist = Hoist(self._await, self._gather.each)
         self._race = Race(self._await, self._hoist)
+        self._tasks = Tasks(self._await, self._hoist, self._gather.over)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
         self.rules = Rules(self._statement, chained, express, lift, evaluate, known, outputs, further)
@@ -88,6 +90,8 @@ class Reading:
 
     def _await(self, unit: Unit, node: ast.Await, hint: str | None) -> ast.expr:
         call = node.value
+        if isinstance(call, ast.Name) and call.id in unit.tasks:
+            return self._tasks.end(unit, call.id)
         if isinstance(call, ast.Call):
             target: Any = callee(unit, call.func)[0]
             match word_of(target):
@@ -95,6 +99,10 @@ class Reading:
                     return self._gather.gather(unit, call, hint)
                 case "race":
                     return self._race.race(unit, call, hint)
+                case "group":
+                    return self._tasks.group(unit, call, hint)
+                case "first":
+                    return self._tasks.first(unit, call, hint)
                 case "wait_for":
                     return waited(unit, call, hint, self._await, self._hoist)
                 case "receive":
@@ -121,6 +129,10 @@ class Reading:
                 return
             case ast.Expr():
                 self._expression(unit, statement)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[begun]) as call) if (
+                word_of(unit.static(call.func)) == "begin"
+            ):
+                self._tasks.begin(unit, name, begun)
             case ast.Assign(targets=[target]):
                 before = set(unit.bound)
                 self._lifted(unit, statement, lambda: self._assigning.assign(unit, target, statement.value))
