@@ -18,6 +18,7 @@ from stepless.flow.compiler.entries import Trigger, whole_of
 from stepless.flow.compiler.facts.types import UNKNOWN, bare
 from stepless.flow.compiler.origin import Origin, hints_of, signature_of
 from stepless.flow.compiler.refusals import FlowRefused, Remark
+from stepless.flow.helpers import as_part
 from stepless.flow.lifted import evaluator
 from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
@@ -127,7 +128,9 @@ class Flow(Generic[P, R]):
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
         fields = self._options if self.messages is NOTHING else {**self._options, "messages": self.messages.fields}
-        written = compile_function(origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds)
+        written = compile_function(
+            origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds, part_of=as_part,
+        )
         made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:
             del made_by["source"]

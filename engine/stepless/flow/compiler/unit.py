@@ -82,6 +82,7 @@ class Unit:
         self.lift = lift
         self.plan = plan
         self.refused: list[tuple[Origin, ast.stmt, Refusal]] = []
+        self.part_of: Callable[[Any], Any] = lambda function: None  # the part that a coroutine stands for
         self.messages: Mapping[str, Any] = {}  # the types of their data, by name
         self.texts = Texts()
         self.level: dict[str, dict[str, JSON]] = {}
@@ -193,7 +194,11 @@ class Unit:
         return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
-        """What a dotted name of the module stands for; None for everything else."""
+        """What a dotted name of the module stands for, a part for a coroutine without a decorator; None for everything else."""
+        value = self._static(node)
+        return (self.part_of(value) or value) if inspect.isfunction(value) else value
+
+    def _static(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
             if self.is_made_again(node.id):
                 return self.plan.made_again(self.origin).found(node.id)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.rewriting.nested import moved_out
 from stepless.flow.compiler.rewriting.tasks import Tasks
 from stepless.flow.compiler.rewriting.words import WORDS
 from stepless.flow.compiler.trees import copied
@@ -18,6 +19,8 @@ _SIGNS: Final = ("create_task", "TaskGroup", "ensure_future", ".wait", "gather")
 
 def rewritten(origin: Origin) -> Origin:
     """The function with the forms that the compiler knows."""
+    if origin.text.count("async def ") > 1:
+        origin = moved_out(origin)
     if not any(sign in origin.text for sign in _SIGNS):
         return origin
     local = {one.arg for one in origin.parameters}
