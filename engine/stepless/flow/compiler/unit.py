@@ -36,7 +36,8 @@ _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`; `evaluated`
+    """What reads the statements, the expressions and the awaits of a function. `named` has the type of an expression that names
+    a function, None for others. `expression` raises `Lift`; `evaluated`
     emits the node of a block. `outputs` has
     the types of what a block puts out. `further` finds what else is wrong with a statement that was refused."""
 
@@ -46,6 +47,7 @@ class Rules:
     lifted: Callable[[Unit, ast.expr], ast.expr]
     evaluated: Callable[[Unit, Any], ast.expr]
     infer: Callable[[Unit, ast.AST], Any]
+    named: Callable[[Unit, ast.expr], Any]
     outputs: Callable[[Unit, Any], Mapping[str, Any]]
     further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
 
@@ -199,6 +201,8 @@ class Unit:
         return (self.part_of(value) or value) if inspect.isfunction(value) else value
 
     def _static(self, node: ast.expr) -> Any:
+        if (target := getattr(node, "target", None)) is not None and not node._fields:
+            return target  # of a value that names it
         if isinstance(node, ast.Name):
             if self.is_made_again(node.id):
                 return self.plan.made_again(self.origin).found(node.id)

@@ -10,7 +10,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic.errors import PydanticUserError
 
+from stepless.flow.compiler.awaiting.spreads import bound_by_python, is_spread, written_out
 from stepless.flow.compiler.expressions.carrying import leaving
+from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
@@ -116,6 +118,20 @@ def bound_arguments(
     return values
 
 
+def _settled(call: ast.Call, unit: Unit, arguments: Arguments) -> ast.Call:
+    """A call without awaits in its arguments."""
+    given = [*call.args, *(word.value for word in call.keywords)]
+    if not any(map(has_await, given)):
+        return call
+    held = [one.value if isinstance(one, ast.Starred) else one for one in given]
+    taken = [
+        ast.Starred(value, ast.Load()) if isinstance(one, ast.Starred) else value
+        for one, value in zip(given, arguments(unit, held), strict=True)
+    ]
+    words = [ast.keyword(word.arg, value) for word, value in zip(call.keywords, taken[len(call.args) :], strict=True)]
+    return ast.copy_location(ast.Call(call.func, list[ast.expr](taken[: len(call.args)]), words), call)
+
+
 def _shown(function: Callable[..., Any]) -> str:
     return ", ".join(map(str, signature_of(function).parameters.values())) or "no arguments"
 
@@ -145,6 +161,9 @@ def check_types(unit: Unit, call: ast.Call, name: str, function: Callable[..., A
 def step(
     unit: Unit, call: ast.Call, target: Any, options: dict[str, JSON], hint: str | None, arguments: Arguments
 ) -> ast.expr:
+    call = written_out(call)
+    if is_spread(call):
+        call = bound_by_python(unit, _settled(call, unit, arguments), target.name, target.function)
     given = bound_arguments(unit, call, target.name, target.function, by_name=True)
     check_types(unit, call, target.name, target.function, given)
     if unknown := sorted(set(options) - {*OPTIONS, "id"}):
@@ -194,13 +213,23 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = 
         whole = f"round({duration} * 1000)"
         duration = f"{{{{ str({whole if least is None else f'max({least}, {whole})'}) }}}}ms"
     elif least is not None:
-        mend = "Annotate the value that it waits for, or write sleep of stepless.flow"
-        unit.refuse(call, "bad_arguments", "asyncio.sleep takes a number of seconds, and the type of this one is not known", mend)
+        seconds = unit.texts.source(unit.rules.lifted(unit, _as_seconds(node, least)))
+        duration = f"{{{{ str(round({seconds} * 1000)) }}}}ms"
     else:
         duration = json_value(unit, node)
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})
     unit.may_fail(id, mixed=unit.risks > before)
     return ast.Name("null", ast.Load())
+
+
+def _as_seconds(node: ast.expr, least: int) -> ast.expr:
+    """What Python takes for a number of seconds, as a float: it fails for what is none."""
+    longest = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(least), node], [])
+    whole = ast.BinOp(longest, ast.Add(), ast.Constant(0.0))
+    for part in (whole, longest, *longest.args, longest.func):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return whole
 
 
 def ask(unit: Unit, call: ast.Call, kind: str, hint: str | None, arguments: Arguments) -> ast.expr:

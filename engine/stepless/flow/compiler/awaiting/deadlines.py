@@ -30,6 +30,10 @@ def limit_of(unit: Unit, statement: ast.AsyncWith) -> int | None:
     call = item.context_expr
     if len(statement.items) != 1 or not isinstance(call, ast.Call) or word_of(unit.static(call.func)) != "timeout":
         check_task_group(unit, statement)
+        if isinstance(call, ast.Name):
+            message = f"`{unit.shown.get(call.id, call.id)}` is held by a process, which a workflow does not have"
+            mend = 'Limit the attempts of the step: a.with_(concurrency={"key": "a", "max": 2})(x)'
+            unit.refuse(statement, "no_such_construct", message, mend)
         message = "async with has no counterpart in a graph, but for asyncio.timeout and asyncio.TaskGroup"
         unit.refuse(statement, "no_such_construct", message, _BLOCK)
     if item.optional_vars is not None or len(call.args) != 1 or call.keywords:

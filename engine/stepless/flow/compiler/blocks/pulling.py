@@ -155,9 +155,7 @@ def _in_order(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.exp
     for name in fields:
         value = getattr(node, name, None)
         for place, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(part, ast.Await | ast.NamedExpr):
-                yield node, name, place, part
-            elif isinstance(part, ast.BoolOp | ast.IfExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
+            if isinstance(part, ast.Await | ast.NamedExpr) or isinstance(part, ast.BoolOp | ast.IfExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
                 yield node, name, place, part
             elif isinstance(part, ast.expr) and any(isinstance(one, ast.expr) for one in ast.iter_child_nodes(part)):
                 if isinstance(getattr(part, "ctx", None), ast.Store | ast.Del) and not has_await(part):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import typing
 import uuid
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
@@ -114,7 +116,9 @@ def _name(unit: Unit, node: ast.Name) -> Any:
     if unit.is_local(node.id):
         return unit.kind_of(node.id)
     value = unit.origin.globals.get(node.id)
-    return type(value) if type(value) in SCALARS and value is not None else UNKNOWN
+    if type(value) in SCALARS and value is not None:
+        return type(value)
+    return unit.rules.named(unit, node) or UNKNOWN
 
 
 def _attribute(unit: Unit, node: ast.Attribute) -> Any:
@@ -125,7 +129,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> Any:
         return base.model_fields[node.attr].annotation
     if is_failure(base) and node.attr in ("code", "message"):
         return str
-    return UNKNOWN
+    return unit.rules.named(unit, node) or UNKNOWN if base is UNKNOWN else UNKNOWN
 
 
 def _subscript(unit: Unit, node: ast.Subscript) -> Any:
@@ -216,6 +220,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
         return _method(unit, function, node)
     target = unit.static(function)
+    if target is functools.partial:
+        return unit.rules.named(unit, node) or UNKNOWN
     if word_of(target) == "begin":
         return infer(unit, _awaited(node.args[0]))
     if _is_maker(unit, function, target):
@@ -289,6 +295,8 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
 
 def _await(unit: Unit, node: ast.Await) -> Any:
     call = node.value
+    if isinstance(call, ast.Call) and unit.static(call.func) is None and is_named(function := solid(infer(unit, call.func))):
+        return union(*(returned(one.target.function) for one in function.members)) if function.members else UNKNOWN
     if isinstance(call, ast.Name):  # a task
         return infer(unit, call)
     if not isinstance(call, ast.Call):
@@ -362,6 +370,8 @@ def _iteration(unit: Unit, over: ast.expr) -> Any:
             case "enumerate":
                 item = _iteration(unit, over.args[0])
                 return UNSEEN if item is UNSEEN else tuple_of(int, item)
+            case "reversed":
+                return _iteration(unit, over.args[0])
             case "zip":
                 items = tuple(_iteration(unit, one) for one in over.args)
                 return UNSEEN if UNSEEN in items else tuple_of(*items)

@@ -21,6 +21,7 @@ from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.calls import AWAITED, PUT
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
+from stepless.flow.compiler.expressions.naming import check_stays, is_item
 from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_model, is_plain, members, solid
 from stepless.flow.compiler.facts.uses import MUTATORS
 from stepless.flow.compiler.frames import TryFrame
@@ -68,6 +69,8 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     _check(unit, parts, inner)
     free = _free(unit, parts, inner, read)
     for name in sorted(free):
+        if not is_item(node, name):
+            check_stays(unit, node, unit.kind_of(name))
         if name not in unit.bound and not unit.is_strict(name):
             unit.express(_reading(parts, name))  # refuses it
     made_again, further = unit.plan.made_again(unit.origin).of(read)

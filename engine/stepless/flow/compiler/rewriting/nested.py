@@ -16,7 +16,7 @@ _TASK: Final = "create_task"
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalPart:
     """A coroutine of a workflow. `closure` are the names that it reads of the workflow; `function` has its signature."""
 

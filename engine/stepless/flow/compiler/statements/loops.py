@@ -6,13 +6,13 @@ import ast
 from collections.abc import Mapping
 
 from stepless.flow.compiler.awaiting.deadlines import times_out
+from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
-from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
-from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.facts.names import bindings
 from stepless.flow.compiler.facts.types import is_carried
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.awaiting.awaits import callee, wait_for
 from stepless.flow.compiler.awaiting.deadlines import limit_of, waited
+from stepless.flow.compiler.awaiting.dispatches import Dispatch, is_dispatch
 from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
@@ -23,6 +24,7 @@ from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
+from stepless.flow.compiler.expressions.naming import kind_of
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
 from stepless.flow.compiler.facts.names import IN_PLACE, names_in
 from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of
@@ -58,10 +60,11 @@ class Reading:
         self._gather = Gather(self._await)
         self._hoist = Hoist(self._await, self._gather.each)
         self._race = Race(self._await, self._hoist)
+        self._dispatch = Dispatch(self._await, self._hoist)
         self._tasks = Tasks(self._await, self._hoist, self._gather.over)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
-        self.rules = Rules(self._statement, chained, express, lift, evaluate, known, outputs, further)
+        self.rules = Rules(self._statement, chained, express, lift, evaluate, known, kind_of, outputs, further)
 
     def freshness(self, unit: Unit) -> tuple[IsFresh, IsFreshInside]:
         """Says of expressions whether their value has no other name: of those of the function, and of those inside of a block."""
@@ -94,6 +97,8 @@ class Reading:
             return self._tasks.end(unit, call.id)
         if isinstance(call, ast.Call):
             target: Any = callee(unit, call.func)[0]
+            if target is None and is_dispatch(unit, call):
+                return self._dispatch.dispatch(unit, call, hint)
             match word_of(target):
                 case "gather":
                     return self._gather.gather(unit, call, hint)
