@@ -5,7 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+PARTS: Final = """\
+async def twice(n: int, m: int = 5) -> int:
+    for i in range(2):
+        if i > n:
+            return 0
+        n = await inc(n)
+    return n + m
+
+async def named(fs, n: int):
+    out = []
+    for f in fs:
+        out.append(await f(n))
+    return out
+
+"""
 CASES: Final[Mapping[str, str]] = {
+    "a coroutine without a decorator": "return [await twice(4), await twice(n=5, m=1), await gather(twice(6), inc(7))]",
+    "a nested coroutine": "async def one(n: int) -> int:\n    return await inc(n) + a\nreturn [await one(4), await one(b + 40)]",
+    "a nested coroutine that reads what changes": "k = 1\nasync def one(n):\n    return [k, await inc(n)]\nx = await one(4)\nk = 2\nreturn [x, await one(5)]",
+    "nested in a loop": "out = []\nfor i in [4, 5]:\n    async def one(n: int):\n        if n > 4:\n            return n\n        return await inc(n + i)\n    out.append(await one(i))\nreturn out",
+    "nested in nested": "async def one(n: int):\n    async def two(m: int):\n        return await inc(m + n + b * 0)\n    return await two(4) + await two(5)\nreturn await one(1)",
+    "nested and gathered": "async def one(n: int):\n    x = await inc(n)\n    return await say(str(x) + sa)\nreturn await gather(*[one(n) for n in [4, 5]])",
+    "handlers by name": "h = {'inc': inc, 'mul': mul, 't': twice}\nout = []\nfor k in ['inc', 't', 'mul']:\n    out.append(await h[k](4))\nreturn out",
+    "a handler that is missing": "h = {'inc': inc}\ntry:\n    return await h[sa](4)\nexcept KeyError:\n    return 'key'",
+    "a handler by get": "h = {'inc': inc, 'Abc': mul}\nf = h.get(sa, inc)\ng = h.get('zz')\nif g is None:\n    return await f(4)\nreturn await g(4)",
+    "a handler that does not take it": "h = {'inc': inc, 'mul': mul}\ntry:\n    return await h['inc'](4, m=5)\nexcept TypeError:\n    return 'type'",
+    "a name for one of two": "f = inc if a > 3 else mul\ng = f\nreturn [await g(4), await (mul if a > 3 else inc)(5)]",
+    "compensations": "undo = []\ntry:\n    for x in [4, 5, 3, 6]:\n        await inc(x)\n        undo.append((mul, x))\nexcept NodeError as e:\n    for f, x in reversed(undo):\n        await f(x)\n    return [e.code, len(undo)]",
+    "bound arguments": "todo = [functools.partial(inc, 4)]\ntodo.append(functools.partial(mul, m=b + 40))\ntodo.append(functools.partial(mul, 7, m=5))\nout = [await todo[0](), await todo[1](5), await todo[2](m=6)]\nfor t in todo[::-1][:1]:\n    out.append(await t())\nreturn out",
+    "functions in a tuple": "out = []\nfor f in (inc, twice, mul):\n    out.append(await f(4))\nreturn out",
+    "functions as arguments": "return await named([inc, mul], 4)",
+    "a chain of functions": "x = 4\nfor f in [inc, mul, twice]:\n    x = await f(x)\nreturn x",
+    "functions side by side": "return await gather(*[f(4) for f in [inc, mul]])",
+    "a function fails": "h = {'x': inc}\ntry:\n    return await h['x'](3)\nexcept Third as e:\n    return e.code",
+    "spread arguments": "k = {'m': 5}\np = (4, 6)\nreturn [await mul(*p), await mul(4, **k), await mul(*[4], **{'m': 7}), await mul(await inc(4), **k)]",
+    "spread arguments that do not fit": "k = {'z': 5}\ntry:\n    return await mul(4, **k)\nexcept TypeError:\n    return 'type'",
     "one of two": "x = await inc(4) if a > 3 else 7\ny = 1 if a > 3 else await inc(5)\nz = await inc(6) if a > 3 else await inc(7)\nreturn [x, y, z]",
     "and": "x = a > 3 and await inc(4)\ny = (await inc(a + 40)) > 50 and await inc(5)\nz = xs and await inc(6)\nreturn [x, y, z]",
     "or": "x = a > 3 or await inc(4)\ny = sa or await say('x')\nz = (await raw(a + 50)) or await inc(6)\nreturn [x, y, z]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import Any
 
 import directed_asyncio
@@ -24,8 +25,8 @@ CASES = {**directed_asyncio.CASES, **directed_awaits.CASES}
 
 
 def flow(name: str) -> Flow[..., Any]:
-    source = directed_asyncio.PARTS + HEAD + _indented(CASES[name])
-    names = {**racing.NAMES, "asyncio": asyncio}
+    source = directed_asyncio.PARTS + directed_awaits.PARTS + HEAD + _indented(CASES[name])
+    names = {**racing.NAMES, "asyncio": asyncio, "functools": functools}
     return flow_of(source, f"asyncio_case_{abs(hash(name))}", names=names, options={"messages": racing.MESSAGES})
 
 

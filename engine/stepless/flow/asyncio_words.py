@@ -30,6 +30,8 @@ class Task:
         self._ended = value, error
 
     async def run(self) -> Any:
+        if self.done():
+            return self.result()
         return await (self._awaited if self._begun is None else self._begun.end())
 
     def __await__(self) -> Generator[Any, Any, Any]:

@@ -12,6 +12,7 @@ from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside, sharing_of
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.types import UNBOUND, promised
@@ -113,7 +114,7 @@ def _bind(
     for parameter, name in parameters.items():
         if parameter in given:
             inferred = unit.infer(given[parameter])
-            kind = inferred if parameter in closure else promised(origin.hint(parameter), inferred)
+            kind = inferred if parameter in closure or holds_named(inferred) else promised(origin.hint(parameter), inferred)
             value = unit.value(given[parameter])
             value = value if kind is float else among_others(unit, given[parameter], value)
         else:

@@ -37,10 +37,21 @@ class Tasks:
         self._everywhere = _names(body)
         self._here = self._everywhere
         self._made = 0
+        self._values: Counter[str] = Counter()  # names of tasks of groups
+        self._lists: Counter[str] = Counter()  # names of lists of such tasks
         self.changed = False
 
     def rewritten(self) -> list[ast.stmt]:
-        return self._suite([copied(statement) for statement in self._body])
+        """The statements; as they are, if a task is used in a way that is not rewritten."""
+        body = self._suite([copied(statement) for statement in self._body])
+        created = self._values + self._lists
+        bound = Counter(_stored(self._body))
+        if created and any(bound[name] != number for name, number in created.items()):
+            self.changed = False
+            return self._body
+        found = _Results(set(self._values), set(self._lists), bound).rewrite(body) if created else body
+        self.changed = self.changed and found is not None
+        return self._body if found is None else found
 
     def _suite(self, body: list[ast.stmt]) -> list[ast.stmt]:
         here = _names(body)
@@ -88,32 +99,29 @@ class Tasks:
         front, created = _split(statement.body, group)
         if created is None:
             return None
-        rest, beyond = _before_rebound(body[place + 1 :], {group})
+        rest = body[place + 1 :]
+        near, _ = _before_rebound(rest, {group})
+        if any(_uses(one, group) for one in near):
+            return None
         made_list = self._many(created, group)
         if made_list is not None:
             name, call = made_list
-            if name and not self._is_here([name]):
-                return None
-            rest_ok = _Results({}, {name}).rewrite(rest) if name else rest
+            self._lists.update([name] if name else [])
             target: ast.expr | None = ast.Name(name, ast.Store()) if name else None
         else:
             tasks = [_created(one, group) for one in created]
             if any(one is None for one in tasks):
                 return None
             pairs = [one for one in tasks if one is not None]
-            if not self._is_here([name for name, _ in pairs if name]):
-                return None
             names = [name or self._name("task") for name, _ in pairs]
             call = _call(GROUP, [inner for _, inner in pairs])
-            rest_ok = _Results({name: name for name in names}, set()).rewrite(rest)
+            self._values.update(name for name, _ in pairs if name)
             target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
             if len(names) == 1:
                 target = ast.List(target.elts, ast.Store())
-        if rest_ok is None or any(_uses(one, group) for one in rest_ok):
-            return None
         awaited = ast.Await(call)
         new: ast.stmt = ast.Expr(awaited) if target is None else ast.Assign([target], awaited)
-        return [*body[:place], *front, _at(new, statement), *rest_ok, *beyond]
+        return [*body[:place], *front, _at(new, statement), *rest]
 
     def _many(self, created: list[ast.stmt], group: str) -> tuple[str, ast.Call] | None:
         """One statement that creates a task for each item of a collection: the name of their list, and the call of the group."""
@@ -300,6 +308,11 @@ def _before_rebound(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.stm
     return body, []
 
 
+def _stored(body: Iterable[ast.stmt]) -> Iterator[str]:
+    parts = (part for one in body for part in ast.walk(one))
+    return (part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+
+
 def _names(body: Iterable[ast.stmt]) -> Counter[str]:
     """How often names are used."""
     return Counter(part.id for one in body for part in ast.walk(one) if isinstance(part, ast.Name))
@@ -374,8 +387,9 @@ class _Results(ast.NodeTransformer):
     """Writes `t.result()` and `await t` as the value of a task that has ended. `values` are the names of tasks, `lists` those of
     lists of tasks."""
 
-    def __init__(self, values: Mapping[str, str], lists: set[str]) -> None:
-        self._values = set(values)
+    def __init__(self, values: set[str], lists: set[str], bound: Counter[str]) -> None:
+        self._bound = bound
+        self._values = values
         self._lists = lists
         self._items: set[str] = set()
 
@@ -407,7 +421,8 @@ class _Results(ast.NodeTransformer):
         return False
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self._values or node.id in self._lists or node.id in self._items:
+        known = node.id in self._values or node.id in self._lists or node.id in self._items
+        if known and isinstance(node.ctx, ast.Load):
             raise _Foreign
         return node
 
@@ -416,10 +431,13 @@ class _Results(ast.NodeTransformer):
             self._items.add(node.target.id)
             node.body = [self.visit(one) for one in node.body]
             node.orelse = [self.visit(one) for one in node.orelse]
+            if self._bound[node.target.id] > 1:  # bound to something else elsewhere
+                self._items.discard(node.target.id)
             return node
         return self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> ast.AST:
+        outer = set(self._items)
         for generator in node.generators:
             over, target = generator.iter, generator.target
             if isinstance(over, ast.Name) and over.id in self._lists and isinstance(target, ast.Name):
@@ -430,6 +448,7 @@ class _Results(ast.NodeTransformer):
         for name in ("key", "value", "elt"):
             if hasattr(node, name):
                 setattr(node, name, self.visit(getattr(node, name)))
+        self._items = outer
         return node
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # named by `ast`
