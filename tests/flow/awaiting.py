@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import racing
 from comparing import Program, flow_of
 from racing import Racing
 
-NAMES: Mapping[str, Any] = {**racing.NAMES, "asyncio": asyncio}
+NAMES: Mapping[str, Any] = {**racing.NAMES, "asyncio": asyncio, "functools": functools}
 
 
 class Awaiting(Racing):
@@ -34,7 +35,9 @@ class Awaiting(Racing):
             one, other = self.fresh("t"), self.fresh("t")
             vs += [one, other]
             return [f"{one}, {other} = await asyncio.gather({self.call(vs[:-2])}, {self.call(vs[:-2])})"]
-        if k < 0.33:
+        if k < 0.37:
+            return r.choice([self.tasked, self.settled, self.dispatched])(vs)
+        if k < 0.39:
             return [f"await asyncio.sleep({r.choice(['0', '0.5', f'({self.num(vs, 0)}) % 7 * 1.31'])})"]
         return super().simple(vs, loop)
 
@@ -54,6 +57,57 @@ class Awaiting(Racing):
         if k < 0.7:
             return f"({call} if {self.test(vs, 1)} else {r.choice([call, self.num(vs, 1)])})"
         return f"({self.test(vs, 1)} {r.choice(['and', 'or'])} {call})"
+
+    def tasked(self, vs: list[str]) -> list[str]:
+        """Tasks of a group, beside the workflow, or of which the first is waited for."""
+        r, k, self.forks = self.r, self.r.random(), True
+        one, other, target = self.fresh("t"), self.fresh("t"), r.choice([v for v in vs if v[0] == "v"])
+        if k < 0.35:
+            group = self.fresh("g")
+            lines = [f"async with asyncio.TaskGroup() as {group}:", f"    {one} = {group}.create_task({self.call(vs)})",
+                     f"    {other} = {group}.create_task({self.call(vs)})", f"{target} = {one}.result() + {other}.result()"]
+            return lines if r.random() < 0.5 else [
+                "try:", *(f"    {line}" for line in lines), f"except {r.choice(['ExceptionGroup', 'Exception', 'NodeError'])}:",
+                f"    {target} += 1",
+            ]
+        if k < 0.65:
+            return [f"{one} = asyncio.create_task({self.call(vs)})", f"{target} = await {self.call(vs)}",
+                    f"{target} = {target} + await {one}"]
+        done, pending = self.fresh("d"), self.fresh("p")
+        return [f"{done}, {pending} = await asyncio.wait([{self.call(vs)}, sleep({self.ms()})], "
+                "return_when=asyncio.FIRST_COMPLETED)", f"for {one} in {pending}:", f"    {one}.cancel()",
+                f"words.append(str({done}.pop().result()))"]  # fmt: skip
+
+    def settled(self, vs: list[str]) -> list[str]:
+        """Failures among results."""
+        self.forks = True
+        got, one = self.fresh("k"), self.fresh("e")
+        calls = self.r.choice([f"{self.call(vs)}, {self.call(vs)}", f"*[{self.call([*vs, 'i0'])} for i0 in ys[0:3]]"])
+        kind = self.r.choice(["Exception", "Odd", "ValueError", "Third"])
+        return [f"{got} = await gather({calls}, return_exceptions=True)", f"for {one} in {got}:",
+                f"    words.append('failed' if isinstance({one}, {kind}) else 'other')"]
+
+    def dispatched(self, vs: list[str]) -> list[str]:
+        """Values that name functions."""
+        r, got = self.r, self.fresh("h")
+        target = r.choice([v for v in vs if v[0] == "v"])
+        functions = r.sample(["inc", "mul", "doubled"], r.randint(1, 3))
+        given = self.num(vs, 1)
+        k = r.random()
+        if k < 0.3:
+            named = ", ".join(f"{name!r}: {one}" for name, one in zip(["a", "b", "Abc"], functions, strict=False))
+            return [f"{got} = {{{named}}}", f"{target} = await {got}[{r.choice([repr('a'), 'order.id'])}]({given})"]
+        if k < 0.5:
+            one = self.fresh("f")
+            return [f"for {one} in [{', '.join(functions)}]:", f"    {target} = await {one}({r.choice([given, target])})"]
+        if k < 0.7:
+            return [f"{target} = await ({functions[0]} if {self.test(vs, 1)} else {functions[-1]})({given})"]
+        one, item = self.fresh("f"), self.fresh("i")
+        bound = [f"functools.partial({name}, {self.num(vs, 0)})" for name in functions]
+        return [f"{got} = []", f"for {item} in ys[0:2]:", f"    {got}.append(({r.choice(functions)}, {item}))",
+                f"    {got}.append(({r.choice(functions)}, {self.num(vs, 0)}))", f"for {one}, {item} in reversed({got}):",
+                f"    {target} = await {one}({item})", f"for {one}b in [{', '.join(bound)}]:",
+                f"    {target} = await {one}b()"]  # fmt: skip
 
     def quoted(self, vs: list[str]) -> str:
         """One that can stand in double quotes."""

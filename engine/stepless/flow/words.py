@@ -97,3 +97,17 @@ def word_of(value: Any) -> str:
     if not isinstance(word, str):
         return ""
     return word or _OF_ASYNCIO.get(id(value), "")
+
+
+def result(value: Any) -> Any:
+    """What a task has returned. Raises its failure."""
+    if isinstance(value, Exception):
+        raise value
+    return value
+
+
+def result_of(place: int, wanted: int, value: Any) -> Any:
+    """As `result`, of the task at one place. Raises `InvalidStateError` if another one has ended."""
+    if place != wanted:
+        raise asyncio.InvalidStateError("Result is not set.")
+    return result(value)

@@ -99,8 +99,8 @@ class Gather:
         if kind == "parallel" and isinstance(elt, ast.Call) and self._may_fail(unit, elt, over, target):
             over, target, elt = self._given(unit, elt, ast.comprehension(target, over, generator.ifs, 0))
         elif generator.ifs:
-            kept = ast.ListComp(_loaded(target), [ast.comprehension(target, over, generator.ifs, 0)])
-            over = ast.copy_location(kept, node)
+            filtered = ast.ListComp(_loaded(target), [ast.comprehension(target, over, generator.ifs, 0)])
+            over = ast.copy_location(filtered, node)
         over = listed(over) if kind == "parallel" and unit.is_builtin(getattr(over, "func", over), "range") else over
         id = unit.new_id(hint or (f"each_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "each"))
         params, targets = iterations(unit, id, over, target)

@@ -13,7 +13,7 @@ A form that is not one of these stays as it is, and is refused where it is read.
 from __future__ import annotations
 
 import ast
-import asyncio
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -42,6 +42,7 @@ from stepless.flow.compiler.trees import copied
 from stepless.flow.words import word_of
 
 Static = Callable[[ast.expr], Any]
+_FIRST: Final = "FIRST_COMPLETED"
 _LOAD: Final = ast.Load()
 _SIMPLE: Final = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
 _JUMPS: Final = (ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -210,7 +211,7 @@ class Tasks:
         return word in ("step", "part", "flow", "sleep", "asyncio.sleep", "wait_for") or self._is_coroutine(node)
 
     def _is_coroutine(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and asyncio.iscoroutinefunction(self._static(node.func))
+        return isinstance(node, ast.Call) and inspect.iscoroutinefunction(self._static(node.func))
 
     def _bare(self, node: ast.expr) -> ast.expr:
         """The call of a task."""
@@ -281,5 +282,5 @@ class Tasks:
     def _is_first(self, call: ast.Call) -> bool:
         words = {word.arg: word.value for word in call.keywords}
         return len(call.args) == 1 and words.keys() == {"return_when"} and (
-            self._static(words["return_when"]) == asyncio.FIRST_COMPLETED
+            self._static(words["return_when"]) == _FIRST
         )

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stepless.flow.words import mark
+from stepless.flow.words import mark, result, result_of
 
 
 class _Word:
     """A word of the compiler, which no code calls."""
-
-
-def result(value: Any) -> Any:
-    """What a task has returned. Raises its failure."""
-    if isinstance(value, Exception):
-        raise value
-    return value
-
-
-def result_of(place: int, wanted: int, value: Any) -> Any:
-    """As `result`, of the task at one place. Raises `InvalidStateError` if another one has ended."""
-    if place != wanted:
-        raise asyncio.InvalidStateError("Result is not set.")
-    return result(value)
 
 
 GROUP: Final = "__stepless_group__"
