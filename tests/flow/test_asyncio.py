@@ -20,7 +20,7 @@ from sweeps import at_most
 
 from stepless.flow import Flow, FlowRefused, acting
 
-REFUSED = {"shared_mutation", "unbound", "where", "mutation"}
+REFUSED = {"shared_mutation", "unbound", "where", "mutation", "not_a_step"}
 CASES = {**directed_asyncio.CASES, **directed_awaits.CASES}
 
 

@@ -79,6 +79,41 @@ def is_item(node: ast.expr, name: str) -> bool:
     return False
 
 
+def without_others(unit: Unit, node: ast.expr) -> ast.expr:
+    """An expression that holds functions, with everything else in it evaluated before, from the left. Refuses one of which more
+    than a display, a sum of lists, a bound function or a choice is asked."""
+    match node:
+        case ast.List() | ast.Tuple():
+            return _like(node, type(node)([_part(unit, one) for one in node.elts], ast.Load()))
+        case ast.Dict():
+            pairs = [(key and _part(unit, key), _part(unit, value)) for key, value in zip(node.keys, node.values, strict=True)]
+            return _like(node, ast.Dict([key for key, _ in pairs], [value for _, value in pairs]))
+        case ast.BinOp(op=ast.Add()):
+            return _like(node, ast.BinOp(_part(unit, node.left), node.op, _part(unit, node.right)))
+        case ast.Call() if bound_member(unit, node) is not None:
+            words = [ast.keyword(word.arg, _part(unit, word.value)) for word in node.keywords]
+            return _like(node, ast.Call(node.func, [node.args[0], *(_part(unit, one) for one in node.args[1:])], words))
+        case ast.IfExp():
+            return _like(node, ast.IfExp(_part(unit, node.test), node.body, node.orelse))
+    check_stays(unit, node, unit.infer(node))
+    return node
+
+
+def _part(unit: Unit, node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Starred):
+        return _like(node, ast.Starred(_part(unit, node.value), ast.Load()))
+    if isinstance(node, ast.Name | ast.Constant):
+        return node
+    kind = unit.infer(node)
+    if not holds_named(kind) or isinstance(node, ast.Subscript):
+        return unit.temporary(unit.value(node), kind, node)
+    return without_others(unit, node)
+
+
+def _like(node: ast.expr, made: ast.expr) -> ast.expr:
+    return ast.copy_location(made, node)
+
+
 def check_stays(unit: Unit, node: ast.expr, kind: Any) -> None:
     """Refuses a value that names functions where it would leave the workflow: JSON does not have it."""
     if holds_named(kind):
