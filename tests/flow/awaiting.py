@@ -74,8 +74,8 @@ class Awaiting(Racing):
             return [f"{one} = asyncio.create_task({self.call(vs)})", f"{target} = await {self.call(vs)}",
                     f"{target} = {target} + await {one}"]
         done, pending = self.fresh("d"), self.fresh("p")
-        return [f"{done}, {pending} = await asyncio.wait([{self.call(vs)}, sleep({self.ms()})], "
-                "return_when=asyncio.FIRST_COMPLETED)", f"for {one} in {pending}:", f"    {one}.cancel()",
+        waited = f"asyncio.wait([{self.call(vs)}, sleep({self.ms()})], return_when=asyncio.FIRST_COMPLETED)"
+        return [f"{done}, {pending} = await {waited}", f"for {one} in {pending}:", f"    {one}.cancel()",
                 f"words.append(str({done}.pop().result()))"]  # fmt: skip
 
     def settled(self, vs: list[str]) -> list[str]:

@@ -25,7 +25,7 @@ _APART: Final = "Keep functions in a list or an object of their own, so that it 
 class Static(ast.expr):
     """Stands for a function of which a value says that it is the one."""
 
-    _fields: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, target: Any) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ def written_out(call: ast.Call) -> ast.Call:
         )
         if fixed and isinstance(value, ast.Dict):
             pairs = zip(value.keys, value.values, strict=True)
-            words += [ast.keyword(key.value, item) for key, item in pairs if isinstance(key, ast.Constant)]
+            words += [ast.keyword(str(key.value), item) for key, item in pairs if isinstance(key, ast.Constant)]
         else:
             words.append(word)
     if args == call.args and words == call.keywords:

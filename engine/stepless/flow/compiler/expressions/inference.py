@@ -295,37 +295,46 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
 
 def _await(unit: Unit, node: ast.Await) -> Any:
     call = node.value
-    if isinstance(call, ast.Call) and unit.static(call.func) is None and is_named(function := solid(infer(unit, call.func))):
-        return union(*(returned(one.target.function) for one in function.members)) if function.members else UNKNOWN
     if isinstance(call, ast.Name):  # a task
         return infer(unit, call)
     if not isinstance(call, ast.Call):
         return UNKNOWN
+    if unit.static(call.func) is None and is_named(named := solid(infer(unit, call.func))):
+        return union(*(_returned(one.target) for one in named.members)) if named.members else UNKNOWN
     function = call.func
     while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
         function = function.func.value
     target = unit.static(function)
     match word_of(target):
-        case "step" | "flow":
-            return returned(target.function)
-        case "part":
-            return stored(returned(target.function))
+        case "step" | "flow" | "part":
+            return _returned(target)
         case "approval":
             return Answer
         case "now" | "start":
             return str
         case "send":
             return list[str]
+        case "race":
+            return Winner
+        case "receive":
+            return _received(unit, call)
+    return _concurrent(unit, call, word_of(target))
+
+
+def _returned(target: Any) -> Any:
+    """What a step, a part or a workflow returns."""
+    kind = returned(target.function)
+    return stored(kind) if word_of(target) == "part" else kind
+
+
+def _concurrent(unit: Unit, call: ast.Call, word: str) -> Any:
+    match word:
         case "gather" | "group":
             return _gathered(unit, call)
         case "wait_for":
             return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
         case "first":
             return tuple_of(int, CARRIED)
-        case "race":
-            return Winner
-        case "receive":
-            return _received(unit, call)
     return UNKNOWN
 
 

@@ -256,7 +256,7 @@ class Tasks:
         if not isinstance(given, ast.List | ast.Tuple | ast.Set):
             return None
         before, names, calls = body[:place], dict[str, int](), list[ast.expr]()
-        for number, given_one in enumerate(given.elts):
+        for turn, given_one in enumerate(given.elts):
             one = given_one
             if isinstance(one, ast.Name):
                 created = next((it for it in before if creates(it, one.id, self._word)), None)
@@ -264,7 +264,7 @@ class Tasks:
                     return None
                 if any(isinstance(part, ast.Await) for it in before[before.index(created) :] for part in ast.walk(it)):
                     return None
-                names[one.id], one = number, created.value.args[0]
+                names[one.id], one = turn, created.value.args[0]
                 before = [it for it in before if it is not created]
             if not self._is_call(one):
                 return None

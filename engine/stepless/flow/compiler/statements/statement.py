@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, Final
 
 from stepless.flow.compiler.awaiting.awaits import callee, wait_for
@@ -26,8 +27,9 @@ from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
 from stepless.flow.compiler.expressions.naming import kind_of
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import IN_PLACE, names_in
-from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of
+from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of, solid
 from stepless.flow.compiler.faults import further
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
@@ -64,6 +66,18 @@ class Reading:
         self._tasks = Tasks(self._await, self._hoist, self._gather.over)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
+        taken = self._hoist.expressions
+        self._words: dict[str, Callable[[Unit, ast.Call, Any, str | None], ast.expr]] = {
+            "gather": lambda unit, call, target, hint: self._gather.gather(unit, call, hint),
+            "race": lambda unit, call, target, hint: self._race.race(unit, call, hint),
+            "group": lambda unit, call, target, hint: self._tasks.group(unit, call, hint),
+            "first": lambda unit, call, target, hint: self._tasks.first(unit, call, hint),
+            "wait_for": lambda unit, call, target, hint: waited(unit, call, hint, self._await, self._hoist),
+            "receive": lambda unit, call, target, hint: receive(unit, call, hint, taken),
+            "send": lambda unit, call, target, hint: send(unit, call, target, hint, taken),
+            "start": lambda unit, call, target, hint: start(unit, call, target, hint, taken),
+            "part": self._part,
+        }
         self.rules = Rules(self._statement, chained, express, lift, evaluate, known, kind_of, outputs, further)
 
     def freshness(self, unit: Unit) -> tuple[IsFresh, IsFreshInside]:
@@ -85,7 +99,7 @@ class Reading:
         call = node.value
         if not isinstance(call, ast.Call):
             return False
-        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and word_of(unit.static(part.func)) == "part"]
+        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and _may_be_part(unit, part.func)]
         kind = known(unit, node)
         if word_of(unit.static(call.func)) == "gather":
             kind = item_of(kind)  # the list itself is new
@@ -99,32 +113,18 @@ class Reading:
             target: Any = callee(unit, call.func)[0]
             if target is None and is_dispatch(unit, call):
                 return self._dispatch.dispatch(unit, call, hint)
-            match word_of(target):
-                case "gather":
-                    return self._gather.gather(unit, call, hint)
-                case "race":
-                    return self._race.race(unit, call, hint)
-                case "group":
-                    return self._tasks.group(unit, call, hint)
-                case "first":
-                    return self._tasks.first(unit, call, hint)
-                case "wait_for":
-                    return waited(unit, call, hint, self._await, self._hoist)
-                case "receive":
-                    return receive(unit, call, hint, self._hoist.expressions)
-                case "send":
-                    return send(unit, call, target, hint, self._hoist.expressions)
-                case "start":
-                    return start(unit, call, target, hint, self._hoist.expressions)
-                case "part":
-                    value = inline(
-                        unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness,
-                        self._result_of_part,
-                    )
-                    if unit.frontier is None:
-                        raise Ended
-                    return value
+            rule = self._words.get(word_of(target))
+            if rule is not None:
+                return rule(unit, call, target, hint)
         return wait_for(unit, node, hint, self._hoist.expressions)
+
+    def _part(self, unit: Unit, call: ast.Call, target: Any, hint: str | None) -> ast.expr:
+        value = inline(
+            unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness, self._result_of_part,
+        )
+        if unit.frontier is None:
+            raise Ended
+        return value
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -259,6 +259,15 @@ def _leave(unit: Unit, statement: ast.Assign, before: set[str]) -> None:
     deletes = getattr(statement, "leaves_unbound", None)
     if deletes is not None:
         unit.bound -= {name for name in names_in(statement.targets[0]) if deletes or name not in before}
+
+
+def _may_be_part(unit: Unit, function: ast.expr) -> bool:
+    """Whether a part is called, or a value that may name one."""
+    target = unit.static(function)
+    if target is not None:
+        return word_of(target) == "part"
+    kind = solid(unit.infer(function))
+    return is_named(kind) and (not kind.members or any(word_of(one.target) == "part" for one in kind.members))
 
 
 def _is_new(unit: Unit, node: ast.expr) -> bool:
