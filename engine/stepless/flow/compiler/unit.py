@@ -182,6 +182,8 @@ class Unit:
         """Notes the type of a name, if its values are carried."""
         if is_carried(kind):
             self.carried.add(name)
+        else:
+            self.carried.discard(name)
 
     def made_name(self, base: str) -> str:
         """A name that neither the source nor its module has."""

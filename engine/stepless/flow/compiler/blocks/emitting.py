@@ -68,11 +68,11 @@ def _arguments(unit: Unit, node: Evaluated) -> tuple[dict[str, JSON], frozenset[
         elif unit.is_strict(argument.id):
             arguments[name] = f"<workflow.{argument.id}>"
             unsure.add(name)
-        elif name in node.block.optional:
+        elif name in node.block.optional or not unit.is_local(argument.id):
             arguments[name] = dict(UNBOUND)
             unsure.add(name)
         else:
-            read = next(part for part in _parts(node.block) if isinstance(part, ast.Name) and part.id == name)
+            read = next((part for part in _parts(node.block) if isinstance(part, ast.Name) and part.id == name), argument)
             unit.express(ast.copy_location(ast.Name(argument.id, ast.Load()), read))  # refuses it
     return arguments, frozenset(unsure)
 
@@ -127,7 +127,7 @@ def _check(unit: Unit, block: Block, inner: Unit) -> None:
         _check_part(unit, inner, part)
     local = ({*inner.names.bound, *block.inputs} - uses.outer) | unit.plan.made_again(unit.origin).names()
     for name in sorted(uses.read - local):
-        if not unit.is_known(name):
+        if not unit.is_known(name) and name not in uses_of(*unit.origin.tree.body).bound:
             found = next((one for one in _parts(block) if isinstance(one, ast.Name) and one.id == name), block.statements[0])
             unknown_name(inner, found, name)
     for name in sorted(uses.changed - local):

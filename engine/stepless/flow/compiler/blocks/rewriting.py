@@ -37,6 +37,8 @@ class Rewriting:
         self._live = Liveness().of(body)
         uses = uses_of(*body, *_left_in(body))
         self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
+        self._parameters = {*given}
+        self._binders = _binders([*body, *_left_in(body)])
         self._taken = self._given | uses.read
         self._count = 0
 
@@ -63,8 +65,8 @@ class Rewriting:
             end += 1
             if self._is_whole(body[end - 1]):
                 last = end
-            if _leaves(body[end - 1]):
-                break
+            if _leaves(body[end - 1]) or _has_exits_of_its_own(body[end - 1]):
+                break  # what is behind a case is behind the block too
         if last is None:
             return None
         first = next(number for number in range(place, last) if not _is_constant(body[number]) or self._is_whole(body[number]))
@@ -79,7 +81,7 @@ class Rewriting:
     def _is_glued(self, run: Sequence[ast.stmt]) -> bool:
         """Whether something without a value is bound here, and read behind."""
         made = {name for statement in run for name in valueless_in(statement)} | (uses_of(*run).bound & self._glued)
-        return not _leaves(run[-1]) and bool(made & self._live.after[id(run[-1])])
+        return not (_leaves(run[-1]) or _has_exits_of_its_own(run[-1])) and bool(made & self._live.after[id(run[-1])])
 
     def _absorbs(self, body: Sequence[ast.stmt], place: int, end: int) -> bool:
         """Whether what a constant binds is read in the run: else it is the initial value of a variable, which takes no node."""
@@ -88,7 +90,7 @@ class Rewriting:
 
     def _is_whole(self, statement: ast.stmt) -> bool:
         """Whether all of a statement is lifted: it is marked, or something in it is, and it takes fewer nodes so."""
-        if any(isinstance(part, Leave) for part in ast.walk(statement)):
+        if _has_exits_of_its_own(statement):
             return id(statement) in self._marks and isinstance(statement, ast.Match)
         if id(statement) in self._marks:
             return not has_await(statement)
@@ -153,11 +155,16 @@ class Rewriting:
             name for name in outputs
             if any(name in live[kind] and name not in certain.ends.get(kind, set()) for kind in exits)
         }
-        needed = inputs_of(whole) & self._given
+        needed = {name for name in inputs_of(whole) & self._given if name in outputs or self._is_bound_outside(name, run)}
         return Block(
             tuple(whole), sorted(needed | unsure), frozenset(unsure - needed), outputs, exits,
             {kind: frozenset(certain.ends.get(kind, set())) for kind in exits}, frozenset(uses.changed), frozenset(uses.deleted),
         )
+
+    def _is_bound_outside(self, name: str, run: Sequence[ast.stmt]) -> bool:
+        """Whether something else binds a name too. A name that only the block binds has no value in front of it."""
+        inside = {id(part) for statement in run for part in ast.walk(statement)}
+        return name in self._parameters or not self._binders.get(name, set()) <= inside
 
     def _live_at(self, kind: str, run: Sequence[ast.stmt], after: frozenset[str], around: Around) -> frozenset[str]:
         if kind == NEXT:
@@ -212,6 +219,22 @@ class Rewriting:
         return rest
 
 
+def _binders(body: Sequence[ast.stmt]) -> dict[str, set[int]]:
+    """The nodes that bind each name."""
+    found: dict[str, set[int]] = {}
+    for node in (part for statement in body for part in ast.walk(statement)):
+        names = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set[str]()
+        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            names = {node.name}
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            names = {node.rest}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            names = uses_of(node).bound
+        for name in names:
+            found.setdefault(name, set()).add(id(node))
+    return found
+
+
 def _left_in(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """The statements that exits of blocks lead to."""
     found = [one for statement in body for part in ast.walk(statement) if isinstance(part, Leave) for one in part.body]
@@ -236,6 +259,10 @@ def _may_raise_late(run: Sequence[ast.stmt], live: frozenset[str]) -> bool:
             single = place == len(run) - 1 and isinstance(statement, ast.Assign) and not uses.changed & live
             return not (single and all(isinstance(target, ast.Name) for target in statement.targets))
     return False
+
+
+def _has_exits_of_its_own(statement: ast.stmt) -> bool:
+    return any(isinstance(part, Leave) for part in ast.walk(statement))
 
 
 def _leaves(statement: ast.stmt) -> bool:
