@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
 from stepless.flow.compiler.blocks.plan import Plan
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.carrying import carry_parameters
@@ -46,7 +46,7 @@ class Written:
     """A document that was compiled, what the process has to evaluate for it, and warnings."""
 
     document: dict[str, JSON]
-    lifted: Sequence[LiftedExpression]
+    lifted: Sequence[LiftedExpression | LiftedBlock]
     warnings: Sequence[Remark]
 
 

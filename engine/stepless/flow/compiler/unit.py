@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
 from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.aliases import INNER
 from stepless.flow.compiler.facts.names import Names, bound_in
@@ -87,7 +87,7 @@ class Unit:
         self.level: dict[str, dict[str, JSON]] = {}
         self.frontier: list[str] | None = []
         self.variables: dict[str, JSON] = {}
-        self.lifted: list[LiftedExpression] = []
+        self.lifted: list[LiftedExpression | LiftedBlock] = []
         self.findings: list[Remark] = []
         self.warnings: list[Remark] = []
         self.frames: list[Frame] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.liveness import Around, Certain, Liveness
@@ -15,6 +15,7 @@ from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import uses_of
 
+_Node = TypeVar("_Node", bound=ast.AST)
 _SUITES: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -109,11 +110,11 @@ class Rewriting:
         for name in _SUITES:
             inner = getattr(new, name, None)
             if isinstance(inner, list) and inner:
-                held = [self._inside_of(one) if not isinstance(one, ast.stmt) else one for one in inner]
-                setattr(new, name, self.suite(held) if isinstance(held[0], ast.stmt) else held)
+                is_suite = isinstance(inner[0], ast.stmt)
+                setattr(new, name, self.suite(inner) if is_suite else [self._inside_of(one) for one in inner])
         return new
 
-    def _inside_of(self, part: ast.excepthandler | ast.match_case) -> ast.AST:
+    def _inside_of(self, part: ast.ExceptHandler | ast.match_case) -> ast.AST:
         new = _copied(part)
         new.body = self.suite(part.body)
         return new
@@ -184,7 +185,7 @@ class Rewriting:
     def _bound(self, block: Block, name: str, kind: str, value: ast.expr, run: Sequence[ast.stmt]) -> ast.stmt:
         assigned = _at(ast.Assign([_at(ast.Name(name, ast.Store()), run)], value), run)
         if name not in block.certain[kind]:
-            assigned.leaves_unbound = name in block.deleted  # type: ignore[attr-defined]  # read where names are bound
+            vars(assigned)["leaves_unbound"] = name in block.deleted
         return assigned
 
     def _branches(
@@ -256,8 +257,8 @@ def _may_raise_late(run: Sequence[ast.stmt], live: frozenset[str]) -> bool:
     for place, statement in enumerate(run):
         uses = uses_of(statement)
         if (uses.bound | uses.changed) & live:
-            single = place == len(run) - 1 and isinstance(statement, ast.Assign) and not uses.changed & live
-            return not (single and all(isinstance(target, ast.Name) for target in statement.targets))
+            single = place == len(run) - 1 and not uses.changed & live
+            return not (single and isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets))
     return False
 
 
@@ -279,14 +280,15 @@ def _is_constant(statement: ast.stmt) -> bool:
     return False
 
 
-def _copied(node: ast.AST) -> ast.AST:
+def _copied(node: _Node) -> _Node:
     new = type(node).__new__(type(node))
     vars(new).update(vars(node))
     return new
 
 
-def _at(node: ast.AST, run: Sequence[ast.stmt]):  # type: ignore[no-untyped-def]
+def _at(node: _Node, run: Sequence[ast.stmt]) -> _Node:
     """With the lines of the statements that a node stands for."""
-    node.lineno, node.col_offset = run[0].lineno, run[0].col_offset
-    node.end_lineno, node.end_col_offset = run[-1].end_lineno, run[-1].end_col_offset
+    first, last = run[0], run[-1]
+    place = {"lineno": first.lineno, "col_offset": first.col_offset}
+    vars(node).update(place, end_lineno=last.end_lineno, end_col_offset=last.end_col_offset)
     return node

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import inspect
 import typing
 import uuid
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -217,6 +220,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
         return _method(unit, function, node)
     target = unit.static(function)
+    if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
+        return target
     if _is_maker(unit, function, target):
         return CARRIED
     if is_model(target):
@@ -434,6 +439,7 @@ def _output(unit: Unit, node: Output) -> Any:
         return str
     if node.key == "error":
         return NodeError
+    assert isinstance(node.whole, ast.Name)
     whole = unit.names.values[node.whole.id][0]
     return unit.rules.outputs(unit, whole).get(node.key, UNKNOWN)
 
