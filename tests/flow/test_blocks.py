@@ -81,8 +81,8 @@ def test_a_failure_in_a_block_names_the_line_and_the_file_of_the_author() -> Non
 
 def test_a_changed_block_is_another_function() -> None:
     body = "ys = list(xs)\nys.sort()\nawait inc(5)\nreturn ys"
-    one, other = made(body, "blocks_digest"), made(body.replace("sort()", "reverse()"), "blocks_digest")
-    calls = [flow.document()["nodes"]["ys"]["with"]["call"] for flow in (one, other)]
+    texts = (body, body.replace("sort()", "reverse()"))
+    calls = [made(text, "blocks_digest").document()["nodes"]["ys"]["with"]["call"] for text in texts]
     assert calls[0] != calls[1]
     assert calls[0].startswith("blocks-digest.block_ys_")
     document = made(body, "blocks_digest").document()
