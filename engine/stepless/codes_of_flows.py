@@ -8,7 +8,7 @@ from typing import Final
 TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "bad_arguments": ("a call does not fit the signature", "See the signature in the message."),
     "bare_raise": ("`raise` outside of a handler", "Write it inside `except`."),
-    "conditional_await": ("an await that Python may skip inside an expression", "Write an `if`."),
+    "conditional_await": ("an await inside of a format", "Assign its result to a name first."),
     "except": ("a handler names something other than classes of exceptions", "Write `except NodeError as e`."),
     "flow_refused": ("the source has faults and was not compiled", "Fix every fault; all are listed."),
     "gather": ("`gather` takes calls, or `*` and one comprehension", "Write it in one of the two forms."),
@@ -29,7 +29,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "recursion": ("a part calls itself, or parts nest too deep", "Write a loop, or make it a workflow."),
     "shared_mutation": ("a value that changes in place may have a second name", "Assign a new value."),
     "source_missing": ("the source of the function cannot be read", "Put it into a module."),
-    "spread_arguments": ("`*` or `**` in the arguments of a step", "Name them one by one."),
+    "spread_arguments": ("`*` or `**` in arguments that cannot be bound to a signature", "Name them one by one."),
     "text_of_unknown": ("the text of a value whose type is not known (warning)", "Annotate it."),
     "unbound": ("a name can have no value where it is read", "Assign it before the branch, loop or try."),
     "unknown_await": ("the awaited expression is not a call", "Await a step, a workflow, or a word such as gather or sleep."),

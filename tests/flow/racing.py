@@ -9,9 +9,9 @@ from typing import Any
 from comparing import Program, differ, flow_of, plainly
 from programs import Gen, inputs
 from pydantic import BaseModel
-from simulating import simulated
+from simulating import begun, reached, simulated
 
-from stepless.flow import acting, race, receive
+from stepless.flow import acting, race, receive, send, start, workflow
 
 LOADED = ("log", "snapshot")
 LONGEST_MS = 1_000_000  # of a sleep or a timeout: so long that no two end at one instant
@@ -32,7 +32,22 @@ class Checked(BaseModel):
 
 
 MESSAGES: Mapping[str, Any] = {"paid": Paid, "checked": Checked, "loose": {}, "gone": {"data": {"type": "object"}}}
-NAMES: Mapping[str, Any] = {"race": race, "receive": receive}
+
+
+@workflow("racing-other", messages=MESSAGES)
+async def other(n: int, text: str = "", share: float = 0.0) -> int:
+    return n
+
+
+@workflow("racing-whole")
+async def whole(paid: Paid) -> int:
+    return paid.n
+
+
+NAMES: Mapping[str, Any] = {
+    "race": race, "receive": receive, "send": send, "start": start, "other": other, "whole": whole, "Paid": Paid,
+}
+ACTING: Mapping[str, Any] = {"send": reached, "start": begun}
 
 
 class Racing(Gen):
@@ -46,6 +61,10 @@ class Racing(Gen):
             return self.raced(vs)
         if k < 0.30:
             return [f"await sleep({self.pause(vs)})"]
+        if k < 0.40:
+            got = self.fresh("p")
+            call, is_run = self.passed_on(vs)
+            return [f"{got} = await {call}", f"words.append({got}{'' if is_run else '[0]'})"]
         return super().simple(vs, loop)
 
     def ms(self) -> str:
@@ -99,8 +118,29 @@ class Racing(Gen):
         return [*out, f"if {got}.name == 'b0':", f"    {target} += 1",
                 *([f"obj['won'] = {got}.value if {got}.name == 'b1' else None"] if r.random() < 0.3 else [])]
 
+    def passed_on(self, vs: list[str]) -> tuple[str, bool]:
+        """A call of `send` or `start`, and whether its value is the id of a run."""
+        r = self.r
+        key = r.choice(["'k'", "order.id", "a", f"f\"{{v0}}-{{v1}}\"", "words[0]"])
+        if r.random() < 0.5:
+            if r.random() < 0.3:
+                return f"send('gone', {{'n': {self.num(vs, 1)}}}, to=f\"run {{{self.num(vs, 0)}}}\")", False
+            more = r.choice(["", "", ", keep='1h'", f", start=True, inputs=[{self.num(vs, 0)}]"])
+            data = r.choice([f"{{'n': {self.num(vs, 1)}, 'text': {self.text(vs, 0)}}}", "ys", self.num(vs, 1), "order"])
+            return f"send('{r.choice(['loose', 'checked']) if data[0] == '{' else 'loose'}', {data}, workflow=other, key={key}{more})", False
+        more = r.choice(["", "", f", key={key}"]) + r.choice(["", "", ", delay='5m'", ", at=9"])
+        inputs = r.choice([
+            f"other, {self.num(vs, 1)}", f"other, {self.num(vs, 0)}, share=order.amount", f"other, text={self.text(vs, 0)}, n=a",
+            f"whole, Paid(n={self.num(vs, 0)}, text={self.text(vs, 0)}, share=1.5)", f"'racing-other', n={self.num(vs, 1)}",
+            f"'racing-other', [{self.num(vs, 0)}, order.id]",
+        ])
+        return f"start({inputs}{more})", True
+
     def raced_branch(self, vs: list[str]) -> str:
-        return self.message(vs, timeout=False)[0] if self.r.random() < 0.6 else f"sleep({self.pause(vs)})"
+        k = self.r.random()
+        if k < 0.1:
+            return self.passed_on(vs)[0]
+        return self.message(vs, timeout=False)[0] if k < 0.6 else f"sleep({self.pause(vs)})"
 
 
 def sent(seed: object, number: int) -> Sequence[Mapping[str, Any]]:
@@ -130,7 +170,7 @@ def compare_racing(program: Program, times: int = 3) -> str:
     document = program.flow.compile().document
     for number in range(times):
         given, messages = inputs(program.seed, number), sent(program.seed, number)
-        with acting(messages=messages):
+        with acting(messages=messages, **ACTING):
             plain, effects = plainly(program.flow, given)
         for reload in LOADED:
             outcome, others = simulated(document, given, reload, messages)

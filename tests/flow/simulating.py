@@ -8,6 +8,7 @@ import inspect
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from comparing import Outcome, outcome_of
@@ -23,7 +24,9 @@ from stepless.core.fold import fold
 from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
-from stepless.flow.words import code_of
+from stepless.flow.outgoing import Sent, Started
+from stepless.flow.words import NodeError, code_of
+from stepless.model.keys import key_of
 from stepless.model.kind import Outcome as Put
 from stepless.model.work import NodeFailure
 from stepless.nodes import KINDS
@@ -82,8 +85,53 @@ def _loaded(state: State, events: list[Any], reload: str) -> State:
     return loaded
 
 
+def _passed_on(dispatch: Dispatch, kind: str, params: Mapping[str, Any]) -> Fact:
+    key = params.get("key")
+    if key is not None and (key := key_of(key)) is None:
+        return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", "key_invalid", "a key"))
+    try:
+        if kind == "send":
+            sent = Sent(**{**params, "key": key})
+            return Completed(dispatch.id, dispatch.attempt, Put({"delivered": reached(sent)}))
+        given = {"at" if name == "begin_at" else name: params.get(name) for name in ("workflow", "inputs", "delay", "begin_at")}
+        return Completed(dispatch.id, dispatch.attempt, Put({"run": begun(Started("", key=key, **given))}))
+    except NodeError as error:
+        return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", error.code, error.message))
+
+
+def _told(done: Sent | Started) -> str:
+    """What was sent or started, as JSON tells it: whole numbers and floats are one there."""
+    return json.dumps(_plain(asdict(done)), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def reached(sent: Sent) -> list[str]:
+    """The runs that a message reaches, in a run and in plain Python. Of some it reaches none."""
+    LOG.append(("send", _told(sent)))
+    if sent.key == "a" and not sent.start and sent.keep is None:
+        raise NodeError("nobody", code="no_receiver")
+    return [sent.to] if sent.to is not None else [f"{sent.workflow} {sent.key}"]
+
+
+def begun(started: Started) -> str:
+    """The id of a run that is started."""
+    LOG.append(("start", _told(started)))
+    if started.key == "a":
+        raise NodeError("taken", code="key_taken")
+    return f"run {started.workflow} {started.key}"
+
+
 def _attempt(dispatch: Dispatch) -> Fact:
-    """Calls the function of a node, as the runner does."""
+    """Does the work of a node, as the runner does. Nothing leaves the run: what it sends and starts is noted in LOG."""
+    if (kind := dispatch.instance.node.kind.name) in ("send", "workflow"):
+        return _passed_on(dispatch, kind, json.loads(json.dumps({**dispatch.params})))
     function = find(dispatch.instance.node.config.literals["call"])
     arguments = {
         name: check.adapter.validate_python(value) if (check := function.binding.checks.get(name)) else value

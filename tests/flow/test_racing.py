@@ -53,7 +53,7 @@ def difference(name: str) -> str:
     document = made.compile().document
     for number in range(2):
         given = inputs("racing", number)
-        with acting(messages=SENT):
+        with acting(messages=SENT, **racing.ACTING):
             plain, effects = plainly(made, given)
         for reload in racing.LOADED:
             outcome, others = simulated(document, given, reload, SENT)

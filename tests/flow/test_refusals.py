@@ -16,7 +16,7 @@ from snippets import SNIPPETS
 from typing_extensions import TypedDict
 
 from stepless import codes
-from stepless.flow import Flow, FlowRefused, callback, now, part, race, receive, sleep, step
+from stepless.flow import Flow, FlowRefused, callback, now, part, race, receive, send, sleep, start, step, workflow
 from stepless.flow.compiler.refusals import Remark
 
 
@@ -64,6 +64,11 @@ async def endless(n: int) -> int:
     return await endless(n - 1)
 
 
+@workflow("refusals-shop", messages={"paid": {}})
+async def shop(name: str, n: int) -> int:
+    return n
+
+
 class Paid(BaseModel):
     amount: float
     text: str
@@ -79,7 +84,8 @@ BASE: dict[str, Any] = {
     **{name: value for name, value in vars(fifteen).items() if not name.startswith("__")},
     "asyncio": asyncio, "datetime": datetime, "random": random, "LIST": [1, 2], "LIMIT": 5, "make": make, "raw": raw,
     "callback": callback, "now": now, "sleep": sleep, "twice": twice, "endless": endless,
-    "receive": receive, "race": race, "weighed": weighed, "placed": placed, "typed": typed,
+    "receive": receive, "race": race, "send": send, "start": start, "shop": shop,
+    "weighed": weighed, "placed": placed, "typed": typed,
 }  # fmt: skip
 
 

@@ -81,8 +81,13 @@ class KindMethods(Nodes):
         )  # fmt: skip
         return self._add(id, "llm", params, options)
 
-    def workflow(self, id: str, *, workflow: Value, inputs: Value = UNSET, **options: Unpack[CallOptions]) -> Step:
-        return self._add(id, "workflow", given(workflow=workflow, inputs=inputs), options)
+    def workflow(
+        self, id: str, *, workflow: Value, inputs: Value = UNSET, wait: Value = UNSET, key: Value = UNSET, delay: Value = UNSET,
+        begin_at: Value = UNSET, **options: Unpack[CallOptions],
+    ) -> Step:  # fmt: skip
+        """With `wait=False` a run is started, and `step.run` is its id."""
+        params = given(workflow=workflow, inputs=inputs, wait=wait, key=key, delay=delay, begin_at=begin_at)
+        return self._add(id, "workflow", params, options)
 
     def send(
         self, id: str, *, message: Value, to: Value = UNSET, workflow: Value = UNSET, key: Value = UNSET, data: Value = UNSET,

@@ -24,23 +24,25 @@ if TYPE_CHECKING:
     from stepless.flow.compiler.refusals import FlowRefused, Remark
     from stepless.flow.flows import Compiled, Flow, remarks_on, workflow
     from stepless.flow.matching import matched
+    from stepless.flow.outgoing import Outgoing, Sent, Started, send, start
     from stepless.flow.plain import acting, approval, callback, gather, now, race, receive, sleep
     from stepless.flow.steps import Part, Step, part, step
     from stepless.flow.triggers import event, manual, schedule, webhook
     from stepless.flow.words import Answer, NodeError, Winner
 
 __all__ = [
-    "Answer", "Compiled", "Flow", "FlowRefused", "NodeError", "Part", "Remark", "Step", "Winner", "acting", "approval",
-    "callback", "event", "gather", "manual", "matched", "now", "part", "race", "receive", "remarks_on", "schedule", "sleep",
-    "step", "webhook", "workflow",
+    "Answer", "Compiled", "Flow", "FlowRefused", "NodeError", "Outgoing", "Part", "Remark", "Sent", "Started", "Step", "Winner",
+    "acting", "approval", "callback", "event", "gather", "manual", "matched", "now", "part", "race", "receive", "remarks_on",
+    "schedule", "send", "sleep", "start", "step", "webhook", "workflow",
 ]  # fmt: skip
 
 _HOMES = {
     "Answer": "words", "Compiled": "flows", "Flow": "flows", "FlowRefused": "compiler.refusals", "NodeError": "words",
-    "Part": "steps", "Remark": "compiler.refusals", "Step": "steps", "acting": "plain", "approval": "plain", "callback": "plain",
-    "event": "triggers", "gather": "plain", "manual": "triggers", "matched": "matching", "now": "plain", "part": "steps",
-    "race": "plain", "receive": "plain", "remarks_on": "flows", "schedule": "triggers", "sleep": "plain", "step": "steps",
-    "webhook": "triggers", "Winner": "words", "workflow": "flows",
+    "Outgoing": "outgoing", "Part": "steps", "Remark": "compiler.refusals", "Sent": "outgoing", "Started": "outgoing",
+    "Step": "steps", "Winner": "words", "acting": "plain", "approval": "plain", "callback": "plain", "event": "triggers",
+    "gather": "plain", "manual": "triggers", "matched": "matching", "now": "plain", "part": "steps", "race": "plain",
+    "receive": "plain", "remarks_on": "flows", "schedule": "triggers", "send": "outgoing", "sleep": "plain", "start": "outgoing",
+    "step": "steps", "webhook": "triggers", "workflow": "flows",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ A value of JSON is stored as it is. Any other is an object with the key `$steple
 | `timedelta` | [days, seconds, microseconds] |
 | `Counter`, `OrderedDict`, `defaultdict`, `deque` | pairs or items, with the factory or the length |
 | `Decimal`, `UUID`, infinite and undefined `float` | text |
+| a failure of a node, an exception of Python's own | its class of failures, its code and its message |
 | an `Enum`, a model, a dataclass | its class as `module:qualified.name`, and its value or its fields |
 
 A value is stored only if decoding gives an equal one of the same types; else encoding raises `NotJson`, and the node fails. `UNBOUND`
@@ -26,7 +27,7 @@ import importlib
 import math
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
@@ -35,8 +36,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from stepless.flow.compiler.facts.types import TAG, UNBOUND
-from stepless.flow.words import Record
+from stepless.flow.compiler.facts.types import ERROR, TAG, UNBOUND
+from stepless.flow.words import NodeError, Record, code_of
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
 from stepless.nodes.json_value import NotJson, to_json
@@ -57,10 +58,38 @@ def encoded(value: Any, depth: int = MAX_DOCUMENT_DEPTH) -> JSON:
         return [_within(place, item, depth) for place, item in enumerate(value)]
     if kind in (dict, Record) and TAG not in value and all(type(name) is str for name in value):
         return {to_json(name): _within(name, item, depth) for name, item in value.items()}
+    if isinstance(value, Exception):
+        return {TAG: ERROR, "value": _described(value)}
     encode = _ENCODERS.get(kind)
     if encode is not None:
         return {TAG: _NAMES[kind], "value": encode(value, depth)}
     return _of_class(value, depth)
+
+
+def _described(error: Exception) -> JSON:
+    """An exception as the engine describes the failure of a node."""
+    if isinstance(error, NodeError):
+        return {"class": "execution", "code": error.code, "message": error.message, "node": ""}
+    return {"class": "processing", "code": code_of(type(error)), "message": str(error), "node": ""}
+
+
+def _failure(stored: Mapping[str, Any]) -> Exception:
+    """The exception of the class that has the code of a failure: of the author's, or of Python."""
+    from stepless.flow.plain import failure_of  # imported late: it needs this module
+
+    message, code = str(stored.get("message", "")), str(stored.get("code", ""))
+    own = [kind for kind in _subclasses(Exception) if kind is not NodeError and code_of(kind) == code]
+    kind = next(iter(sorted(own, key=lambda one: (not issubclass(one, NodeError), one.__module__ != "builtins"))), None)
+    if stored.get("class") == "processing" and kind is not None and not issubclass(kind, NodeError):
+        return kind(*[message] if message else [])
+    return NodeError(message, code=code) if kind is None else failure_of(kind, message, code)
+
+
+def _subclasses(kind: type[Exception]) -> Iterator[type[Exception]]:
+    for one in kind.__subclasses__():
+        if not (issubclass(one, NodeError) and one.__module__ == "stepless.flow.plain"):  # made for another class
+            yield one
+            yield from _subclasses(one)
 
 
 def _within(place: object, value: Any, depth: int) -> JSON:
@@ -209,6 +238,7 @@ _DECODERS: Final[Mapping[str, Decoder]] = {
     "timedelta": lambda stored: datetime.timedelta(*stored), "Decimal": Decimal, "UUID": UUID,
     "Counter": lambda stored: Counter(_paired(stored)), "OrderedDict": lambda stored: OrderedDict(_paired(stored)),
     "defaultdict": lambda stored: defaultdict(_FACTORIES[stored[0]], _paired(stored[1])),
+    ERROR: _failure,
     "deque": lambda stored: deque(map(decoded, stored[1]), stored[0]),
 }  # fmt: skip
 _OF_CLASSES: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
@@ -246,7 +276,7 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if dataclasses.is_dataclass(one):
         return _same_items(vars(one), vars(other)) if hasattr(one, "__dict__") else bool(one == other)
-    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124  # two undefined numbers
+    return bool(one == other) or (one != one and other != other)  # two undefined numbers
 
 
 def _same_items(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> bool:

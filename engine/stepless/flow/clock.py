@@ -10,9 +10,11 @@ branches of a fork share one, which counts those that can go on: while there is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from enum import Enum
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Final, TypeVar
@@ -22,6 +24,7 @@ from stepless.errors import ConfigError
 
 R = TypeVar("R")
 _MESSAGE, _RESULT, _TIMER = range(3)
+_DEADLINES: ContextVar[tuple[Deadline, ...]] = ContextVar("stepless_flow_deadlines", default=())
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
 _MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
@@ -71,7 +74,6 @@ class World:
         self.unread.append(mail)
         return True
 
-
     def settle(self) -> None:
         """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
         cancels."""
@@ -98,19 +100,39 @@ class _Receiver:
     schedule: Schedule
 
 
+class Until(Enum):
+    """What a fork waits for besides the end of all its branches."""
+
+    ALL = "all"
+    RETURN = "one that returns"
+    FAILURE = "one that fails"
+    END = "one that ends"
+
+
+@dataclass(slots=True)
+class Deadline:
+    """An instant at which a wait ends with `CancelledError`, as that of `asyncio.timeout`."""
+
+    due_ms: int
+    expired: bool = False
+
+
 @dataclass(slots=True)
 class Fork:
-    """Branches side by side, by place: what they returned, and how they failed. `first`: one that returns is enough."""
+    """Branches side by side, by place: what they returned, and how they failed."""
 
     size: int
-    first: bool
+    until: Until
     wait: _Wait
     values: dict[int, Any] = field(default_factory=dict)
     errors: dict[int, Exception] = field(default_factory=dict)
 
     @property
     def is_ready(self) -> bool:
-        return len(self.values) + len(self.errors) == self.size or (self.first and bool(self.values))
+        enough = (self.until in (Until.RETURN, Until.END) and self.values) or (
+            self.until in (Until.FAILURE, Until.END) and self.errors
+        )
+        return bool(enough) or len(self.values) + len(self.errors) == self.size
 
 
 @dataclass(slots=True)
@@ -184,13 +206,58 @@ def schedule() -> Schedule:
     return here.schedule
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A branch that was begun."""
+
+    schedule: Schedule
+    branch: Branch
+    fork: Fork
+    task: asyncio.Task[None]
+
+    @property
+    def is_over(self) -> bool:
+        return self.fork.is_ready or self.branch.lost
+
+    def value(self) -> Any:
+        """What it has returned. Raises its failure."""
+        if self.branch.lost:
+            raise asyncio.CancelledError
+        for error in self.fork.errors.values():
+            raise error
+        return self.fork.values[0]
+
+    async def end(self) -> Any:
+        """Waits for its end, and returns or raises what it does."""
+        await self.schedule.join(self.fork)
+        return self.value()
+
+    def cancel(self) -> bool:
+        if self.is_over:
+            return False
+        self.branch.lost = True
+        self.task.cancel()
+        return True
+
+
+@contextmanager
+def deadline(duration_ms: int) -> Iterator[Deadline]:
+    """Ends a wait inside the block with `CancelledError` once this time has passed."""
+    outer, found = _DEADLINES.get(), Deadline(world().now_ms + duration_ms)
+    _DEADLINES.set((*outer, found))
+    try:
+        yield found
+    finally:
+        _DEADLINES.set(outer)
+
+
 class Schedule:
     """Decides who goes on next. `running` counts those that can go on, `working` the steps in progress, for which time waits."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._running, self._working = 1, 0
-        self._heap: list[tuple[int, int, int, _Wait]] = []
+        self._heap: list[tuple[int, int, int, _Wait, Deadline | None]] = []
         self._forks: list[Fork] = []
         self._first: _Wait | None = None  # of the workflow itself
         self._order = count()
@@ -234,11 +301,13 @@ class Schedule:
             raise failed
         return done
 
-    def _at(self, wait: _Wait, due_ms: int, rank: int) -> _Wait:
-        heappush(self._heap, (due_ms, rank, next(self._order), wait))
+    def _at(self, wait: _Wait, due_ms: int, rank: int, deadline: Deadline | None = None) -> _Wait:
+        heappush(self._heap, (due_ms, rank, next(self._order), wait, deadline))
         return wait
 
     async def _blocked(self, wait: _Wait) -> Any:
+        for deadline in _DEADLINES.get():
+            self._at(wait, deadline.due_ms, _TIMER, deadline)
         self._first = self._first or wait
         self._running -= 1
         self._turn()
@@ -262,10 +331,9 @@ class Schedule:
 
     # -- branches -------------------------------------------------------------------------------------------------------
 
-    async def fork(self, awaited: Sequence[Awaitable[Any]], *, first: bool) -> Fork:
-        """Runs branches side by side, until all have ended, or with `first` until one has returned: then the others are
-        cancelled."""
-        fork = Fork(len(awaited), first, _Wait())
+    async def fork(self, awaited: Sequence[Awaitable[Any]], until: Until = Until.ALL) -> Fork:
+        """Runs branches side by side, until all have ended, or what `until` says: then the others are cancelled."""
+        fork = Fork(len(awaited), until, _Wait())
         branches = [Branch(self, _BRANCH.get()) for _ in awaited]
         self._forks.append(fork)
         self._running += len(awaited)
@@ -283,8 +351,25 @@ class Schedule:
             await asyncio.gather(*tasks, return_exceptions=True)
         return fork
 
+    def begin(self, awaited: Awaitable[Any]) -> Begun:
+        """Begins a branch beside the caller, which goes on."""
+        here = _BRANCH.get()
+        if here is None:
+            here = Branch(self, None)
+            _BRANCH.set(here)
+        branch, fork = Branch(self, here), Fork(1, Until.ALL, _Wait())
+        self._running += 1
+        return Begun(self, branch, fork, asyncio.create_task(self._branch(fork, 0, awaited, branch)))
+
+    async def join(self, fork: Fork) -> None:
+        """Waits for the end of a branch that was begun."""
+        if not fork.is_ready:
+            self._forks.append(fork)
+            await self._blocked(fork.wait)
+
     async def _branch(self, fork: Fork, place: int, awaited: Awaitable[Any], branch: Branch) -> None:
         _BRANCH.set(branch)
+        _DEADLINES.set(())  # a deadline of the fork ends the fork
         try:
             fork.values[place] = await awaited
         except Exception as error:
@@ -296,7 +381,7 @@ class Schedule:
     # -- what happens next ----------------------------------------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Lets something happen, until somebody can go on."""
+        """Moves on from event to event, until a branch can go on."""
         while self._running == 0 and (self._resolve() or self._happen()):
             continue
 
@@ -326,10 +411,19 @@ class Schedule:
             if not self.world.arrive() and self._first is not None:
                 self.wake(self._first, error=asyncio.CancelledError())
             return True
-        self.wake(heappop(self._heap)[3])
+        self._due()
         while rank == _TIMER and self._heap and self._heap[0][:2] == (at_ms, rank):
-            self.wake(heappop(self._heap)[3])  # one decision takes all timers of an instant
+            self._due()  # one decision takes all timers of an instant
         return True
+
+    def _due(self) -> None:
+        """Ends the wait that is due."""
+        *_, wait, deadline = heappop(self._heap)
+        if deadline is None:
+            self.wake(wait)
+        elif not wait.woken:
+            deadline.expired = True
+            self.wake(wait, error=asyncio.CancelledError())
 
     def _give_up(self) -> bool:
         """Fails the receiver that has waited longest, where nothing can happen any more."""

@@ -12,10 +12,13 @@ from typing_extensions import TypedDict
 
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused
+from stepless.flow.calling import playable
 from stepless.flow.compiler.compiler import Written, compile_function
-from stepless.flow.compiler.entries import Trigger
-from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.entries import Trigger, whole_of
+from stepless.flow.compiler.facts.types import UNKNOWN, bare
+from stepless.flow.compiler.origin import Origin, hints_of, signature_of
 from stepless.flow.compiler.refusals import FlowRefused, Remark
+from stepless.flow.helpers import as_part
 from stepless.flow.lifted import evaluator
 from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
@@ -80,14 +83,26 @@ class Flow(Generic[P, R]):
         self._options = dict(options or {})
 
     @cached_property
-    def _messages(self) -> Declared:
+    def messages(self) -> Declared:
+        """What it declares of its messages."""
         if "messages" not in self._options:
             return NOTHING
         return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        call = self.function(*args, **kwargs)
-        return call if self._messages is NOTHING else declaring(self._messages, call)
+        call = playable(self.function)(*args, **kwargs)
+        return call if self.messages is NOTHING else declaring(self.messages, call)
+
+    @property
+    def whole(self) -> str | None:
+        """The parameter that takes the inputs of a run as they are; None if each takes the field of its name."""
+        hints = hints_of(self.function)
+        kinds = {name: bare(hints.get(name, UNKNOWN)) for name in signature_of(self.function).parameters}
+        return whole_of(kinds, self._triggers)
+
+    def inputs_of(self, given: Mapping[str, Any]) -> Any:
+        """The inputs of a run with these arguments, by name."""
+        return dict(given) if self.whole is None else given.get(self.whole, {})
 
     def document(self) -> dict[str, JSON]:
         """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
@@ -112,8 +127,10 @@ class Flow(Generic[P, R]):
         return Compiled(document, tuple(sorted(warnings)), graph)
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
-        fields = self._options if self._messages is NOTHING else {**self._options, "messages": self._messages.fields}
-        written = compile_function(origin, self.id, self._triggers, fields, lift=lift, messages=self._messages.kinds)
+        fields = self._options if self.messages is NOTHING else {**self._options, "messages": self.messages.fields}
+        written = compile_function(
+            origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds, part_of=as_part,
+        )
         made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:
             del made_by["source"]

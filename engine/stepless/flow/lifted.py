@@ -17,7 +17,18 @@ from stepless.flow.carried import decoded, encoded, same
 from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression
 from stepless.flow.compiler.blocks.functions import LEAVE, LOCALS, UNBOUND_MARK
 from stepless.flow.compiler.blocks.nodes import RAISE
-from stepless.flow.compiler.facts.types import TAG, UNBOUND, UNKNOWN, conforms, is_carried, is_dict, is_failure, is_list, is_plain, solid
+from stepless.flow.compiler.facts.types import (
+    TAG,
+    UNBOUND,
+    UNKNOWN,
+    conforms,
+    is_carried,
+    is_dict,
+    is_failure,
+    is_list,
+    is_plain,
+    solid,
+)
 from stepless.flow.plain import failure_of, owned
 from stepless.flow.words import Answer, NodeError, code_of, record
 from stepless.model.json import JSON

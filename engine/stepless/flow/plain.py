@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from inspect import BoundArguments
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from pydantic import BaseModel
 
 from stepless.errors import ConfigError
 from stepless.flow import clock
 from stepless.flow.messages import received, sent
+from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.durations import parse_duration_ms
@@ -45,14 +46,18 @@ def acting(
     messages: Sequence[Mapping[str, Any]] | None = None,
     sleep: Callable[[float | str], None] | None = None, now: Callable[[], str] | None = None,
     steps: Mapping[str, Callable[..., Any]] | None = None, called: Callable[[str, BoundArguments], None] | None = None,
-) -> Iterator[None]:
+    send: Callable[[Sent], Sequence[str] | None] | None = None, start: Callable[[Started], str | None] | None = None,
+) -> Iterator[Outgoing]:
     """Answers approvals and callbacks inside the block, by their message, and replaces sleeps and the clock. Without it an
     approval is approved, a callback is answered with an empty object, and a sleep takes no time. `steps` are functions in place
     of those of steps, by the names of the steps; `called` gets each call of a step, before it.
 
     `messages` arrive while the workflow runs: each is `{"name", "data", "at"}`, where `at` is a duration from the beginning, such
     as `3h`, or milliseconds. Sleeps and timeouts move a virtual clock on, which takes no time. An answer that comes later is a
-    coroutine: `async def approval(message): await sleep("2h"); return True`."""
+    coroutine: `async def approval(message): await sleep("2h"); return True`.
+
+    Yields what workflows send and start inside the block: `sent` and `started`. `send` returns the ids of the runs that a message
+    reaches, `start` the id of a run; both may raise a `NodeError`. Without them a message reaches one run."""
     given = {"approval": approval, "callback": callback, "sleep": sleep, "now": now, "called": called}
     fakes = {name: fake for name, fake in given.items() if fake is not None}
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
@@ -61,7 +66,8 @@ def acting(
     world = clock.world() if kept else clock.World(sent(messages or ()))
     around = clock.enter(world)
     try:
-        yield
+        with recorded(send, start) as outgoing:
+            yield outgoing
     finally:
         clock.leave(around)
         _FAKES.reset(token)
@@ -94,10 +100,15 @@ async def gather(
     first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], fourth: Awaitable[D], /
 ) -> tuple[A, B, C, D]: ...
 @overload
-async def gather(*awaited: Awaitable[A]) -> list[A]: ...
-async def gather(*awaited: Awaitable[Any]) -> Any:
-    """Runs them at once, waits for all, and returns the list of their results. Raises the first failure by place."""
-    fork = await clock.schedule().fork(awaited, first=False)
+async def gather(*awaited: Awaitable[A], return_exceptions: Literal[False] = False) -> list[A]: ...
+@overload
+async def gather(*awaited: Awaitable[A], return_exceptions: bool) -> list[A | Exception]: ...
+async def gather(*awaited: Awaitable[Any], return_exceptions: bool = False) -> Any:
+    """Runs them at once, waits for all, and returns the list of their results. Raises the first failure by place; with
+    `return_exceptions`, a failure is an item of the list."""
+    fork = await clock.schedule().fork(awaited, clock.Until.ALL)
+    if return_exceptions:
+        return [fork.errors.get(place, fork.values.get(place)) for place in range(len(awaited))]
     for place in sorted(fork.errors):
         raise fork.errors[place]
     return [fork.values[place] for place in range(len(awaited))]
@@ -108,7 +119,7 @@ async def race(**branches: Awaitable[Any]) -> Winner:
     first by place. The others are cancelled. One that fails loses; if all fail, the first failure by place is raised."""
     if not branches:
         raise ValueError("race takes at least one branch")
-    fork = await clock.schedule().fork([*branches.values()], first=True)
+    fork = await clock.schedule().fork([*branches.values()], clock.Until.RETURN)
     if not fork.values:
         raise fork.errors[0]
     place = min(fork.values)
@@ -158,7 +169,7 @@ async def _answered(given: Any, timeout: str | None) -> tuple[bool, Any]:  # noq
         return True, given
     if timeout is None:
         return True, await given
-    fork = await schedule.fork([given, schedule.pause(parse_duration_ms(timeout))], first=True)
+    fork = await schedule.fork([given, schedule.pause(parse_duration_ms(timeout))], clock.Until.RETURN)
     if 0 in fork.errors:
         raise fork.errors[0]
     return 0 in fork.values, fork.values.get(0)

@@ -6,6 +6,7 @@ import json
 import keyword
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError, WithJsonSchema
@@ -38,6 +39,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTE
 P = TypeVar("P", bound=Params)
 
 _SHOWN_FAULTS = 5
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def rendered(
@@ -66,6 +68,20 @@ def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Find
         return rendered(model, call.params, call.literals, check=check)
     except ConfigError as error:
         raise misconfigured(error) from error
+
+
+def instant_ms(text: str, place: str) -> int:
+    """Milliseconds since 1970 UTC, from ISO 8601 text with an offset. Raises `ConfigError` that names `place`."""
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        message, mend = f"{text[:60]!r} is not a valid instant", "use a form such as 2030-01-31T09:00:00Z"
+        raise ConfigError(message, place=place, mend=mend) from None
+    if instant.tzinfo is None:
+        raise ConfigError(f"{text!r} has no offset, so its instant depends on the time zone", place=place,
+                          mend="end it with Z or an offset such as +02:00")
+    since = instant - _EPOCH
+    return since.days * 86_400_000 + since.seconds * 1_000 + -(-since.microseconds // 1_000)  # rounded up: never early
 
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:

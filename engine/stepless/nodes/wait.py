@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from pydantic import Field
 
 from stepless.errors import ConfigError
@@ -12,9 +10,7 @@ from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Finding
 from stepless.model.kind import Kind, Nature, Outcome, Pause, Work
 from stepless.model.work import passed_through
-from stepless.nodes.params import Duration, Params, exactly_one, rendered
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from stepless.nodes.params import Duration, Params, exactly_one, instant_ms, rendered
 
 
 class WaitParams(Params):
@@ -37,26 +33,13 @@ def suspend(work: Work) -> Pause | Outcome:
         resume_at_ms = work.now_ms + parse_duration_ms(params.for_)
     else:
         assert params.until is not None
-        resume_at_ms = params.until if isinstance(params.until, int) else _instant_ms(params.until)
+        resume_at_ms = params.until if isinstance(params.until, int) else instant_ms(params.until, "with.until")
     if resume_at_ms <= work.now_ms:
         return Outcome(passed_through(work.inputs))
     if resume_at_ms - work.now_ms > MAX_DURATION_MS:
         raise ConfigError(f"{params.until!r} is more than {MAX_DURATION_MS // 86_400_000} days away", place="with.until",
                           mend="use an earlier instant; a number is in milliseconds")
     return Pause("timer", resume_at_ms=resume_at_ms, exits=())
-
-
-def _instant_ms(text: str) -> int:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        message, mend = f"{text[:60]!r} is not a valid instant", "use a form such as 2030-01-31T09:00:00Z"
-        raise ConfigError(message, place="with.until", mend=mend) from None
-    if instant.tzinfo is None:
-        raise ConfigError(f"{text!r} has no offset, so its instant depends on the time zone", place="with.until",
-                          mend="end it with Z or an offset such as +02:00")
-    since = instant - _EPOCH
-    return since.days * 86_400_000 + since.seconds * 1_000 + -(-since.microseconds // 1_000)  # rounded up: never early
 
 
 KIND = Kind(

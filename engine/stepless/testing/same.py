@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from stepless.compile import compile_document
 from stepless.errors import Conflict, InvalidRequest
@@ -120,17 +120,10 @@ def _plain(
 
 def _arguments(flow: Flow[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of the function, with their annotated types."""
-    code, hints = flow.function.__code__, typing.get_type_hints(flow.function)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    hints, whole = typing.get_type_hints(flow.function), flow.whole
     copied = json.loads(json.dumps(inputs))
-    given = {names[0]: copied} if len(names) == 1 and _takes_all(hints.get(names[0])) else copied
+    given = copied if whole is None else {whole: copied}
     return {name: TypeAdapter(hints.get(name, Any)).validate_python(value) for name, value in given.items()}
-
-
-def _takes_all(kind: Any) -> bool:
-    """Whether a single parameter of this type is the whole of the inputs: a model or an object."""
-    bare = typing.get_origin(kind) or kind
-    return isinstance(bare, type) and issubclass(bare, BaseModel | dict | Mapping)
 
 
 # -- as the document ----------------------------------------------------------------------------------------------------

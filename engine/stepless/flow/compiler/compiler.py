@@ -19,7 +19,7 @@ If anything was refused, no document is returned, however much of it exists: a p
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,14 +52,16 @@ class Written:
 
 def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
-    lift: str = "auto", messages: Mapping[str, Any] | None = None,
+    lift: str = "auto", messages: Mapping[str, Any] | None = None, part_of: Callable[[Any], Any] | None = None,
 ) -> Written:
     """The document of a function. `fields` are further fields of the document, `messages` the types of the data of its messages,
-    by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
+    by name; `part_of` says which part a coroutine without a decorator stands for. `lift` is `auto`, `function` or `never`. Raises
+    `FlowRefused`."""
     reading, plan = Reading(), Plan()
     while True:
         unit = Unit(workflow, origin, reading.rules, lift, plan)
         unit.messages = messages or {}
+        unit.part_of = part_of or unit.part_of
         try:
             return _compiled(unit, reading, triggers, fields or {})
         except FlowRefused as refused:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepless.flow.compiler.attachments import LiftedExpression
-from stepless.flow.compiler.awaiting.awaits import constant, takes_all
+from stepless.flow.compiler.awaiting.awaits import constant
 from stepless.flow.compiler.expressions.lifting import function_name
 from stepless.flow.compiler.expressions.reading import as_float
 from stepless.flow.compiler.facts.scopes import Settled
-from stepless.flow.compiler.facts.types import UNKNOWN, is_model, needs_validation, schema_of
+from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_model, needs_validation, schema_of
 from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
 
@@ -28,13 +28,26 @@ class Trigger:
     """The parameter that holds the contract of the arguments, if the kind has one."""
 
 
+def whole_of(kinds: Mapping[str, Any], triggers: Sequence[Trigger]) -> str | None:
+    """The parameter that takes the inputs as they are, among those of these types: a single one that is a model or an object, or
+    that a trigger fills."""
+    if len(kinds) != 1:
+        return None
+    ((name, kind),) = kinds.items()
+    if _takes_all(kind):
+        return name
+    return name if triggers and (kind is UNKNOWN or not any(trigger.key for trigger in triggers)) else None
+
+
+def _takes_all(kind: Any) -> bool:
+    return is_model(kind) or is_dict(kind)
+
+
 def begin(unit: Unit, triggers: Sequence[Trigger], named: Settled) -> None:
     """Emits the entries, and binds the parameters."""
     parameters = unit.origin.parameters
     kinds = {one.arg: unit.origin.hint(one.arg) for one in parameters}
-    whole = parameters[0].arg if len(parameters) == 1 and (takes_all(kinds[parameters[0].arg]) or triggers) else None
-    if triggers and len(parameters) == 1 and not takes_all(kinds[parameters[0].arg]):
-        whole = None if any(trigger.key for trigger in triggers) and kinds[parameters[0].arg] is not UNKNOWN else whole
+    whole = whole_of(kinds, triggers)
     schema = _schema(unit, kinds, whole)
     validated = whole is not None and needs_validation(kinds[whole])
     base = f"{whole}_given" if whole is not None and validated else whole or "start"
@@ -93,7 +106,7 @@ def _validated(unit: Unit, name: str, kind: Any, path: str) -> str:
 def _schema(unit: Unit, kinds: Mapping[str, Any], whole: str | None) -> dict[str, Any] | None:
     """The contract of the arguments: a model's own, or an object with a field for each parameter."""
     if whole is not None:
-        return schema_of(kinds[whole]) if is_model(kinds[whole]) else {"type": "object"} if takes_all(kinds[whole]) else None
+        return schema_of(kinds[whole]) if is_model(kinds[whole]) else {"type": "object"} if _takes_all(kinds[whole]) else None
     if not kinds:
         return None
     definitions: dict[str, Any] = {}

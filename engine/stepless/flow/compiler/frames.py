@@ -22,6 +22,11 @@ class LoopFrame:
 
 
 @dataclass(eq=False)
+class DeadlineFrame(LoopFrame):
+    """Statements with a time limit: a container that runs once. Every jump out of them leaves it."""
+
+
+@dataclass(eq=False)
 class TryFrame:
     """The body of a `try` with handlers. `broad`: they catch failures of expressions too; `exact`: one of them names another
     exception than `NodeError`, so expressions must fail as in Python. `entries` are the exits of failed nodes; `mixed`: some of

@@ -18,7 +18,7 @@ from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.aliases import INNER
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried, stored
-from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
 from stepless.flow.compiler.variable_writes import merged_writes
@@ -36,7 +36,8 @@ _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`; `evaluated`
+    """What reads the statements, the expressions and the awaits of a function. `named` has the type of an expression that names
+    a function, None for others. `expression` raises `Lift`; `evaluated`
     emits the node of a block. `outputs` has
     the types of what a block puts out. `further` finds what else is wrong with a statement that was refused."""
 
@@ -46,6 +47,7 @@ class Rules:
     lifted: Callable[[Unit, ast.expr], ast.expr]
     evaluated: Callable[[Unit, Any], ast.expr]
     infer: Callable[[Unit, ast.AST], Any]
+    named: Callable[[Unit, ast.expr], Any]
     outputs: Callable[[Unit, Any], Mapping[str, Any]]
     further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
 
@@ -82,6 +84,7 @@ class Unit:
         self.lift = lift
         self.plan = plan
         self.refused: list[tuple[Origin, ast.stmt, Refusal]] = []
+        self.part_of: Callable[[Any], Any] = lambda function: None  # the part that a coroutine stands for
         self.messages: Mapping[str, Any] = {}  # the types of their data, by name
         self.texts = Texts()
         self.level: dict[str, dict[str, JSON]] = {}
@@ -96,6 +99,7 @@ class Unit:
         self.bound: set[str] = set()
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
+        self.tasks: dict[str, str] = {}  # the nodes that put out how tasks have ended, by the names of the tasks
         self.carried: set[str] = set()  # names whose values may be in the form in which they are carried
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
@@ -194,7 +198,13 @@ class Unit:
         return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
-        """What a dotted name of the module stands for; None for everything else."""
+        """What a dotted name of the module stands for, a part for a coroutine without a decorator; None for everything else."""
+        value = self._static(node)
+        return (self.part_of(value) or value) if inspect.isfunction(value) else value
+
+    def _static(self, node: ast.expr) -> Any:
+        if (target := getattr(node, "target", None)) is not None and not node._fields:
+            return target  # of a value that names it
         if isinstance(node, ast.Name):
             if self.is_made_again(node.id):
                 return self.plan.made_again(self.origin).found(node.id)
@@ -396,12 +406,13 @@ class Unit:
         self.frontier = None
 
     def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
-        if kind == "continue":
+        leaves = isinstance(frame, DeadlineFrame) or kind not in ("break", "continue")
+        if kind == "continue" and not leaves:
             frame.turns.append(set(self.bound))
             if written:
                 self.set("continue", written)
             return
-        if kind == "break":
+        if kind == "break" and not leaves:
             written |= {f"broke_{frame.number}": True} if frame.has_else else {}
             frame.breaks.append(set(self.bound))
         else:
@@ -410,7 +421,7 @@ class Unit:
                 frame.escapes.append(kind)
         if written:
             self.set(kind, written, risky=risky)
-        self.emit(self.new_id("break" if kind == "break" else "leave"), "end", {"break": True})
+        self.emit(self.new_id("leave" if leaves else "break"), "end", {"break": True})
 
     # -- bodies -------------------------------------------------------------------------------------------------------
 

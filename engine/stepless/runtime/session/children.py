@@ -31,7 +31,7 @@ from stepless.model.statuses import ENDED
 from stepless.model.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
-from stepless.ports import ERASED, Call, Message, RunHead
+from stepless.ports import ERASED, Call, Message, RunHead, Version
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.header_notes import meta_of
@@ -81,16 +81,27 @@ async def reach_run(request: Callable[[], Awaitable[T]]) -> T:
         await asyncio.sleep(backoff_s(failed))
 
 
-async def _start(world: World, call: Call, target: str, depth: int) -> str:
+def newest(world: World, target: str) -> Version:
+    """The newest version of a workflow that a node runs. Raises `NodeFailure` (unknown_workflow)."""
     version = world.store.newest_version(target)
     if version is None:
         message = f"there is no workflow {target}"
         mend = near_workflow(world.store, target) or "publish it first"
         raise NodeFailure("config", "unknown_workflow", message, retryable=False, mend=mend)
-    inputs = json.dumps(call.params.get("inputs"), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    if len(inputs) > MAX_INPUT_BYTES:
-        message = f"the inputs take {len(inputs):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
+    return version
+
+
+def encoded(inputs: JSON) -> bytes:
+    """The inputs of a run that a node starts, as its header stores them. Raises `NodeFailure` (inputs_too_large)."""
+    data = json.dumps(inputs, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    if len(data) > MAX_INPUT_BYTES:
+        message = f"the inputs take {len(data):,} bytes; {MAX_INPUT_BYTES:,} is the limit"
         raise NodeFailure("config", "inputs_too_large", message, retryable=False)
+    return data
+
+
+async def _start(world: World, call: Call, target: str, depth: int) -> str:
+    version, inputs = newest(world, target), encoded(call.params.get("inputs"))
     run_id = child_id(call.token)
     meta: dict[str, JSON] = {"parent": {"run": call.run_id, "instance": call.instance}, "depth": depth}
     repeats = call.facts.get(REPEATS)

@@ -1,4 +1,4 @@
-"""Collects the code of the kinds that reach other runs, and so need the store: `workflow` starts a child run, `send` sends a
+"""Collects the code of the kinds that reach other runs, and so need the store: `workflow` starts a run, `send` sends a
 message."""
 
 from __future__ import annotations
@@ -8,17 +8,29 @@ from functools import partial
 from hashlib import sha256
 
 from stepless.model.durations import parse_duration_ms
+from stepless.model.kind import Pause
 from stepless.model.work import Result
 from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import Call
 from stepless.runtime.session.children import caller, reach_run
+from stepless.runtime.session.started_runs import starter
 from stepless.runtime.world import World
 
 
 def with_run_kinds(world: World) -> World:
     """The world with the code of these kinds, which starts runs and sends messages in it."""
-    return replace(world, kind_code=LayeredMapping({"workflow": caller(world), "send": sender(world)}, world.kind_code))
+    return replace(world, kind_code=LayeredMapping({"workflow": runner(world), "send": sender(world)}, world.kind_code))
+
+
+def runner(world: World) -> KindCode:
+    """The code of the `workflow` kind."""
+    call_child, start_apart = caller(world), starter(world)
+
+    async def run(call: Call) -> Result | Pause:
+        return await (start_apart if call.params.get("wait") is False else call_child)(call)
+
+    return run
 
 
 def sender(world: World) -> KindCode:

@@ -13,6 +13,7 @@ from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside, sharing_of
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.types import UNBOUND, promised
@@ -37,6 +38,9 @@ def inline(
     if part in unit.parts:
         message = f"`{origin.name}` calls itself, and a graph is finite"
         unit.refuse(call, "recursion", message, "Write a loop, or make it a workflow")
+    if (changed := getattr(part, "changed", None)) is not None:
+        message = f"`{origin.name}` reads `{changed[0]}`, which `{changed[1]}` changes"
+        unit.refuse(call, "not_a_step", message, "Pass it as an argument, or write a step that reads it")
     if len(unit.parts) >= MAX_NESTED_PARTS:
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
@@ -54,7 +58,7 @@ def inline(
     unit.shown |= {renamed(name, number): named.shown.get(name, name) for name in local}
     outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden)
     callers = frozenset(unit.values) | frozenset(unit.names.bound)
-    _bind(unit, origin, parameters, given, callers)
+    _bind(unit, origin, parameters, given, callers, getattr(part, "closure", frozenset()))
     if unit.foreign is None and not origin.is_beside(unit.origin):
         unit.foreign = unit.origin, unit.statement
     names = names_of(body, parameters.values())
@@ -105,12 +109,14 @@ class _Renamed(ast.NodeTransformer):
 
 
 def _bind(
-    unit: Unit, origin: Origin, parameters: Mapping[str, str], given: Mapping[str, ast.expr], callers: frozenset[str]
+    unit: Unit, origin: Origin, parameters: Mapping[str, str], given: Mapping[str, ast.expr], callers: frozenset[str],
+    closure: frozenset[str],
 ) -> None:
     """Gives the parameters their arguments, and the others their defaults."""
     for parameter, name in parameters.items():
         if parameter in given:
-            kind = promised(origin.hint(parameter), unit.infer(given[parameter]))
+            inferred = unit.infer(given[parameter])
+            kind = inferred if parameter in closure or holds_named(inferred) else promised(origin.hint(parameter), inferred)
             value = unit.value(given[parameter])
             value = value if kind is float else among_others(unit, given[parameter], value)
         else:

@@ -24,7 +24,7 @@ from stepless.flow.words import word_of
 from stepless.model.json import JSON
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
-_TAKES: Final = ("step", "part", "sleep", "approval", "callback", "receive", "flow")
+_TAKES: Final = ("step", "part", "sleep", "approval", "callback", "receive", "send", "start", "flow")
 _MEND: Final = 'Write race(paid=receive("payment"), late=sleep("3d"))'
 
 
@@ -95,7 +95,7 @@ def _branches(unit: Unit, call: ast.Call) -> tuple[list[str], list[ast.Call]]:
             function = function.func.value
         if word_of(unit.static(function)) not in _TAKES:
             message = f"`{ast.unparse(function)}` is no branch of a race"
-            mend = "It takes steps, parts, sleeps, approvals, callbacks, receives and workflows; put everything else into a part"
+            mend = "It takes steps, parts, workflows and words such as sleep and receive; put everything else into a part"
             unit.refuse(one, "race", message, mend)
         names.append(keyword.arg)
         calls.append(one)

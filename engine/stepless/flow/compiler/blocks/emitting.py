@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from stepless.flow.compiler.attachments import LiftedBlock
 from stepless.flow.compiler.blocks.functions import function_of, text_of

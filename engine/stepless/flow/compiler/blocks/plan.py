@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
-from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.rewriting import Rewriting
 from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.expressions.naming import check_stays
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_foreign
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
@@ -41,6 +43,8 @@ class Carrying(ast.expr):
 def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
     """An expression where its value leaves the names of the workflow."""
     given = unit.infer(node)
+    if holds_named(given):
+        check_stays(unit, node, given)
     if not is_carried(given):
         return node
     if isinstance(node, Evaluated) and node.block.exits == ["return"] and kind is UNKNOWN:

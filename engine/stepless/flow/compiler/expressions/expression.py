@@ -14,7 +14,9 @@ from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.carrying import check_mixed, is_mixed
 from stepless.flow.compiler.expressions.comparisons import compared
+from stepless.flow.compiler.expressions.naming import backwards, named
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.scopes import spelled
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
@@ -79,6 +81,8 @@ def _name(unit: Unit, node: ast.Name) -> ast.expr:
         value = unit.origin.globals[name]
         if value is None or type(value) in (bool, int, float, str):
             return _constant(unit, ast.Constant(value))
+        if (found := named(unit, node)) is not None:
+            return found
         raise Lift
     if unit.is_known(name):
         raise Lift
@@ -120,6 +124,8 @@ def _name_of_module(unit: Unit, node: ast.Attribute) -> ast.expr:
     value = unit.static(node)
     if type(value) in (bool, int, float, str):
         return _constant(unit, ast.Constant(value))
+    if (found := named(unit, node)) is not None:
+        return found
     raise Lift
 
 
@@ -142,6 +148,8 @@ def _subscript(unit: Unit, node: ast.Subscript) -> ast.expr:
     if not is_plain(kind) and not is_container(kind):
         raise Lift
     if isinstance(node.slice, ast.Slice):
+        if node.slice.step is not None and ast.unparse(node.slice) == "::-1" and (turned := backwards(unit, node.value)):
+            return turned
         if node.slice.step is not None or is_dict(kind):
             raise Lift
         ends = [end and unit.express(end) for end in (node.slice.lower, node.slice.upper)]
@@ -162,9 +170,9 @@ def _both(unit: Unit, node: ast.BoolOp) -> ast.expr:
 def truth(unit: Unit, node: ast.expr) -> None:
     """Raises `Lift` where Python asks a class of the author's whether its value is true."""
     kind = unit.infer(node)
-    if is_plain(kind) or is_container(kind):
-        return
     one = solid(kind)
+    if is_plain(kind) or is_container(kind) or is_named(one):
+        return
     if is_model(one) and one.model_fields and not any(hasattr(one, name) for name in ("__bool__", "__len__")):
         return
     raise Lift

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import typing
 import uuid
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
@@ -116,7 +118,9 @@ def _name(unit: Unit, node: ast.Name) -> Any:
     if unit.is_local(node.id):
         return unit.kind_of(node.id)
     value = unit.origin.globals.get(node.id)
-    return type(value) if type(value) in SCALARS and value is not None else UNKNOWN
+    if type(value) in SCALARS and value is not None:
+        return type(value)
+    return unit.rules.named(unit, node) or UNKNOWN
 
 
 def _attribute(unit: Unit, node: ast.Attribute) -> Any:
@@ -127,7 +131,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> Any:
         return base.model_fields[node.attr].annotation
     if is_failure(base) and node.attr in ("code", "message"):
         return str
-    return UNKNOWN
+    return unit.rules.named(unit, node) or UNKNOWN if base is UNKNOWN else UNKNOWN
 
 
 def _subscript(unit: Unit, node: ast.Subscript) -> Any:
@@ -222,6 +226,10 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     target = unit.static(function)
     if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
         return target
+    if target is functools.partial:
+        return unit.rules.named(unit, node) or UNKNOWN
+    if word_of(target) == "begin":
+        return infer(unit, _awaited(node.args[0]))
     if _is_maker(unit, function, target):
         return CARRIED
     if is_model(target):
@@ -301,27 +309,46 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
 
 def _await(unit: Unit, node: ast.Await) -> Any:
     call = node.value
+    if isinstance(call, ast.Name):  # a task
+        return infer(unit, call)
     if not isinstance(call, ast.Call):
         return UNKNOWN
+    if unit.static(call.func) is None and is_named(named := solid(infer(unit, call.func))):
+        return union(*(_returned(one.target) for one in named.members)) if named.members else UNKNOWN
     function = call.func
     while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
         function = function.func.value
     target = unit.static(function)
     match word_of(target):
-        case "step" | "flow":
-            return returned(target.function)
-        case "part":
-            return stored(returned(target.function))
+        case "step" | "flow" | "part":
+            return _returned(target)
         case "approval":
             return Answer
-        case "now":
+        case "now" | "start":
             return str
-        case "gather":
-            return _gathered(unit, call)
+        case "send":
+            return list[str]
         case "race":
             return Winner
         case "receive":
             return _received(unit, call)
+    return _concurrent(unit, call, word_of(target))
+
+
+def _returned(target: Any) -> Any:
+    """What a step, a part or a workflow returns."""
+    kind = returned(target.function)
+    return stored(kind) if word_of(target) == "part" else kind
+
+
+def _concurrent(unit: Unit, call: ast.Call, word: str) -> Any:
+    match word:
+        case "gather" | "group":
+            return _gathered(unit, call)
+        case "wait_for":
+            return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
+        case "first":
+            return tuple_of(int, CARRIED)
     return UNKNOWN
 
 
@@ -333,6 +360,8 @@ def _received(unit: Unit, call: ast.Call) -> Any:
 
 
 def _gathered(unit: Unit, call: ast.Call) -> Any:
+    if any(word.arg == "return_exceptions" and getattr(word.value, "value", False) for word in call.keywords):
+        return list_of(CARRIED)
     if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
         comprehension = call.args[0].value
         if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
@@ -364,6 +393,8 @@ def _iteration(unit: Unit, over: ast.expr) -> Any:
             case "enumerate":
                 item = _iteration(unit, over.args[0])
                 return UNSEEN if item is UNSEEN else tuple_of(int, item)
+            case "reversed":
+                return _iteration(unit, over.args[0])
             case "zip":
                 items = tuple(_iteration(unit, one) for one in over.args)
                 return UNSEEN if UNSEEN in items else tuple_of(*items)
@@ -381,8 +412,8 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     whole = piece.whole
     if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
         return infer(unit, whole.elts[piece.place])
-    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) == "gather":
-        calls = whole.value.args
+    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) in ("gather", "group"):
+        calls = [] if whole.value.keywords else whole.value.args
         if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
             return infer(unit, _awaited(calls[piece.place]))
     kind = infer(unit, whole)

@@ -65,6 +65,11 @@ class Names(Visitor):
         for statement in node.orelse:
             self.visit(statement)
 
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
+        for item in node.items:
+            self.visit(item)
+        self._within(node, list[ast.AST](node.body))  # a container
+
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
             self.bound.setdefault(node.name, []).append(self._place)
@@ -175,6 +180,18 @@ class Names(Visitor):
         self.values |= other.values
         self.strict |= other.strict
         self._read_fully |= other._read_fully
+        self._variables.clear()
+
+    def adopt(self, other: Names) -> None:
+        """Takes in what these statements, which stand for an expression, say of the names that they bind."""
+        for kept, found in (
+            (self.bound, other.bound), (self.read, other.read), (self.iterations, other.iterations), (self.values, other.values),
+            (self._read_fully, other._read_fully),
+        ):
+            for name in other.bound:
+                kept.pop(name, None)
+                if name in found:
+                    kept[name] = found[name]  # type: ignore[assignment]
         self._variables.clear()
 
     def _assigned(self, target: ast.expr, value: ast.AST) -> None:

@@ -21,6 +21,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
 
+from stepless.flow.compiler.facts.functions import holds_named, is_named, united
 from stepless.limits import MAX_CACHED_SIGNATURES
 
 UNKNOWN: Final = typing.Any
@@ -34,6 +35,8 @@ UNSEEN: Final = type("Unseen", (), {})
 """The type of a name whose bindings have not been read yet."""
 TAG: Final = "$stepless"
 """The key of an object that stands for a value that JSON does not have."""
+ERROR: Final = "error"
+"""What stands at TAG for a failure that is a value."""
 UNBOUND: Final = {TAG: "unbound"}
 """What a run variable holds while the name that it stands for has no value."""
 ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
@@ -90,6 +93,9 @@ def union(*kinds: Any) -> Any:
     solid = [one for one in found if one is not type(None)]
     if set(solid) == {int, float} and not any({*members(kind)} - {type(None)} == {float} for kind in kinds):
         return REAL | None if len(found) > 2 else REAL
+    if len(solid) > 1 and any(map(holds_named, solid)):
+        one = _holding(solid)
+        return one if len(solid) == len(found) else typing.Optional[one]  # noqa: UP045  # a value, not an annotation
     if len(solid) > 1 and all(map(is_tuple, solid)):
         return tuple if len(solid) == len(found) else typing.Optional[tuple]  # noqa: UP045  # a value, not an annotation
     if len(solid) > 1 and any(map(is_carried, solid)):
@@ -99,6 +105,18 @@ def union(*kinds: Any) -> Any:
     if not solid:
         return type(None)
     return typing.Optional[solid[0]] if len(found) > 1 else solid[0]  # noqa: UP045  # a value, not an annotation
+
+
+def _holding(kinds: list[Any]) -> Any:
+    """The type of values of several that name functions, or hold such values: lists, objects, and tuples of one length."""
+    origins = {typing.get_origin(kind) for kind in kinds}
+    arguments = [typing.get_args(kind) for kind in kinds]
+    if origins == {list} or origins == {dict}:
+        item = union(*(one[-1] for one in arguments))
+        return list_of(item) if origins == {list} else dict_of(item)
+    if origins == {tuple} and len({len(one) for one in arguments}) == 1 and not any(... in one for one in arguments):
+        return tuple_of(*(union(*together) for together in zip(*arguments, strict=True)))
+    return united(kinds)
 
 
 @_remembered
@@ -225,7 +243,7 @@ def is_number(kind: Any) -> bool:
 def is_atom(kind: Any) -> bool:
     """Whether values of a type are single and cannot be changed in place; null among them or not."""
     kind = solid(kind)
-    return kind in SCALARS or kind == REAL
+    return kind in SCALARS or kind == REAL or is_named(kind)
 
 
 @_remembered

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from stepless.flow.compiler.awaiting.deadlines import times_out
 from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
 from stepless.flow.compiler.facts.names import bindings
 from stepless.flow.compiler.facts.types import is_carried
-from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit
@@ -96,6 +97,21 @@ class Looping:
         self._behind(unit, id, frame, ends=not endless or bool(frame.breaks))
         if frame.has_else and unit.frontier is not None:
             self._else(unit, id, frame, statement.orelse)
+
+    def deadline(self, unit: Unit, body: list[ast.stmt], limit_ms: int) -> None:
+        """Statements that have this long: a container that runs them once."""
+        id = unit.new_id("within")
+        frame = DeadlineFrame(unit.next(), id)
+        with unit.inside(frame) as level:
+            unit.block(body)
+            if not level:
+                unit.emit(unit.new_id("nothing"), "transform", {"value": None})
+            ends, bound = unit.frontier is not None, set(unit.bound)
+        keeps = {"keep_writes": True} if unit.is_caught() else {}
+        unit.emit(id, "loop", {"times": 1, "results": "none", **keeps, "body": {"nodes": level}}, timeout_ms=limit_ms)
+        times_out(unit, id)
+        unit.bound |= bound if ends else set()
+        self._behind(unit, id, frame, ends=ends)
 
     def _behind(self, unit: Unit, id: str, frame: LoopFrame, *, ends: bool) -> None:
         """Goes on with the jumps that left the loop. `ends`: the loop may also end by itself."""

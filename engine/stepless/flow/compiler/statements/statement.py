@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, Final
 
 from stepless.flow.compiler.awaiting.awaits import callee, wait_for
+from stepless.flow.compiler.awaiting.deadlines import limit_of, waited
+from stepless.flow.compiler.awaiting.dispatches import Dispatch, is_dispatch
 from stepless.flow.compiler.awaiting.gathers import Gather
 from stepless.flow.compiler.awaiting.parts import inline
 from stepless.flow.compiler.awaiting.races import Race
 from stepless.flow.compiler.awaiting.receives import receive
+from stepless.flow.compiler.awaiting.sends import send, start
+from stepless.flow.compiler.awaiting.tasks import Tasks
 from stepless.flow.compiler.blocks.emitting import evaluate
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.carrying import carrying, leaving
+from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
 from stepless.flow.compiler.expressions.expression import express
-from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
+from stepless.flow.compiler.expressions.naming import kind_of
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import IN_PLACE, names_in
-from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of
+from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of, solid
 from stepless.flow.compiler.faults import further
 from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
@@ -32,7 +40,7 @@ from stepless.flow.compiler.unit import Rules, Unit
 from stepless.flow.words import word_of
 
 _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
-    "With": ("with", "Use try and finally"), "AsyncWith": ("async with", "Use try and finally"),
+    "With": ("with", "Use try and finally"),
     "Match": ("match", "Write if and elif"), "Global": ("global", "Return the value from a step"),
     "Nonlocal": ("nonlocal", "Return the value from a step"),
     "Import": ("an import in a workflow", "Import at the top of the file"),
@@ -54,9 +62,23 @@ class Reading:
         self._gather = Gather(self._await)
         self._hoist = Hoist(self._await, self._gather.each)
         self._race = Race(self._await, self._hoist)
+        self._dispatch = Dispatch(self._await, self._hoist)
+        self._tasks = Tasks(self._await, self._hoist, self._gather.over)
         self._assigning = Assigning(self._await, self._hoist)
         self._looping = Looping(self._hoist, self._assigning)
-        self.rules = Rules(self._statement, chained, express, lift, evaluate, known, outputs, further)
+        taken = self._hoist.expressions
+        self._words: dict[str, Callable[[Unit, ast.Call, Any, str | None], ast.expr]] = {
+            "gather": lambda unit, call, target, hint: self._gather.gather(unit, call, hint),
+            "race": lambda unit, call, target, hint: self._race.race(unit, call, hint),
+            "group": lambda unit, call, target, hint: self._tasks.group(unit, call, hint),
+            "first": lambda unit, call, target, hint: self._tasks.first(unit, call, hint),
+            "wait_for": lambda unit, call, target, hint: waited(unit, call, hint, self._await, self._hoist),
+            "receive": lambda unit, call, target, hint: receive(unit, call, hint, taken),
+            "send": lambda unit, call, target, hint: send(unit, call, target, hint, taken),
+            "start": lambda unit, call, target, hint: start(unit, call, target, hint, taken),
+            "part": self._part,
+        }
+        self.rules = Rules(self._statement, chained, express, lift, evaluate, known, kind_of, outputs, further)
 
     def freshness(self, unit: Unit) -> tuple[IsFresh, IsFreshInside]:
         """Says of expressions whether their value has no other name: of those of the function, and of those inside of a block."""
@@ -77,7 +99,7 @@ class Reading:
         call = node.value
         if not isinstance(call, ast.Call):
             return False
-        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and word_of(unit.static(part.func)) == "part"]
+        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and _may_be_part(unit, part.func)]
         kind = known(unit, node)
         if word_of(unit.static(call.func)) == "gather":
             kind = item_of(kind)  # the list itself is new
@@ -85,24 +107,24 @@ class Reading:
 
     def _await(self, unit: Unit, node: ast.Await, hint: str | None) -> ast.expr:
         call = node.value
+        if isinstance(call, ast.Name) and call.id in unit.tasks:
+            return self._tasks.end(unit, call.id)
         if isinstance(call, ast.Call):
             target: Any = callee(unit, call.func)[0]
-            match word_of(target):
-                case "gather":
-                    return self._gather.gather(unit, call, hint)
-                case "race":
-                    return self._race.race(unit, call, hint)
-                case "receive":
-                    return receive(unit, call, hint, self._hoist.expressions)
-                case "part":
-                    value = inline(
-                        unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness,
-                        self._result_of_part,
-                    )
-                    if unit.frontier is None:
-                        raise Ended
-                    return value
+            if target is None and is_dispatch(unit, call):
+                return self._dispatch.dispatch(unit, call, hint)
+            rule = self._words.get(word_of(target))
+            if rule is not None:
+                return rule(unit, call, target, hint)
         return wait_for(unit, node, hint, self._hoist.expressions)
+
+    def _part(self, unit: Unit, call: ast.Call, target: Any, hint: str | None) -> ast.expr:
+        value = inline(
+            unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness, self._result_of_part,
+        )
+        if unit.frontier is None:
+            raise Ended
+        return value
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -112,6 +134,10 @@ class Reading:
                 return
             case ast.Expr():
                 self._expression(unit, statement)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[begun]) as call) if (
+                word_of(unit.static(call.func)) == "begin"
+            ):
+                self._tasks.begin(unit, name, begun)
             case ast.Assign(targets=[target]):
                 before = set(unit.bound)
                 self._lifted(unit, statement, lambda: self._assigning.assign(unit, target, statement.value))
@@ -126,6 +152,8 @@ class Reading:
                 self._assigning.augment(unit, statement)
             case ast.If():
                 branch(unit, statement, self._hoist, self._assigning.write)
+            case ast.AsyncWith():
+                self._within(unit, statement)
             case ast.For():
                 self._looping.for_(unit, statement)
             case ast.While():
@@ -148,6 +176,14 @@ class Reading:
                 )
                 unit.refuse(statement, "no_such_construct", f"{what} has no counterpart in a graph", mend)
 
+    def _within(self, unit: Unit, statement: ast.AsyncWith) -> None:
+        """`async with`: a time limit."""
+        limit = limit_of(unit, statement)
+        if limit is None:
+            unit.block(statement.body)
+        else:
+            self._looping.deadline(unit, statement.body, limit)
+
     def _lifted(self, unit: Unit, statement: ast.stmt, assign: Any) -> None:
         try:
             assign()
@@ -157,6 +193,10 @@ class Reading:
     def _return(self, unit: Unit, statement: ast.Return) -> None:
         if statement.value is None:
             unit.jump("return", {unit.result(): None})
+            return
+        returns = as_returns(statement.value, has_await)
+        if returns is not None:
+            self._statement(unit, returns)
             return
         taken = self._returned(unit, self._hoist.expression(unit, statement.value))
         before = unit.risks
@@ -184,7 +224,9 @@ class Reading:
                 unit.value(value)
                 if not value.block.exits:
                     raise Ended
-            case ast.ListComp(elt=ast.Await()):
+            case ast.BoolOp() | ast.IfExp() if (chosen := as_statement(value, has_await)) is not None:
+                self._statement(unit, chosen)
+            case ast.ListComp(elt=ast.Await()) if len(value.generators) == 1 and not any(map(has_await, value.generators[0].ifs)):
                 self._gather.each(unit, value)
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[item], keywords=[]) if (
                 method in IN_PLACE and unit.is_local(name)
@@ -192,6 +234,8 @@ class Reading:
                 self._assigning.append(unit, value, name, item)
             case ast.Call():
                 self._call(unit, value)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() if has_await(value):
+                self._hoist.expression(unit, value)
             case _ if isinstance(value, _YIELDS):
                 unit.refuse(statement, "no_such_construct", "yield has no counterpart in a graph", "Return a list, or loop here")
             case _:
@@ -215,6 +259,15 @@ def _leave(unit: Unit, statement: ast.Assign, before: set[str]) -> None:
     deletes = getattr(statement, "leaves_unbound", None)
     if deletes is not None:
         unit.bound -= {name for name in names_in(statement.targets[0]) if deletes or name not in before}
+
+
+def _may_be_part(unit: Unit, function: ast.expr) -> bool:
+    """Whether a part is called, or a value that may name one."""
+    target = unit.static(function)
+    if target is not None:
+        return word_of(target) == "part"
+    kind = solid(unit.infer(function))
+    return is_named(kind) and (not kind.members or any(word_of(one.target) == "part" for one in kind.members))
 
 
 def _is_new(unit: Unit, node: ast.expr) -> bool:
