@@ -57,7 +57,7 @@ def encoded(value: Any, depth: int = MAX_DOCUMENT_DEPTH) -> JSON:
     if kind is list:
         return [_within(place, item, depth) for place, item in enumerate(value)]
     if kind in (dict, Record) and TAG not in value and all(type(name) is str for name in value):
-        return {to_json(name): _within(name, item, depth) for name, item in value.items()}  # type: ignore[misc]
+        return {to_json(name): _within(name, item, depth) for name, item in value.items()}
     if isinstance(value, Exception):
         return {TAG: ERROR, "value": _described(value)}
     encode = _ENCODERS.get(kind)
@@ -145,10 +145,10 @@ def _of_class(value: Any, depth: int) -> JSON:
         return {TAG: "enum", "class": where, "value": value.name}
     if isinstance(value, BaseModel):
         parts = (value.__dict__, value.__pydantic_extra__, value.__pydantic_private__)
-        filled: list[JSON] = sorted(value.__pydantic_fields_set__)  # type: ignore[assignment]  # texts
+        filled: list[JSON] = [*sorted(value.__pydantic_fields_set__)]
         stored = {TAG: "model", "class": where, "value": [*(_within("fields", one, depth) for one in parts), filled]}
     elif dataclasses.is_dataclass(value):
-        fields = {one.name: _within(one.name, getattr(value, one.name), depth) for one in dataclasses.fields(value)}
+        fields: JSON = {one.name: _within(one.name, getattr(value, one.name), depth) for one in dataclasses.fields(value)}
         stored = {TAG: "dataclass", "class": where, "value": fields}
     else:
         raise NotJson(f"{kind.__name__} has no value that can be recorded", "make it again where it is used")
@@ -265,7 +265,7 @@ def is_unbound(stored: object) -> bool:
 def same(one: Any, other: Any) -> bool:
     """Whether two values are equal, and of the same types all the way down."""
     if type(one) is not type(other):
-        return {type(one), type(other)} == {dict, Record} and _same_items(one, other)
+        return isinstance(one, Record) != isinstance(other, Record) and dict in (type(one), type(other)) and isinstance(other, dict) and _same_items(one, other)
     if isinstance(one, BaseModel):
         private = same(one.__pydantic_private__, other.__pydantic_private__)
         extra = same(one.__pydantic_extra__, other.__pydantic_extra__)

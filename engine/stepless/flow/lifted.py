@@ -85,8 +85,8 @@ def _function_of(expression: LiftedExpression) -> Callable[..., Any]:
         found: Callable[..., Any] = eval(compiled, dict(expression.globals))
         return found
     forgets = "".join(f"    if {name} is {UNBOUND_MARK}: del {name}\n" for name in sorted(expression.unsure))
-    made = textwrap.indent("\n".join(map(ast.unparse, expression.made_again)) + "\n", "    ")
-    source = f"def evaluated({names}):\n{forgets}{made}    return ({expression.source})\n"
+    before = textwrap.indent("\n".join(map(ast.unparse, expression.made_again)) + "\n", "    ")
+    source = f"def evaluated({names}):\n{forgets}{before}    return ({expression.source})\n"
     space = {**expression.globals, UNBOUND_MARK: _UNBOUND}
     exec(compile(source, f"<{expression.name}>", "exec"), space)
     made: Callable[..., Any] = space.pop("evaluated")

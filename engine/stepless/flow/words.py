@@ -55,6 +55,9 @@ class Record(dict[str, Any]):
         except KeyError:
             raise AttributeError(name) from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: an object of which no type is known has no attributes that can be set")
+
 
 def record(value: Any) -> Any:
     """A value of JSON whose objects are records."""
@@ -82,6 +85,8 @@ def snake(name: str) -> str:
 
 def code_of(kind: type[BaseException]) -> str:
     """The code of a failure whose exception has this class."""
+    if kind is UnboundLocalError:
+        return "unbound_local"
     return "timeout" if issubclass(kind, TimeoutError) else snake(kind.__name__)
 
 

@@ -23,8 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
-from stepless.flow.compiler.blocks.plan import Plan
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
+from stepless.flow.compiler.blocks.plan import Plan, check_globals
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
@@ -46,7 +46,7 @@ class Written:
     """A document that was compiled, what the process has to evaluate for it, and warnings."""
 
     document: dict[str, JSON]
-    lifted: Sequence[LiftedExpression]
+    lifted: Sequence[LiftedExpression | LiftedBlock]
     warnings: Sequence[Remark]
 
 
@@ -64,8 +64,12 @@ def compile_function(
         unit.part_of = part_of or unit.part_of
         try:
             return _compiled(unit, reading, triggers, fields or {})
-        except FlowRefused:
-            if not plan.extended(unit.refused):
+        except FlowRefused as refused:
+            faults = plan.faults(refused.findings)
+            may_be_lifted = plan.extended(unit.refused)
+            if faults and may_be_lifted:
+                raise FlowRefused(faults) from None
+            if not may_be_lifted:
                 raise
         except RecursionError:
             message = "its statements are nested deeper than a compiler can read"
@@ -88,6 +92,7 @@ def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields:
         if unit.messages:
             unit.new_id(MESSAGE)  # no node has this id: where a message is examined, it names the message
         _check_parameters(unit)
+        check_globals(unit, origin)
         names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
         names.strict = {named.parameter(name) for name in unit.plan.strict(origin)}
         unit.names.update(names)

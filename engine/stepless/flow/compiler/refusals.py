@@ -43,6 +43,7 @@ class Refusal(Exception):
         self.message = message
         self.mend = mend
         self.name = name  # of the source, that it is about
+        self.is_final = False  # of a block: it cannot be lifted in another way
 
 
 class Ended(Exception):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
 from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.aliases import INNER
 from stepless.flow.compiler.facts.names import Names, bound_in
@@ -90,7 +90,7 @@ class Unit:
         self.level: dict[str, dict[str, JSON]] = {}
         self.frontier: list[str] | None = []
         self.variables: dict[str, JSON] = {}
-        self.lifted: list[LiftedExpression] = []
+        self.lifted: list[LiftedExpression | LiftedBlock] = []
         self.findings: list[Remark] = []
         self.warnings: list[Remark] = []
         self.frames: list[Frame] = []
@@ -186,6 +186,8 @@ class Unit:
         """Notes the type of a name, if its values are carried."""
         if is_carried(kind):
             self.carried.add(name)
+        else:
+            self.carried.discard(name)
 
     def made_name(self, base: str) -> str:
         """A name that neither the source nor its module has."""

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.blocks.plan import check_globals
 from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
@@ -48,6 +49,7 @@ def inline(
     if named.deep:
         message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
         unit.refuse(call, "expression_too_large", message, "Split it over several statements")
+    check_globals(unit, origin)
     number = unit.next()
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
     parameters = {one.arg: renamed(named.parameter(one.arg), number) for one in origin.parameters}

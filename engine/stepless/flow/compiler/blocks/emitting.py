@@ -33,6 +33,14 @@ _ABOUT: Final[Mapping[str, str]] = {
 
 def evaluate(unit: Unit, node: Evaluated) -> ast.expr:
     """Emits the node of a block behind the frontier, and refers to its output."""
+    try:
+        return _emitted(unit, node)
+    except Refusal as refusal:
+        refusal.is_final = refusal.code not in ("no_value", "unbound")
+        raise
+
+
+def _emitted(unit: Unit, node: Evaluated) -> ast.expr:
     block = node.block
     if unit.lift == "never":
         unit.refuse(node, "lifted", "these statements are none of a document, and `lift` is never", "Move them into a step")
@@ -68,11 +76,11 @@ def _arguments(unit: Unit, node: Evaluated) -> tuple[dict[str, JSON], frozenset[
         elif unit.is_strict(argument.id):
             arguments[name] = f"<workflow.{argument.id}>"
             unsure.add(name)
-        elif name in node.block.optional:
+        elif name in node.block.optional or not unit.is_local(argument.id):
             arguments[name] = dict(UNBOUND)
             unsure.add(name)
         else:
-            read = next(part for part in _parts(node.block) if isinstance(part, ast.Name) and part.id == name)
+            read = next((part for part in _parts(node.block) if isinstance(part, ast.Name) and part.id == name), argument)
             unit.express(ast.copy_location(ast.Name(argument.id, ast.Load()), read))  # refuses it
     return arguments, frozenset(unsure)
 
@@ -120,16 +128,21 @@ def _check_changes(unit: Unit, node: Evaluated) -> None:
 
 def _check(unit: Unit, block: Block, inner: Unit) -> None:
     uses = uses_of(*block.statements)
-    for name in sorted(uses.outer & uses.bound):
-        where = next(part for part in _parts(block) if isinstance(part, ast.Global) and name in part.names)
-        unit.refuse(where, "global", f"`{name}` belongs to the module, not to the run", "Return the value from a step")
     for part in _parts(block):
         _check_part(unit, inner, part)
     local = ({*inner.names.bound, *block.inputs} - uses.outer) | unit.plan.made_again(unit.origin).names()
+    unknown = []
     for name in sorted(uses.read - local):
-        if not unit.is_known(name):
+        if not unit.is_known(name) and name not in uses_of(*unit.origin.tree.body).bound:
             found = next((one for one in _parts(block) if isinstance(one, ast.Name) and one.id == name), block.statements[0])
-            unknown_name(inner, found, name)
+            try:
+                unknown_name(inner, found, name)
+            except Refusal as refusal:
+                unknown.append(refusal)
+    for refusal in unknown[:-1]:
+        unit.note(refusal)
+    if unknown:
+        raise unknown[-1]
     for name in sorted(uses.changed - local):
         if type(unit.origin.globals.get(name)) in _OF_MODULES:
             message = f"this changes `{name}`, which belongs to the module, not to the run"

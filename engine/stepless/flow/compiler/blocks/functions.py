@@ -30,7 +30,7 @@ def function_of(block: Block, name: str, unsure: frozenset[str], first: int) -> 
     given = ast.arguments([], [ast.arg(LEAVE), *map(ast.arg, block.inputs)], None, [], [], None, [])
     made = ast.FunctionDef(name, given, [*forgets, guarded], [], None)
     if "type_params" in ast.FunctionDef._fields:
-        made.type_params = []
+        vars(made)["type_params"] = []
     made.lineno, made.col_offset = block.statements[0].lineno, 0
     made.end_lineno, made.end_col_offset = block.statements[-1].end_lineno, block.statements[-1].end_col_offset
     ast.fix_missing_locations(made)

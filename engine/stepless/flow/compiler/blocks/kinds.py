@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stepless.flow.compiler.blocks.nodes import Block, Evaluated
-from stepless.flow.compiler.expressions.inference import UNSEEN, infer
+from stepless.flow.compiler.expressions.inference import infer
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.facts.names import loosely_changed, names_of
-from stepless.flow.compiler.facts.types import CARRIED, carried, is_atom, is_model, members, solid, union
+from stepless.flow.compiler.facts.types import CARRIED, UNSEEN, carried, is_atom, is_list, is_model, members, solid, union
 from stepless.flow.compiler.facts.uses import root
 from stepless.flow.compiler.unit import Unit
 
@@ -21,8 +21,6 @@ def outputs(unit: Unit, node: Evaluated) -> Mapping[str, Any]:
     """The types of the outputs of a block, by `name.` and the name of each, and `value` for what it returns."""
     block = node.block
     kinds = {name: infer(unit, argument) for name, argument in zip(block.inputs, node.arguments, strict=True)}
-    if UNSEEN in kinds.values():
-        kinds = {name: kind for name, kind in kinds.items() if kind is not UNSEEN}
     try:
         key = tuple(kinds.items())
         known = block.kept.get(key)
@@ -43,7 +41,7 @@ def inside(unit: Unit, block: Block, kinds: Mapping[str, Any]) -> Unit:
     inner.bound = {*inner.names.bound, *block.inputs}
     for name, kind in kinds.items():
         inner.carry(name, kind)
-    learn(inner, inner.names)
+    learn(inner, inner.names, partly=UNSEEN in kinds.values())
     return inner
 
 
@@ -55,11 +53,11 @@ def _outputs(unit: Unit, block: Block, kinds: Mapping[str, Any]) -> Mapping[str,
     for name in block.outputs:
         kind = inner.kind_of(name)
         is_loose = name in refilled or (name in loose and not _is_kept(kind))
-        found[f"name.{name}"] = CARRIED if is_loose else carried(kind)
+        found[f"name.{name}"] = CARRIED if is_loose and kind is not UNSEEN else carried(kind)
     returned = [infer(inner, one) for one in _returned(block)]
     returned = [kind for kind in returned if kind is not UNSEEN]
     if "return" in block.exits:
-        found["value"] = carried(union(*returned)) if returned else CARRIED
+        found["value"] = carried(union(*returned)) if returned else UNSEEN
     return found
 
 
@@ -73,10 +71,12 @@ def _keyed_otherwise(inner: Unit, block: Block) -> set[str]:
     found = set()
     for node in (part for statement in block.statements for part in ast.walk(statement)):
         match node:
-            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key) if infer(inner, key) not in (str, int):
+            case ast.Subscript(ctx=ast.Store(), slice=ast.Slice()):
+                continue
+            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key) if infer(inner, key) not in (str, int, UNSEEN):
                 found.add(name)
             case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key) if infer(inner, key) is int:
-                found |= set() if _is_list_of(inner, name) else {name}
+                found |= set() if inner.kind_of(name) is UNSEEN or is_list(inner.kind_of(name)) else {name}
     return found
 
 
@@ -88,13 +88,8 @@ def _refilled(inner: Unit, statement: ast.stmt) -> Iterator[str]:
             for part in ast.walk(target):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and (name := root(part)) is not None:
                     given = infer(inner, node.value) if isinstance(node, ast.Assign) and part is target else CARRIED
-                    if given != solid(infer(inner, ast.Attribute(part.value, part.attr, ast.Load()))):
+                    if given is not UNSEEN and given != solid(infer(inner, ast.Attribute(part.value, part.attr, ast.Load()))):
                         yield name
-
-
-def _is_list_of(inner: Unit, name: str) -> bool:
-    kind = solid(inner.kind_of(name))
-    return kind is list or getattr(kind, "__origin__", None) is list
 
 
 def _returned(block: Block) -> Iterator[ast.expr]:

@@ -38,7 +38,7 @@ class Block:
 class Leave(ast.stmt):
     """Leaves a block by an exit of its own, for the statements `body`, which are none of the block's."""
 
-    _fields: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, kind: str, body: list[ast.stmt]) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Leave(ast.stmt):
 class Evaluated(ast.expr):
     """The output of a block. `arguments` are its inputs, as the function names them."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("arguments",)  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ("arguments",)
     _field_types: ClassVar[dict[str, Any]] = {"arguments": list}
 
     def __init__(self, arguments: list[ast.expr], block: Block) -> None:
@@ -63,7 +63,7 @@ class Output(ast.expr):
     """One part of the output of a block, which the name `whole` stands for: `exit`, `value`, `error`, or the value of a name, by
     `name.` and its name."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("whole",)  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ("whole",)
     _field_types: ClassVar[dict[str, Any]] = {"whole": ast.expr}
 
     def __init__(self, whole: ast.expr, key: str) -> None:

@@ -19,13 +19,14 @@ from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
 from stepless.flow.compiler.origin import Origin
-from stepless.flow.compiler.refusals import Refusal
+from stepless.flow.compiler.refusals import Refusal, Remark
+from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 from stepless.limits import MAX_FLOW_ROUNDS
 
 Key = tuple[str, str, int]
 Position = tuple[int, int]
-_LIFTED: Final = ("no_such_construct", "mutation", "shared_mutation", "identity", "raise", "except", "no_effect", "bare_raise")
+_LIFTED: Final = ("no_such_construct", "mutation", "shared_mutation", "identity", "raise", "except")
 """The codes of refusals of what Python can evaluate in a node of its own."""
 _WORDS: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive")
 _ONLY_PYTHON: Final = (
@@ -85,6 +86,8 @@ class Plan:
             return False
         found = False
         for origin, statement, refusal in refused:
+            if refusal.is_final:
+                continue
             if refusal.code == "unbound":
                 found |= self._read_strictly(origin, refusal)
             elif refusal.code == "no_value" and refusal.name:
@@ -98,6 +101,10 @@ class Plan:
         self._bodies.clear()
         return found
 
+    def faults(self, findings: Iterable[Remark]) -> list[Remark]:
+        """The refusals of what cannot be lifted either."""
+        return [one for one in findings if one.code not in (*_LIFTED, "unbound", "no_value")]
+
     def _read_strictly(self, origin: Origin, refusal: Refusal) -> bool:
         """Takes a name as one that may have no value, if there is a way on which it has one."""
         name, place = refusal.name, _position(refusal.node)
@@ -106,6 +113,15 @@ class Plan:
             return False
         names.add(name)
         return True
+
+
+def check_globals(unit: Unit, origin: Origin) -> None:
+    """Refuses a function that binds names of its module."""
+    for node in ast.walk(origin.tree):
+        if isinstance(node, ast.Global):
+            stored = {part.id for part in ast.walk(origin.tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+            for name in sorted(stored & {*node.names}):
+                unit.refuse(node, "global", f"`{name}` belongs to the module, not to the run", "Return the value from a step")
 
 
 def _position(node: ast.AST) -> Position:
@@ -173,7 +189,7 @@ def _named_functions(origin: Origin) -> frozenset[str]:
 
 
 def _is_function(origin: Origin, part: ast.AST, names: AbstractSet[str]) -> bool:
-    if not isinstance(part, ast.Name):
+    if not (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)):
         return False
     value = origin.globals.get(part.id)
     return part.id in names or word_of(value) in _WORDS or inspect.iscoroutinefunction(value)

@@ -5,8 +5,8 @@ which Python evaluates."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from stepless.flow.compiler.blocks.cases import as_if, chooser, is_compared, is_taken_apart
 from stepless.flow.compiler.blocks.jumps import jumps_of
@@ -18,6 +18,7 @@ _TESTED: Final = (ast.If, ast.While)
 _NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Delete, ast.Assert, ast.Raise)
 Marks = set[tuple[int, int]]
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 class Pulling:
@@ -68,7 +69,7 @@ class Pulling:
     def _inside(self, statement: ast.stmt) -> ast.stmt:
         if isinstance(statement, _NESTED):
             return statement
-        changed = {}
+        changed: dict[str, Any] = {}
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(statement, name, None)
             if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
@@ -92,16 +93,21 @@ class Pulling:
         """The awaits of a statement as assignments in front of it, and the rest of it; as it is, where Python evaluates something
         else in front of one of them."""
         new = copied(statement)
-        awaits: list[ast.stmt] = []
+        before: list[ast.stmt] = []
+        seen: list[ast.stmt] = []  # what is evaluated in front of the next await, and may be evaluated again
         for parent, name, place, part in _in_order(new):
             if isinstance(part, ast.Await):
                 value = ast.copy_location(ast.Name(self._name("value"), ast.Load()), part)
                 target = ast.copy_location(ast.Name(value.id, ast.Store()), part)
-                awaits.append(ast.copy_location(ast.Assign([target], part), statement))
+                self.marked |= {id(one) for one in seen}
+                before += [*seen, ast.copy_location(ast.Assign([target], part), statement)]
+                seen = []
                 _put(parent, name, place, value)
             elif not _is_simple(part):
-                break
-        return (awaits, new) if awaits and not has_await(new) else ([], statement)
+                if not _is_repeatable(part):
+                    break
+                seen.append(ast.copy_location(ast.Expr(copied(part)), statement))
+        return (before, new) if before and not has_await(new) else ([], statement)
 
     def _tested(self, statement: ast.If | ast.While) -> tuple[list[ast.stmt], ast.stmt]:
         """A test with `:=` in it, as the assignment of its value to a name, and a test of the name."""
@@ -149,26 +155,58 @@ def taken_in(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _in_order(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
-    """The innermost expressions in the order in which Python evaluates them, each with its place; it ends where Python may skip
-    something. An await and a `:=` are one."""
-    fields = ("value", "targets", "target") if isinstance(node, ast.Assign) else node._fields
-    for name in fields:
+    """The parts of a node in the order in which Python evaluates them, each with its place: awaits, `:=`, and the largest parts
+    without one. Where Python may skip what follows, that is one part."""
+    for name in ("value", "targets", "target") if isinstance(node, ast.Assign) else node._fields:
         value = getattr(node, name, None)
         for place, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(part, ast.Await | ast.NamedExpr) or isinstance(part, ast.BoolOp | ast.IfExp | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
-                yield node, name, place, part
-            elif isinstance(part, ast.expr) and any(isinstance(one, ast.expr) for one in ast.iter_child_nodes(part)):
-                if isinstance(getattr(part, "ctx", None), ast.Store | ast.Del) and not has_await(part):
-                    continue
+            if isinstance(part, ast.keyword):
                 yield from _in_order(part)
-            elif isinstance(part, ast.keyword):
-                yield from _in_order(part)
-            elif isinstance(part, ast.expr) and not isinstance(getattr(part, "ctx", None), ast.Store | ast.Del):
+            if not isinstance(part, ast.expr):
+                continue
+            if isinstance(part, ast.Await | ast.NamedExpr) or not _holds(part):
+                if _holds(part) or not isinstance(getattr(part, "ctx", None), ast.Store | ast.Del):
+                    yield node, name, place, part
+            elif isinstance(part, ast.BoolOp | ast.IfExp | ast.Compare):
+                yield from _first_of(part)
                 yield node, name, place, part
+            elif isinstance(part, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
+                yield node, name, place, part
+            else:
+                yield from _in_order(part)
+
+
+def _first_of(node: ast.BoolOp | ast.IfExp | ast.Compare) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+    """What Python evaluates first of what it may not evaluate whole."""
+    name, place = ("values", 0) if isinstance(node, ast.BoolOp) else ("test" if isinstance(node, ast.IfExp) else "left", None)
+    first = node.values[0] if isinstance(node, ast.BoolOp) else node.test if isinstance(node, ast.IfExp) else node.left
+    if isinstance(first, ast.Await | ast.NamedExpr):
+        yield node, name, place, first
+    elif _holds(first):
+        yield from _in_order(first)
+
+
+def _holds(part: ast.AST) -> bool:
+    return any(isinstance(one, ast.Await | ast.NamedExpr) for one in ast.walk(part))
 
 
 def _is_simple(part: ast.expr) -> bool:
-    return isinstance(part, ast.Name | ast.Constant)
+    """Whether it makes no difference when something is evaluated."""
+    if isinstance(part, ast.List | ast.Dict):
+        return not (part.elts if isinstance(part, ast.List) else part.keys)
+    return isinstance(part, ast.Name | ast.Constant) or (isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name))
+
+
+def _is_repeatable(part: ast.expr) -> bool:
+    """Whether a part is an item, or what `setdefault` returns: evaluated twice, it is the same."""
+    match part:
+        case ast.Attribute(value=value):
+            return _is_simple(value) or _is_repeatable(value)
+        case ast.Subscript(value=value, slice=key) if not isinstance(key, ast.Slice):
+            return all(_is_simple(one) or _is_repeatable(one) for one in (value, key))
+        case ast.Call(func=ast.Attribute(attr="setdefault", value=value), args=given, keywords=[]):
+            return all(_is_simple(one) or _is_repeatable(one) for one in (value, *given))
+    return False
 
 
 def _put(parent: ast.AST, name: str, place: int | None, value: ast.expr) -> None:
@@ -178,12 +216,12 @@ def _put(parent: ast.AST, name: str, place: int | None, value: ast.expr) -> None
         getattr(parent, name)[place] = value
 
 
-def _with(node, changed):  # type: ignore[no-untyped-def]
+def _with(node: _Node, changed: Mapping[str, Any]) -> _Node:
     """A copy of a node with other fields."""
     new = type(node).__new__(type(node))
-    vars(new).update(vars(node) | changed)
+    vars(new).update({**vars(node), **changed})
     return new
 
 
-def _at(node, place):  # type: ignore[no-untyped-def]
+def _at(node: _Node, place: ast.AST) -> _Node:
     return ast.copy_location(node, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.liveness import Around, Certain, Liveness
@@ -15,6 +15,7 @@ from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import uses_of
 
+_Node = TypeVar("_Node", bound=ast.AST)
 _SUITES: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -37,6 +38,8 @@ class Rewriting:
         self._live = Liveness().of(body)
         uses = uses_of(*body, *_left_in(body))
         self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
+        self._parameters = {*given}
+        self._binders = _binders([*body, *_left_in(body)])
         self._taken = self._given | uses.read
         self._count = 0
 
@@ -63,8 +66,8 @@ class Rewriting:
             end += 1
             if self._is_whole(body[end - 1]):
                 last = end
-            if _leaves(body[end - 1]):
-                break
+            if _leaves(body[end - 1]) or _has_exits_of_its_own(body[end - 1]):
+                break  # what is behind a case is behind the block too
         if last is None:
             return None
         first = next(number for number in range(place, last) if not _is_constant(body[number]) or self._is_whole(body[number]))
@@ -79,7 +82,7 @@ class Rewriting:
     def _is_glued(self, run: Sequence[ast.stmt]) -> bool:
         """Whether something without a value is bound here, and read behind."""
         made = {name for statement in run for name in valueless_in(statement)} | (uses_of(*run).bound & self._glued)
-        return not _leaves(run[-1]) and bool(made & self._live.after[id(run[-1])])
+        return not (_leaves(run[-1]) or _has_exits_of_its_own(run[-1])) and bool(made & self._live.after[id(run[-1])])
 
     def _absorbs(self, body: Sequence[ast.stmt], place: int, end: int) -> bool:
         """Whether what a constant binds is read in the run: else it is the initial value of a variable, which takes no node."""
@@ -88,7 +91,7 @@ class Rewriting:
 
     def _is_whole(self, statement: ast.stmt) -> bool:
         """Whether all of a statement is lifted: it is marked, or something in it is, and it takes fewer nodes so."""
-        if any(isinstance(part, Leave) for part in ast.walk(statement)):
+        if _has_exits_of_its_own(statement):
             return id(statement) in self._marks and isinstance(statement, ast.Match)
         if id(statement) in self._marks:
             return not has_await(statement)
@@ -107,11 +110,11 @@ class Rewriting:
         for name in _SUITES:
             inner = getattr(new, name, None)
             if isinstance(inner, list) and inner:
-                held = [self._inside_of(one) if not isinstance(one, ast.stmt) else one for one in inner]
-                setattr(new, name, self.suite(held) if isinstance(held[0], ast.stmt) else held)
+                is_suite = isinstance(inner[0], ast.stmt)
+                setattr(new, name, self.suite(inner) if is_suite else [self._inside_of(one) for one in inner])
         return new
 
-    def _inside_of(self, part: ast.excepthandler | ast.match_case) -> ast.AST:
+    def _inside_of(self, part: ast.ExceptHandler | ast.match_case) -> ast.AST:
         new = _copied(part)
         new.body = self.suite(part.body)
         return new
@@ -153,11 +156,16 @@ class Rewriting:
             name for name in outputs
             if any(name in live[kind] and name not in certain.ends.get(kind, set()) for kind in exits)
         }
-        needed = inputs_of(whole) & self._given
+        needed = {name for name in inputs_of(whole) & self._given if name in outputs or self._is_bound_outside(name, run)}
         return Block(
             tuple(whole), sorted(needed | unsure), frozenset(unsure - needed), outputs, exits,
             {kind: frozenset(certain.ends.get(kind, set())) for kind in exits}, frozenset(uses.changed), frozenset(uses.deleted),
         )
+
+    def _is_bound_outside(self, name: str, run: Sequence[ast.stmt]) -> bool:
+        """Whether something else binds a name too. A name that only the block binds has no value in front of it."""
+        inside = {id(part) for statement in run for part in ast.walk(statement)}
+        return name in self._parameters or not self._binders.get(name, set()) <= inside
 
     def _live_at(self, kind: str, run: Sequence[ast.stmt], after: frozenset[str], around: Around) -> frozenset[str]:
         if kind == NEXT:
@@ -177,7 +185,7 @@ class Rewriting:
     def _bound(self, block: Block, name: str, kind: str, value: ast.expr, run: Sequence[ast.stmt]) -> ast.stmt:
         assigned = _at(ast.Assign([_at(ast.Name(name, ast.Store()), run)], value), run)
         if name not in block.certain[kind]:
-            assigned.leaves_unbound = name in block.deleted  # type: ignore[attr-defined]  # read where names are bound
+            vars(assigned)["leaves_unbound"] = name in block.deleted
         return assigned
 
     def _branches(
@@ -212,6 +220,22 @@ class Rewriting:
         return rest
 
 
+def _binders(body: Sequence[ast.stmt]) -> dict[str, set[int]]:
+    """The nodes that bind each name."""
+    found: dict[str, set[int]] = {}
+    for node in (part for statement in body for part in ast.walk(statement)):
+        names = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set[str]()
+        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            names = {node.name}
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            names = {node.rest}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            names = uses_of(node).bound
+        for name in names:
+            found.setdefault(name, set()).add(id(node))
+    return found
+
+
 def _left_in(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """The statements that exits of blocks lead to."""
     found = [one for statement in body for part in ast.walk(statement) if isinstance(part, Leave) for one in part.body]
@@ -233,9 +257,13 @@ def _may_raise_late(run: Sequence[ast.stmt], live: frozenset[str]) -> bool:
     for place, statement in enumerate(run):
         uses = uses_of(statement)
         if (uses.bound | uses.changed) & live:
-            single = place == len(run) - 1 and isinstance(statement, ast.Assign) and not uses.changed & live
-            return not (single and all(isinstance(target, ast.Name) for target in statement.targets))
+            single = place == len(run) - 1 and not uses.changed & live
+            return not (single and isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets))
     return False
+
+
+def _has_exits_of_its_own(statement: ast.stmt) -> bool:
+    return any(isinstance(part, Leave) for part in ast.walk(statement))
 
 
 def _leaves(statement: ast.stmt) -> bool:
@@ -252,14 +280,15 @@ def _is_constant(statement: ast.stmt) -> bool:
     return False
 
 
-def _copied(node: ast.AST) -> ast.AST:
+def _copied(node: _Node) -> _Node:
     new = type(node).__new__(type(node))
     vars(new).update(vars(node))
     return new
 
 
-def _at(node: ast.AST, run: Sequence[ast.stmt]):  # type: ignore[no-untyped-def]
+def _at(node: _Node, run: Sequence[ast.stmt]) -> _Node:
     """With the lines of the statements that a node stands for."""
-    node.lineno, node.col_offset = run[0].lineno, run[0].col_offset
-    node.end_lineno, node.end_col_offset = run[-1].end_lineno, run[-1].end_col_offset
+    first, last = run[0], run[-1]
+    place = {"lineno": first.lineno, "col_offset": first.col_offset}
+    vars(node).update(place, end_lineno=last.end_lineno, end_col_offset=last.end_col_offset)
     return node

@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 class Leaving(ast.expr):
     """A carried value as JSON, for what takes values of the type `kind`; UNKNOWN for what takes nothing but JSON."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("value",)  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ("value",)
     _field_types: ClassVar[dict[str, Any]] = {"value": ast.expr}
 
     def __init__(self, value: ast.expr, kind: Any) -> None:
@@ -32,7 +32,7 @@ class Leaving(ast.expr):
 class Carrying(ast.expr):
     """A value in the form in which it is carried."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("value",)  # type: ignore[misc]  # of `ast`
+    _fields: ClassVar[tuple[str, ...]] = ("value",)
     _field_types: ClassVar[dict[str, Any]] = {"value": ast.expr}
 
     def __init__(self, value: ast.expr) -> None:
@@ -57,11 +57,16 @@ def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
 
 def carrying(unit: Unit, node: ast.expr, kind: Any) -> ast.expr:
     """An expression where its value is bound to a name whose values are of the type `kind`."""
-    if not is_carried(kind) or not is_foreign(unit.infer(node)):
+    if not is_carried(kind) or not (is_foreign(unit.infer(node)) or _may_be_an_object(unit, node)):
         return node
     if isinstance(node, Evaluated | Output):
         node = unit.temporary(unit.value(node), unit.infer(node), node)
     return ast.copy_location(Carrying(node), node)
+
+
+def _may_be_an_object(unit: Unit, node: ast.expr) -> bool:
+    """Whether what a call of the author's returns may be of a class, which its form as JSON would not tell."""
+    return unit.infer(node) is UNKNOWN and any(isinstance(part, ast.Call) for part in ast.walk(node))
 
 
 def carry_parameters(unit: Unit, kinds: Mapping[str, Any]) -> None:

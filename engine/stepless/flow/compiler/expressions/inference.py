@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
+import inspect
 import typing
 import uuid
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -14,7 +17,7 @@ from pydantic import BaseModel
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.facts.functions import is_named
-from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece, Rest
+from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
     CARRIED,
@@ -22,6 +25,7 @@ from stepless.flow.compiler.facts.types import (
     REAL,
     SCALARS,
     UNKNOWN,
+    UNSEEN,
     bare,
     believed,
     carried,
@@ -48,8 +52,6 @@ from stepless.flow.compiler.origin import hints_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer, NodeError, Winner, word_of
 
-UNSEEN: Final = type("Unseen", (), {})
-"""The type of a name whose bindings have not been read yet."""
 _TEXTS: Final = (
     "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
     "removesuffix", "isoformat",
@@ -161,6 +163,8 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
     if isinstance(node.op, ast.Mult) and int in (left, right):
         other = right if left is int else left
         return other if other is str or is_list(other) else UNKNOWN
+    if isinstance(node.op, ast.BitOr) and is_dict(left) and is_dict(right):
+        return dict_of(union(item_of(left), item_of(right)))
     if isinstance(node.op, ast.Add):
         if is_list(left) and is_list(right):
             return _joined(left, right)
@@ -199,7 +203,7 @@ def _dict(unit: Unit, node: ast.Dict) -> Any:
     found = []
     for key, value in zip(node.keys, node.values, strict=True):
         found.append(item_of(infer(unit, value)) if key is None else infer(unit, value))
-        if key is not None and infer(unit, key) in (int, float, bool):
+        if key is not None and _is_no_text(infer(unit, key)):
             return CARRIED
     found = [kind for kind in found if kind is not UNSEEN]
     return dict_of(union(*found)) if found else UNSEEN
@@ -220,6 +224,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
         return _method(unit, function, node)
     target = unit.static(function)
+    if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
+        return target
     if target is functools.partial:
         return unit.rules.named(unit, node) or UNKNOWN
     if word_of(target) == "begin":
@@ -290,6 +296,14 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
             return union(item_of(base), infer(unit, node.args[1]) if len(node.args) == 2 else type(None))
         case "copy" if is_list(base) or is_dict(base):
             return base
+        case "pop" if is_list(base) or (is_dict(base) and len(node.args) == 1):
+            return item_of(base)
+        case "pop" | "setdefault" if is_dict(base) and len(node.args) == 2:
+            return union(item_of(base), infer(unit, node.args[1])) if infer(unit, node.args[1]) is not UNSEEN else UNSEEN
+        case "popitem" if is_dict(base):
+            return tuple_of(str, item_of(base))
+        case "index" | "count" | "find" if is_list(base) or base is str:
+            return int
     return str if function.attr in _TEXTS and base in (str, UNKNOWN) else UNKNOWN
 
 
@@ -413,7 +427,7 @@ def _piece(unit: Unit, piece: Piece) -> Any:
 
 def _changed(unit: Unit, node: Changed) -> Any:
     whole, value = unit.kind_of(node.name), infer(unit, node.value)
-    if node.key is not None and infer(unit, node.key) in (int, float, bool) and not is_list(whole) and whole is not UNKNOWN:
+    if node.key is not None and _is_no_text(infer(unit, node.key)) and not is_list(whole) and whole is not UNKNOWN:
         made = unit.names.values.get(node.name, ())
         return CARRIED if any(isinstance(one, ast.Dict) for one in made) or is_dict(whole) or whole is CARRIED else whole
     if is_list(whole):
@@ -424,13 +438,22 @@ def _changed(unit: Unit, node: Changed) -> Any:
     return UNKNOWN
 
 
+def _is_no_text(kind: Any) -> bool:
+    """Whether a key is known to be none that an object of JSON has."""
+    return kind not in (str, UNKNOWN, UNSEEN, CARRIED)
+
+
 def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
     return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
 
 
 def _rest(unit: Unit, node: Rest) -> Any:
-    kind = infer(unit, node.whole)
-    return kind if kind is UNSEEN else list_of(item_of(kind))
+    kind = _item(unit, node)
+    return kind if kind is UNSEEN else list_of(kind)
+
+
+def _item(unit: Unit, node: Item) -> Any:
+    return _iteration(unit, node.whole) if isinstance(node.whole, ast.expr) else UNKNOWN
 
 
 def _evaluated(unit: Unit, node: Evaluated) -> Any:
@@ -447,6 +470,7 @@ def _output(unit: Unit, node: Output) -> Any:
         return str
     if node.key == "error":
         return NodeError
+    assert isinstance(node.whole, ast.Name)
     whole = unit.names.values[node.whole.id][0]
     return unit.rules.outputs(unit, whole).get(node.key, UNKNOWN)
 
@@ -484,6 +508,7 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     Evaluated: _evaluated,
     Output: _output,
     Rest: _rest,
+    Item: _item,
     Piece: _piece,
     Changed: _changed,
 }

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from stepless.flow.compiler.expressions.reading import as_float, calling
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import bindings
-from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_ITERATIONS
 from stepless.model.json import JSON
@@ -124,7 +124,7 @@ def _items(unit: Unit, over: ast.expr) -> dict[str, JSON]:
         return {"items": unit.texts.source(calling("keys", unit.value(over)))}
     if isinstance(over, ast.Call) and _is_turned(unit, over) and holds_named(unit.infer(over.args[0])):
         return {"items": unit.texts.source(unit.value(over))}
-    if kind is str or _is_odd(unit, over):
+    if kind is str or kind is CARRIED or _is_odd(unit, over):
         listed = ast.Call(ast.Name("list", ast.Load()), [over], [])
         return {"items": unit.texts.source(unit.value(ast.copy_location(listed, over)))}
     value = unit.value(over)

@@ -21,8 +21,9 @@ _ADDED: Final[dict[str, Callable[[list[ast.expr]], ast.expr | None]]] = {
     "append": lambda given: ast.List(given, ast.Load()),
     "insert": lambda given: ast.List(given[1:], ast.Load()),
     "extend": lambda given: ast.Call(ast.Name("list", ast.Load()), given[:1], []),
+    "update": lambda given: given[0] if given else None,
 }
-"""What a method of a list adds to it, as a list."""
+"""What a method of a list or an object adds to it, as a list or an object."""
 _REMOVING: Final = ("sort", "reverse", "pop", "remove", "clear", "popitem", "discard")
 """Methods after which a list, an object or a set has the items that it had, or fewer."""
 
@@ -110,7 +111,8 @@ class Names(Visitor):
             name = function.value.id
             items = _ADDED[function.attr](node.args)
             if items is not None:
-                added = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), items)
+                operator = ast.BitOr() if function.attr == "update" else ast.Add()
+                added = ast.BinOp(ast.Name(name, ast.Load()), operator, items)
                 self._changed.append((name, self._place, ast.copy_location(added, node)))
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
@@ -197,7 +199,11 @@ class Names(Visitor):
             self.values.setdefault(name, []).append(bound)
 
     def _rebound(self, target: ast.expr, node: ast.Assign) -> None:
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) and isinstance(target.value, ast.Name):
+            name = target.value.id
+            added = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), ast.Call(ast.Name("list", ast.Load()), [node.value], []))
+            self._changed.append((name, self._place, ast.copy_location(added, node)))
+        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
             self._changed.append((target.value.id, self._place, Changed(target.value.id, node.value, target.slice)))
 
     def close(self, parameters: Iterable[str]) -> None:
@@ -258,12 +264,16 @@ class Changed(ast.AST):
         self.key = key
 
 
-class Rest(ast.AST):
-    """What `*rest` in a target is bound to: a list of items of the value."""
+class Item(ast.AST):
+    """One item of what a target with `*rest` is assigned, behind the rest."""
 
     def __init__(self, whole: ast.AST) -> None:
         super().__init__()
         self.whole = whole
+
+
+class Rest(Item):
+    """What `*rest` in a target is bound to: a list of items of the value."""
 
 
 class Opaque(ast.AST):
@@ -280,7 +290,7 @@ def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             if isinstance(element, ast.Starred):
                 yield from bindings(element.value, Rest(value))
             else:
-                yield from bindings(element, Piece(value, place) if place < starred else Opaque())
+                yield from bindings(element, Piece(value, place) if place < starred else Item(value))
 
 
 def loosely_changed(statements: Iterable[ast.stmt]) -> set[str]:
@@ -289,13 +299,12 @@ def loosely_changed(statements: Iterable[ast.stmt]) -> set[str]:
     found: set[str] = set()
     for node in (part for statement in statements for part in ast.walk(statement)):
         match node:
-            case ast.Call(func=ast.Attribute(attr=method, value=value)):
-                if isinstance(value, ast.Name) and (method in _ADDED or method in _REMOVING or method not in MUTATORS):
+            case ast.Call(func=ast.Attribute(attr=method, value=value), args=given, keywords=words):
+                known = (method in _ADDED and given and not words) or method in _REMOVING or method not in MUTATORS
+                if isinstance(value, ast.Name) and known:
                     continue
                 changed = root(value) if method in MUTATORS else None
             case ast.Subscript(ctx=ast.Store(), value=value) if not isinstance(value, ast.Name):
-                changed = root(value)
-            case ast.Subscript(ctx=ast.Store(), value=value, slice=ast.Slice()):
                 changed = root(value)
             case ast.Expr(value=ast.Call(args=given) as call) if called(call.func) not in ("shuffle",):
                 found |= {name for one in given if (name := root(one)) is not None and name in uses_of(node).changed}

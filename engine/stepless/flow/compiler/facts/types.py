@@ -31,6 +31,8 @@ REAL: Final = int | float
 JSON. A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
 CARRIED: Final = type("Carried", (), {})
 """The type of a value that may be none of JSON's, in the form in which `carried` stores it: only Python reads it."""
+UNSEEN: Final = type("Unseen", (), {})
+"""The type of a name whose bindings have not been read yet."""
 TAG: Final = "$stepless"
 """The key of an object that stands for a value that JSON does not have."""
 ERROR: Final = "error"
@@ -166,7 +168,7 @@ def stored(kind: Any) -> Any:
 def carried(kind: Any) -> Any:
     """The type of what a block puts out whose value is said to be of a type: what JSON does not have, and what is not known, is
     carried. Models, classes of an enumeration, dataclasses and tuples of known types stay what they are."""
-    if kind is CARRIED or kind in SCALARS or kind == REAL:
+    if kind is CARRIED or kind is UNSEEN or kind in SCALARS or kind == REAL:
         return kind
     found = members(kind)
     if len(found) > 1:
