@@ -39,6 +39,7 @@ CASES: Final[Mapping[str, str]] = {
     "handlers by name": "h = {'inc': inc, 'mul': mul, 't': twice}\nout = []\nfor k in ['inc', 't', 'mul']:\n    out.append(await h[k](4))\nreturn out",
     "a handler that is missing": "h = {'inc': inc}\ntry:\n    return await h[sa](4)\nexcept KeyError:\n    return 'key'",
     "a handler by get": "h = {'inc': inc, 'Abc': mul}\nf = h.get(sa, inc)\ng = h.get('zz')\nif g is None:\n    return await f(4)\nreturn await g(4)",
+    "a handler for what is not known": "h = {'x': inc, '0': mul}\nv = await raw(a)\nf = h.get(v)\nif f is None:\n    return 'none'\nreturn await f(4)",
     "a handler that does not take it": "h = {'inc': inc, 'mul': mul}\ntry:\n    return await h['inc'](4, m=5)\nexcept TypeError:\n    return 'type'",
     "a name for one of two": "f = inc if a > 3 else mul\ng = f\nreturn [await g(4), await (mul if a > 3 else inc)(5)]",
     "compensations": "undo = []\ntry:\n    for x in [4, 5, 3, 6]:\n        await inc(x)\n        undo.append((mul, x))\nexcept NodeError as e:\n    for f, x in reversed(undo):\n        await f(x)\n    return [e.code, len(undo)]",

@@ -7,9 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from stepless.flow.compiler.expressions.naming import backwards, named
+from stepless.flow.compiler.expressions.naming import backwards, is_text_key, named, text_of_member
 from stepless.flow.compiler.expressions.reading import among_others, calling, numeric, text
-from stepless.flow.compiler.facts.functions import is_named
+from stepless.flow.compiler.facts.functions import holds_named, is_named
 from stepless.flow.compiler.facts.types import (
     CARRIED,
     UNKNOWN,
@@ -253,9 +253,10 @@ def _method(unit: Unit, function: ast.Attribute, arguments: list[ast.expr]) -> a
 
 
 def _get(unit: Unit, whole: ast.expr, arguments: list[ast.expr]) -> ast.expr:
-    if len(arguments) not in (1, 2) or unit.infer(arguments[0]) is not str:
+    is_member = holds_named(unit.infer(whole)) and len(arguments) > 0 and is_text_key(unit, arguments[0])
+    if len(arguments) not in (1, 2) or not (is_member or unit.infer(arguments[0]) is str):
         raise Lift
-    base, key = unit.express(whole), unit.express(arguments[0])
+    base, key = unit.express(whole), text_of_member(unit, arguments[0]) or unit.express(arguments[0])
     if len(arguments) == 1:
         base = base if is_dict(unit.infer(whole)) and unit.infer(whole) == solid(unit.infer(whole)) else calling("merge", base)
         return ast.Subscript(base, key, ast.Load())

@@ -14,9 +14,9 @@ from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.carrying import check_mixed, is_mixed
 from stepless.flow.compiler.expressions.comparisons import compared
-from stepless.flow.compiler.expressions.naming import backwards, named
+from stepless.flow.compiler.expressions.naming import backwards, named, text_of_member
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
-from stepless.flow.compiler.facts.functions import is_named
+from stepless.flow.compiler.facts.functions import holds_named, is_named
 from stepless.flow.compiler.facts.scopes import spelled
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
@@ -293,9 +293,10 @@ def _dict(unit: Unit, node: ast.Dict) -> ast.expr:
             pieces.append(unit.express(value))
             run = []
         else:
-            if unit.infer(key) is not str:
+            member = text_of_member(unit, key) if holds_named(unit.infer(value)) else None
+            if member is None and unit.infer(key) is not str:
                 raise Lift
-            run.append((unit.express(key), among_others(unit, value, unit.express(value))))
+            run.append((member or unit.express(key), among_others(unit, value, unit.express(value))))
     pieces += [_object(run)] if run or not pieces else []
     return pieces[0] if len(pieces) == 1 and None not in node.keys else ast.Call(ast.Name("merge", ast.Load()), pieces, [])
 

@@ -21,7 +21,7 @@ from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.calls import AWAITED, PUT
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
-from stepless.flow.compiler.expressions.naming import check_stays, is_item, without_others
+from stepless.flow.compiler.expressions.naming import check_stays, is_item, is_lookup, without_others
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_model, is_plain, members, solid
 from stepless.flow.compiler.facts.uses import MUTATORS
@@ -60,7 +60,7 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
         unit.refuse(node, "lifted", message, "Move it into a step")
     whole, result = node, unit.infer(node)
-    if holds_named(result) and not isinstance(node, ast.Subscript | ast.Name):
+    if holds_named(result) and not is_lookup(node):
         return unit.express(without_others(unit, node))
     node, leaves = (node.value, node.kind) if isinstance(node, Leaving) else (node, None)
     node = node.value if isinstance(node, Carrying) else node

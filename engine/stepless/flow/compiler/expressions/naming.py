@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
+from enum import Enum
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.reading import among_others, calling
@@ -67,6 +69,14 @@ def backwards(unit: Unit, whole: ast.expr) -> ast.expr | None:
     return calling("query", unit.express(whole), unit.texts.quoted("reverse(@)"))
 
 
+def is_lookup(node: ast.expr) -> bool:
+    """Whether an expression reads a name, or an item of an object or a list."""
+    match node:
+        case ast.Name() | ast.Subscript() | ast.Call(func=ast.Attribute(attr="get")):
+            return True
+    return False
+
+
 def is_item(node: ast.expr, name: str) -> bool:
     """Whether an expression does nothing with what a name stands for but take an item, or ask whether there is one."""
     match node:
@@ -74,9 +84,24 @@ def is_item(node: ast.expr, name: str) -> bool:
             return is_item(value, name) and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(key))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[whole]):
             return is_item(whole, name) and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(left))
+        case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *rest], keywords=[]):
+            alone = not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(key))
+            return is_item(value, name) and alone and all(isinstance(one, ast.Constant) for one in rest)
         case ast.Name():
             return node.id == name
     return False
+
+
+def is_text_key(unit: Unit, node: ast.expr) -> bool:
+    """Whether the key of an object of functions is a member of an enumeration of texts: it equals its text."""
+    kind = unit.infer(node)
+    return (inspect.isclass(kind) and issubclass(kind, str) and issubclass(kind, Enum)) or text_of_member(unit, node) is not None
+
+
+def text_of_member(unit: Unit, node: ast.expr) -> ast.expr | None:
+    """The text of a member of an enumeration of texts that the source names."""
+    member = unit.static(node)
+    return unit.texts.quoted(str(member.value)) if isinstance(member, str) and isinstance(member, Enum) else None
 
 
 def without_others(unit: Unit, node: ast.expr) -> ast.expr:
@@ -105,7 +130,7 @@ def _part(unit: Unit, node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Name | ast.Constant):
         return node
     kind = unit.infer(node)
-    if not holds_named(kind) or isinstance(node, ast.Subscript):
+    if not holds_named(kind) or is_lookup(node):
         return unit.temporary(unit.value(node), kind, node)
     return without_others(unit, node)
 
