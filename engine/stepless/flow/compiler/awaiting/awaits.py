@@ -88,7 +88,7 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             return unit.texts.reference(id)
         case "wait":
             message = "this wait is not for the first of several calls, whose losers are cancelled"
-            mend = "Write done, pending = await asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED), or race(a=a(), b=b())"
+            mend = "Write await asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED), or race(a=a(), b=b())"
             unit.refuse(node, "race", message, mend)
     name = ast.unparse(call.func)
     return unit.refuse(node, "not_a_step", f"`{name}` is not a step", "Put @step(…) above it, or call it without await")

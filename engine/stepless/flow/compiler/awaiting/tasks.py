@@ -67,9 +67,8 @@ class Tasks:
             unit.new_id("group_failed"), "transform", {"value": {"failed": True}}, after=failed, join=first, **several,
         ))
         which: JSON = {"failed": "<input[0].failed> == true", "done": "else"}
-        id = unit.emit(
-            unit.new_id("group"), "condition", {"cases": which}, after=after, join={"mode": "any", "losers": "cancel"}, merge="array",
-        )
+        ended: JSON = {"mode": "any", "losers": "cancel"}
+        id = unit.emit(unit.new_id("group"), "condition", {"cases": which}, after=after, join=ended, merge="array")
         unit.frontier = [f"{id}.failed"]
         _fail(unit, id)
         if ends is None:

@@ -135,12 +135,12 @@ class Hoist:
                 first = [node.left, node.comparators[0]]
                 node.left, node.comparators[0] = self._in_order(unit, first)
                 return self._skipping(unit, node)
-            case ast.BoolOp() | ast.IfExp() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            case (
+                ast.NamedExpr() | ast.BoolOp() | ast.IfExp() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp()
+            ):
                 return self._skipping(unit, node)
             case ast.BinOp():
                 node.left, node.right = self._in_order(unit, [node.left, node.right])
-            case ast.NamedExpr():
-                return self._bound(unit, node)
             case ast.Dict():
                 self._dict(unit, node)
             case ast.List() | ast.Tuple() | ast.Set():
@@ -168,6 +168,8 @@ class Hoist:
     def _skipping(self, unit: Unit, node: ast.expr) -> ast.expr:
         """Expressions of which Python may skip a part that awaits."""
         match node:
+            case ast.NamedExpr():
+                return self._bound(unit, node)
             case ast.Compare() if any(map(has_await, node.comparators[1:])):
                 return compared(unit, node, self._sure, has_await)
             case ast.BoolOp() if any(map(has_await, node.values[1:])):

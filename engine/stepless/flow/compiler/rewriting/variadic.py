@@ -1,4 +1,4 @@
-"""Gives a part that takes any number of arguments a signature for each call: `fn(*args)` in it passes on what the call has given."""
+"""Gives a part that takes any number of arguments a signature for each call: `fn(*args)` in it passes on what the call gives."""
 
 from __future__ import annotations
 
