@@ -10,7 +10,7 @@ branches of a fork share one, which counts those that can go on: while there is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ from typing import Any, Final, TypeVar
 
 from stepless.core.mailbox import Mail
 from stepless.errors import ConfigError
+from stepless.flow.surroundings import Receiver, Wait, World
 
 R = TypeVar("R")
 _MESSAGE, _RESULT, _TIMER = range(3)
@@ -28,76 +29,6 @@ _DEADLINES: ContextVar[tuple[Deadline, ...]] = ContextVar("stepless_flow_deadlin
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
 _MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
-
-
-class World:
-    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
-
-    def __init__(self, sent: Iterable[Mail] = ()) -> None:
-        self.now_ms = 0
-        self.unread: list[Mail] = []
-        self.receivers: list[_Receiver] = []
-        self.cancel_on: frozenset[str] | None = None  # of the workflow that was called first
-        self._known: set[str] = set()
-        self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
-
-    def next_ms(self) -> int | None:
-        """When the next message arrives."""
-        return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
-
-    def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """The oldest unread message of this name that a receiver wants."""
-        found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
-        if found is not None:
-            self.unread.remove(found)
-        return found
-
-    def arrive(self) -> bool:
-        """Gives the next message to the receiver that has waited longest, of those that want it. False for one that cancels."""
-        mail = self._sent.pop()
-        if mail.id in self._known:
-            return True
-        self._known.add(mail.id)
-        if self.cancel_on is not None and mail.name in self.cancel_on:
-            return False
-        for receiver in self.receivers:
-            if receiver.name != mail.name or receiver.wait.woken:
-                continue
-            try:
-                wanted = receiver.wants(mail)
-            except Exception as error:
-                receiver.schedule.wake(receiver.wait, error=error)
-                continue
-            if wanted:
-                receiver.schedule.wake(receiver.wait, mail)
-                return True
-        self.unread.append(mail)
-        return True
-
-    def settle(self) -> None:
-        """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
-        cancels."""
-        while self._sent and self._sent[-1].at_ms <= self.now_ms:
-            if not self.arrive():
-                raise asyncio.CancelledError
-
-
-class _Wait:
-    """Something that a branch, or the workflow itself, waits for."""
-
-    __slots__ = ("future", "woken")
-
-    def __init__(self) -> None:
-        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.woken = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Receiver:
-    name: str
-    wants: Callable[[Mail], bool]
-    wait: _Wait
-    schedule: Schedule
 
 
 class Until(Enum):
@@ -123,7 +54,7 @@ class Fork:
 
     size: int
     until: Until
-    wait: _Wait
+    wait: Wait
     values: dict[int, Any] = field(default_factory=dict)
     errors: dict[int, Exception] = field(default_factory=dict)
 
@@ -257,26 +188,26 @@ class Schedule:
     def __init__(self, world: World) -> None:
         self.world = world
         self._running, self._working = 1, 0
-        self._heap: list[tuple[int, int, int, _Wait, Deadline | None]] = []
+        self._heap: list[tuple[int, int, int, Wait, Deadline | None]] = []
         self._forks: list[Fork] = []
-        self._first: _Wait | None = None  # of the workflow itself
+        self._first: Wait | None = None  # of the workflow itself
         self._order = count()
 
     # -- waiting --------------------------------------------------------------------------------------------------------
 
     async def pause(self, duration_ms: int) -> None:
         """Waits for a duration."""
-        await self._blocked(self._at(_Wait(), self.world.now_ms + duration_ms, _TIMER))
+        await self._blocked(self._at(Wait(), self.world.now_ms + duration_ms, _TIMER))
 
     async def mail(self, name: str, wants: Callable[[Mail], bool], timeout_ms: int | None) -> Mail | None:
         """Waits for a message, and takes it. None after the timeout. Raises `ConfigError` where none can arrive any more."""
         found = self.world.take(name, wants)
         if found is not None:
             return found
-        wait = _Wait()
+        wait = Wait()
         if timeout_ms is not None:
             self._at(wait, self.world.now_ms + timeout_ms, _TIMER)
-        receiver = _Receiver(name, wants, wait, self)
+        receiver = Receiver(name, wants, wait, self)
         self.world.receivers.append(receiver)
         try:
             mail: Mail | None = await self._blocked(wait)
@@ -296,16 +227,16 @@ class Schedule:
         finally:
             self._running += 1
             self._working -= 1
-        await self._blocked(self._at(_Wait(), self.world.now_ms, _RESULT))
+        await self._blocked(self._at(Wait(), self.world.now_ms, _RESULT))
         if failed is not None:
             raise failed
         return done
 
-    def _at(self, wait: _Wait, due_ms: int, rank: int, deadline: Deadline | None = None) -> _Wait:
+    def _at(self, wait: Wait, due_ms: int, rank: int, deadline: Deadline | None = None) -> Wait:
         heappush(self._heap, (due_ms, rank, next(self._order), wait, deadline))
         return wait
 
-    async def _blocked(self, wait: _Wait) -> Any:
+    async def _blocked(self, wait: Wait) -> Any:
         for deadline in _DEADLINES.get():
             self._at(wait, deadline.due_ms, _TIMER, deadline)
         self._first = self._first or wait
@@ -319,7 +250,7 @@ class Schedule:
                 self._running += 1
             raise
 
-    def wake(self, wait: _Wait, value: Any = None, *, error: BaseException | None = None) -> None:
+    def wake(self, wait: Wait, value: Any = None, *, error: BaseException | None = None) -> None:
         if wait.woken or wait.future.done():
             return
         wait.woken = True
@@ -333,7 +264,7 @@ class Schedule:
 
     async def fork(self, awaited: Sequence[Awaitable[Any]], until: Until = Until.ALL) -> Fork:
         """Runs branches side by side, until all have ended, or what `until` says: then the others are cancelled."""
-        fork = Fork(len(awaited), until, _Wait())
+        fork = Fork(len(awaited), until, Wait())
         branches = [Branch(self, _BRANCH.get()) for _ in awaited]
         self._forks.append(fork)
         self._running += len(awaited)
@@ -357,7 +288,7 @@ class Schedule:
         if here is None:
             here = Branch(self, None)
             _BRANCH.set(here)
-        branch, fork = Branch(self, here), Fork(1, Until.ALL, _Wait())
+        branch, fork = Branch(self, here), Fork(1, Until.ALL, Wait())
         self._running += 1
         return Begun(self, branch, fork, asyncio.create_task(self._branch(fork, 0, awaited, branch)))
 

@@ -23,6 +23,7 @@ from stepless.errors import ConfigError
 from stepless.flow import clock
 from stepless.flow.messages import received, sent
 from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
+from stepless.flow.surroundings import World
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.durations import parse_duration_ms
@@ -63,7 +64,7 @@ def acting(
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
     token = _FAKES.set({**(_FAKES.get() or {}), **fakes})
     kept = messages is None and clock.is_inside()
-    world = clock.world() if kept else clock.World(sent(messages or ()))
+    world = clock.world() if kept else World(sent(messages or ()))
     around = clock.enter(world)
     try:
         with recorded(send, start) as outgoing:

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from pydantic.errors import PydanticUserError
 
 from stepless.flow.compiler.awaiting.spreads import bound_by_python, is_spread, written_out
+from stepless.flow.compiler.expressions.awaited_types import returned
 from stepless.flow.compiler.expressions.carrying import leaving
 from stepless.flow.compiler.expressions.hoisting import has_await
-from stepless.flow.compiler.expressions.inference import returned
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of

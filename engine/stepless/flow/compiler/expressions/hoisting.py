@@ -18,6 +18,7 @@ Each: TypeAlias = Callable[[Unit, ast.ListComp, str | None], ast.expr]
 
 _SIMPLE: Final = (ast.Name, ast.Constant, ast.Lambda)
 """Expressions whose evaluation cannot fail; a lambda is read where it is used."""
+_SKIPPING: Final = (ast.NamedExpr, ast.BoolOp, ast.IfExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NONE: Final = "without_awaits"
 
 
@@ -135,9 +136,7 @@ class Hoist:
                 first = [node.left, node.comparators[0]]
                 node.left, node.comparators[0] = self._in_order(unit, first)
                 return self._skipping(unit, node)
-            case (
-                ast.NamedExpr() | ast.BoolOp() | ast.IfExp() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp()
-            ):
+            case _ if isinstance(node, _SKIPPING):
                 return self._skipping(unit, node)
             case ast.BinOp():
                 node.left, node.right = self._in_order(unit, [node.left, node.right])

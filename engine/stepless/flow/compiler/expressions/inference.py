@@ -15,8 +15,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.expressions.awaited_types import awaited, of_await, returned
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
-from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
@@ -27,7 +27,6 @@ from stepless.flow.compiler.facts.types import (
     UNKNOWN,
     UNSEEN,
     bare,
-    believed,
     carried,
     dict_of,
     is_atom,
@@ -48,9 +47,8 @@ from stepless.flow.compiler.facts.types import (
     tuple_of,
     union,
 )
-from stepless.flow.compiler.origin import hints_of
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import Answer, NodeError, Winner, word_of
+from stepless.flow.words import NodeError, word_of
 
 _TEXTS: Final = (
     "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
@@ -92,11 +90,6 @@ def touches_carried(unit: Unit, node: ast.AST) -> bool:
         return False
     names = unit.plan.made_again(unit.origin).names()
     return any(isinstance(part, ast.Name) and (part.id in unit.carried or part.id in names) for part in ast.walk(node))
-
-
-def returned(function: Callable[..., Any]) -> Any:
-    """What a function or coroutine returns."""
-    return believed(bare(hints_of(function).get("return", UNKNOWN)))
 
 
 def annotated(unit: Unit, node: ast.expr) -> Any:
@@ -229,7 +222,7 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     if target is functools.partial:
         return unit.rules.named(unit, node) or UNKNOWN
     if word_of(target) == "begin":
-        return infer(unit, _awaited(node.args[0]))
+        return infer(unit, awaited(node.args[0]))
     if _is_maker(unit, function, target):
         return CARRIED
     if is_model(target):
@@ -307,73 +300,6 @@ def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
     return str if function.attr in _TEXTS and base in (str, UNKNOWN) else UNKNOWN
 
 
-def _await(unit: Unit, node: ast.Await) -> Any:
-    call = node.value
-    if isinstance(call, ast.Name):  # a task
-        return infer(unit, call)
-    if not isinstance(call, ast.Call):
-        return UNKNOWN
-    if unit.static(call.func) is None and is_named(named := solid(infer(unit, call.func))):
-        return union(*(_returned(one.target) for one in named.members)) if named.members else UNKNOWN
-    function = call.func
-    while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
-        function = function.func.value
-    target = unit.static(function)
-    match word_of(target):
-        case "step" | "flow" | "part":
-            return _returned(target)
-        case "approval":
-            return Answer
-        case "now" | "start":
-            return str
-        case "send":
-            return list[str]
-        case "race":
-            return Winner
-        case "receive":
-            return _received(unit, call)
-    return _concurrent(unit, call, word_of(target))
-
-
-def _returned(target: Any) -> Any:
-    """What a step, a part or a workflow returns."""
-    kind = returned(target.function)
-    return stored(kind) if word_of(target) == "part" else kind
-
-
-def _concurrent(unit: Unit, call: ast.Call, word: str) -> Any:
-    match word:
-        case "gather" | "group":
-            return _gathered(unit, call)
-        case "wait_for":
-            return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
-        case "first":
-            return tuple_of(int, CARRIED)
-    return UNKNOWN
-
-
-def _received(unit: Unit, call: ast.Call) -> Any:
-    """The type of the data of a message."""
-    name = call.args[0] if call.args else next((word.value for word in call.keywords if word.arg == "name"), None)
-    value = name.value if isinstance(name, ast.Constant) else None if name is None else unit.static(name)
-    return unit.messages.get(value, UNKNOWN) if isinstance(value, str) else UNKNOWN
-
-
-def _gathered(unit: Unit, call: ast.Call) -> Any:
-    if any(word.arg == "return_exceptions" and getattr(word.value, "value", False) for word in call.keywords):
-        return list_of(CARRIED)
-    if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
-        comprehension = call.args[0].value
-        if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
-            return list_of(infer(unit, _awaited(comprehension.elt)))
-        return list
-    return list_of(union(*[infer(unit, _awaited(one)) for one in call.args])) if call.args else list
-
-
-def _awaited(call: ast.expr) -> ast.expr:
-    return call if isinstance(call, ast.Await) else ast.copy_location(ast.Await(call), call)
-
-
 def _comprehension(unit: Unit, node: Comprehension) -> Any:
     if isinstance(node, ast.ListComp | ast.GeneratorExp):
         kind = infer(unit, node.elt)
@@ -415,7 +341,7 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) in ("gather", "group"):
         calls = [] if whole.value.keywords else whole.value.args
         if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
-            return infer(unit, _awaited(calls[piece.place]))
+            return infer(unit, awaited(calls[piece.place]))
     kind = infer(unit, whole)
     if kind is UNSEEN or kind is CARRIED:
         return kind
@@ -496,7 +422,7 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.Tuple: _tuple,
     ast.Dict: _dict,
     ast.Call: _call,
-    ast.Await: _await,
+    ast.Await: lambda unit, node: of_await(unit, node, infer),
     ast.ListComp: _comprehension,
     ast.GeneratorExp: _comprehension,
     ast.For: lambda unit, node: _iteration(unit, node.iter),

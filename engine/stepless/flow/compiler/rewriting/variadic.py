@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from stepless.flow.compiler.origin import Origin, hints_of
 from stepless.flow.compiler.rewriting.nested import LocalPart
 from stepless.flow.compiler.trees import copied
-
-_MADE: WeakKeyDictionary[Any, dict[tuple[int, tuple[str, ...]], LocalPart]] = WeakKeyDictionary()
+from stepless.limits import MAX_CACHED_SIGNATURES
 
 
 class Fitted(NamedTuple):
@@ -31,13 +30,10 @@ def fitted(part: Any, origin: Origin, call: ast.Call) -> Fitted | None:
         return None
     more = max(0, len(call.args) - len(places)) if arguments.vararg else 0
     named = tuple(str(word.arg) for word in call.keywords if word.arg not in known) if arguments.kwarg else ()
-    made = _MADE.setdefault(part, {})
-    if (more, named) not in made:
-        made[more, named] = _made(origin, more, named)
     words = [
         ast.keyword(_named(origin, str(word.arg)), word.value) if word.arg in named else word for word in call.keywords
     ]
-    return Fitted(made[more, named], ast.copy_location(ast.Call(call.func, call.args, words), call))
+    return Fitted(_made(part, more, named), ast.copy_location(ast.Call(call.func, call.args, words), call))
 
 
 def _named(origin: Origin, name: str) -> str:
@@ -56,7 +52,9 @@ def _only_passed_on(tree: ast.AsyncFunctionDef | ast.FunctionDef) -> bool:
     return all(id(part) in passed for part in read)
 
 
-def _made(origin: Origin, more: int, named: tuple[str, ...]) -> LocalPart:
+@lru_cache(MAX_CACHED_SIGNATURES)
+def _made(part: Any, more: int, named: tuple[str, ...]) -> LocalPart:
+    origin: Origin = part.origin()
     tree = copied(origin.tree)
     arguments, further = tree.args, list[str]()
     if arguments.vararg is not None:
