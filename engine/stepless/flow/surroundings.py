@@ -46,11 +46,11 @@ class World:
         self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
 
     def next_ms(self) -> int | None:
-        """When the next message arrives."""
+        """Returns when the next message arrives."""
         return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
 
     def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """The oldest unread message of this name that a receiver wants."""
+        """Returns the oldest unread message of this name that a receiver wants."""
         found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
         if found is not None:
             self.unread.remove(found)

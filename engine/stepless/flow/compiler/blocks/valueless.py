@@ -19,7 +19,7 @@ _VALUES: Final = (str, int, float, bool, list, dict, tuple, type(None), BaseExce
 
 
 def valueless_in(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds to something that has no value, as far as its form tells."""
+    """Returns the names that a statement binds to something that has no value, as far as its form tells."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_valueless(value):
             return {name}
@@ -45,7 +45,7 @@ def _is_valueless(value: ast.expr) -> bool:
 
 
 def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
-    """The statement of a block that binds a name to something without a value."""
+    """Returns the statement of a block that binds a name to something without a value."""
     classes = {one.name for one in _statements(block.statements) if isinstance(one, ast.ClassDef)}
     for statement in _statements(block.statements):
         if name in valueless_in(statement):

@@ -16,12 +16,12 @@ Infer: TypeAlias = Callable[[Unit, ast.AST], Any]
 
 
 def returned(function: Callable[..., Any]) -> Any:
-    """What a function or coroutine returns."""
+    """Returns the type that a function or coroutine returns."""
     return believed(bare(hints_of(function).get("return", UNKNOWN)))
 
 
 def of_await(unit: Unit, node: ast.Await, infer: Infer) -> Any:
-    """The type of what an await returns. `infer` has the type of an expression."""
+    """Returns the type of what an await returns. `infer` has the type of an expression."""
     call = node.value
     if isinstance(call, ast.Name):  # a task
         return infer(unit, call)

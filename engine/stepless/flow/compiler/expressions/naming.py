@@ -18,7 +18,7 @@ _MEND: Final = "Await it here, or pass the name of it as a text"
 
 
 def function_of(unit: Unit, node: ast.expr) -> Any:
-    """The step, part or workflow that an expression stands for; None for others."""
+    """Returns the step, part or workflow that an expression stands for; None for others."""
     target = unit.static(node)
     return target if word_of(target) in WORDS else None
 
@@ -35,7 +35,7 @@ def bound_member(unit: Unit, node: ast.Call) -> Member | None:
 
 
 def kind_of(unit: Unit, node: ast.expr) -> Any:
-    """The type of an expression that names a function; None for others."""
+    """Returns the type of an expression that names a function; None for others."""
     if isinstance(node, ast.Call):
         member = bound_member(unit, node)
         return None if member is None else named_kind((member,))
@@ -44,7 +44,7 @@ def kind_of(unit: Unit, node: ast.expr) -> Any:
 
 
 def named(unit: Unit, node: ast.expr) -> ast.expr | None:
-    """The object that stands for a function; None for other expressions."""
+    """Returns the object that stands for a function; None for other expressions."""
     if isinstance(node, ast.Call):
         member = bound_member(unit, node)
         return None if member is None else _bound(unit, node, member)
@@ -63,14 +63,14 @@ def _bound(unit: Unit, node: ast.Call, member: Member) -> ast.expr:
 
 
 def backwards(unit: Unit, whole: ast.expr) -> ast.expr | None:
-    """A list of functions from its end; None for other lists, which Python turns."""
+    """Returns a list of functions from its end; None for other lists, which Python turns."""
     if not holds_named(unit.infer(whole)):
         return None
     return calling("query", unit.express(whole), unit.texts.quoted("reverse(@)"))
 
 
 def is_lookup(node: ast.expr) -> bool:
-    """Whether an expression reads a name, or an item of an object or a list."""
+    """Returns whether an expression reads a name, or an item of an object or a list."""
     match node:
         case ast.Name() | ast.Subscript() | ast.Call(func=ast.Attribute(attr="get")):
             return True
@@ -78,7 +78,7 @@ def is_lookup(node: ast.expr) -> bool:
 
 
 def is_item(node: ast.expr, name: str) -> bool:
-    """Whether an expression does nothing with what a name stands for but take an item, or ask whether there is one."""
+    """Returns whether an expression does nothing with what a name stands for but take an item, or ask whether there is one."""
     match node:
         case ast.Subscript(value=value, slice=key):
             return is_item(value, name) and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(key))
@@ -93,20 +93,20 @@ def is_item(node: ast.expr, name: str) -> bool:
 
 
 def is_text_key(unit: Unit, node: ast.expr) -> bool:
-    """Whether the key of an object of functions is a member of an enumeration of texts: it equals its text."""
+    """Returns whether the key of an object of functions is a member of an enumeration of texts: it equals its text."""
     kind = unit.infer(node)
     return (inspect.isclass(kind) and issubclass(kind, str) and issubclass(kind, Enum)) or text_of_member(unit, node) is not None
 
 
 def text_of_member(unit: Unit, node: ast.expr) -> ast.expr | None:
-    """The text of a member of an enumeration of texts that the source names."""
+    """Returns the text of a member of an enumeration of texts that the source names."""
     member = unit.static(node)
     return unit.texts.quoted(str(member.value)) if isinstance(member, str) and isinstance(member, Enum) else None
 
 
 def without_others(unit: Unit, node: ast.expr) -> ast.expr:
-    """An expression that holds functions, with everything else in it evaluated before, from the left. Refuses one of which more
-    than a display, a sum of lists, a bound function or a choice is asked."""
+    """Returns an expression that holds functions, with everything else in it evaluated before, from the left. Refuses one of
+    which more than a display, a sum of lists, a bound function or a choice is asked."""
     match node:
         case ast.List() | ast.Tuple():
             return _like(node, type(node)([_part(unit, one) for one in node.elts], ast.Load()))
