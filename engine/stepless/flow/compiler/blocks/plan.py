@@ -15,7 +15,7 @@ from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
 from stepless.flow.compiler.blocks.rewriting import Rewriting
-from stepless.flow.compiler.blocks.valueless import valueless_in
+from stepless.flow.compiler.blocks.valueless import objects_in, valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
 from stepless.flow.compiler.origin import Origin
@@ -50,7 +50,10 @@ class Plan:
     def body(self, origin: Origin) -> list[ast.stmt]:
         """The statements of a function, with blocks in place of those that are lifted."""
         if origin.key not in self._marks:
-            self._marks[origin.key] = {_position(one) for one in _statements(origin.tree) if _is_python_only(origin, one)}
+            objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
+            self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
+            marked = [one for one in _statements(origin.tree) if _is_python_only(origin, one)]
+            self._marks[origin.key] = {_position(one) for one in (*marked, *(one for _, one in objects))}
         if origin.key not in self._bodies:
             self._bodies[origin.key] = self._rewritten(origin)
         return self._bodies[origin.key]

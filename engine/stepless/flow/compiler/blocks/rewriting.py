@@ -35,7 +35,7 @@ class Rewriting:
         self._may = may
         self._prelude = prelude
         self._glued = glued
-        self._live = Liveness().of(body)
+        self._live = Liveness(behind={name: prelude.of([name])[1] for name in prelude.names()}).of(body)
         uses = uses_of(*body, *_left_in(body))
         self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
         self._parameters = {*given}
