@@ -13,6 +13,15 @@ async def twice(n: int, m: int = 5) -> int:
         n = await inc(n)
     return n + m
 
+async def again(fn, *args, times: int = 3, **words):
+    for i in range(times):
+        try:
+            return await fn(*args, **words)
+        except NodeError:
+            if i == times - 1:
+                raise
+            await sleep("1ms")
+
 async def named(fs, n: int):
     out = []
     for f in fs:
@@ -39,6 +48,8 @@ CASES: Final[Mapping[str, str]] = {
     "a chain of functions": "x = 4\nfor f in [inc, mul, twice]:\n    x = await f(x)\nreturn x",
     "functions side by side": "return await gather(*[f(4) for f in [inc, mul]])",
     "a function fails": "h = {'x': inc}\ntry:\n    return await h['x'](3)\nexcept Third as e:\n    return e.code",
+    "a part that passes arguments on": "return [await again(inc, 4), await again(mul, 4, m=5), await again(mul, 4, 6, times=1)]",
+    "a part that tries again": "try:\n    return await again(inc, 3, times=2)\nexcept Third as e:\n    return e.code",
     "spread arguments": "k = {'m': 5}\np = (4, 6)\nreturn [await mul(*p), await mul(4, **k), await mul(*[4], **{'m': 7}), await mul(await inc(4), **k)]",
     "spread arguments that do not fit": "k = {'z': 5}\ntry:\n    return await mul(4, **k)\nexcept TypeError:\n    return 'type'",
     "one of two": "x = await inc(4) if a > 3 else 7\ny = 1 if a > 3 else await inc(5)\nz = await inc(6) if a > 3 else await inc(7)\nreturn [x, y, z]",

@@ -209,17 +209,19 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = 
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         duration: JSON = f"{round(node.value * 1000)}ms"
     elif is_number(unit.infer(node)):
-        duration = unit.texts.source(unit.value(node))
-        whole = f"round({duration} * 1000)"
-        duration = f"{{{{ str({whole if least is None else f'max({least}, {whole})'}) }}}}ms"
+        duration = _milliseconds(unit, unit.value(node), least)
     elif least is not None:
-        seconds = unit.texts.source(unit.rules.lifted(unit, _as_seconds(node, least)))
-        duration = f"{{{{ str(round({seconds} * 1000)) }}}}ms"
+        duration = _milliseconds(unit, unit.rules.lifted(unit, _as_seconds(node, least)), None)
     else:
         duration = json_value(unit, node)
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})
     unit.may_fail(id, mixed=unit.risks > before)
     return ast.Name("null", ast.Load())
+
+
+def _milliseconds(unit: Unit, seconds: ast.expr, least: int | None) -> JSON:
+    whole = f"round({unit.texts.source(ast.BinOp(seconds, ast.Mult(), ast.Constant(1000)))})"
+    return f"{{{{ str({whole if least is None else f'max({least}, {whole})'}) }}}}ms"
 
 
 def _as_seconds(node: ast.expr, least: int) -> ast.expr:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.awaiting.spreads import written_out
 from stepless.flow.compiler.blocks.plan import check_globals
 from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
@@ -20,6 +21,7 @@ from stepless.flow.compiler.facts.types import UNBOUND, promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Refusal
+from stepless.flow.compiler.rewriting.variadic import fitted
 from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
@@ -35,6 +37,10 @@ def inline(
     fresh: Freshness, evaluate: Evaluate,
 ) -> ast.expr:
     """Writes the statements of a part behind the frontier. Returns what it returns."""
+    call = written_out(call)
+    if (origin.tree.args.vararg or origin.tree.args.kwarg) and (fits := fitted(part, origin, call)) is not None:
+        part, call = fits
+        origin = part.origin()
     if part in unit.parts:
         message = f"`{origin.name}` calls itself, and a graph is finite"
         unit.refuse(call, "recursion", message, "Write a loop, or make it a workflow")

@@ -139,6 +139,8 @@ class Hoist:
                 return self._skipping(unit, node)
             case ast.BinOp():
                 node.left, node.right = self._in_order(unit, [node.left, node.right])
+            case ast.NamedExpr():
+                return self._bound(unit, node)
             case ast.Dict():
                 self._dict(unit, node)
             case ast.List() | ast.Tuple() | ast.Set():
@@ -157,6 +159,11 @@ class Hoist:
             case _:
                 self._single(unit, node)
         return node
+
+    def _bound(self, unit: Unit, node: ast.NamedExpr) -> ast.expr:
+        """`(x := await f())`: an assignment, and then the name."""
+        unit.rules.statement(unit, ast.copy_location(ast.Assign([node.target], node.value), node))
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
 
     def _skipping(self, unit: Unit, node: ast.expr) -> ast.expr:
         """Expressions of which Python may skip a part that awaits."""
