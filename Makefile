@@ -162,7 +162,7 @@ $(RUNTIME): uv.lock pyproject.toml | $(UV)
 
 # -- tools ------------------------------------------------------------------------------------------------------------
 
-# uv is installed beside the environment, not in it: a sync removes packages that the lock does not name.
+# uv is installed next to the environment, not in it: a sync removes packages that the lock does not name.
 # `--target` needs only pip, and works where the system forbids installing into the interpreter. `sam build` calls make for several
 # layers at once: each call installs into a folder of its own, and the program takes its place in one step.
 $(UV):

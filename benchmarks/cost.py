@@ -29,7 +29,7 @@ from stepless.runtime.exporting.relay import Relaying
 from stepless.runtime.service import Service
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.verbs import costing
+from stepless.runtime.verbs.reads import costing
 from stepless.runtime.versions import Versions
 from stepless.runtime.world import World
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from stepless.drafts.sessions.bounds import ON_AWS
-from stepless.model import prices
-from stepless.model.prices import MILLION, Price
+from stepless.model.runs import prices
+from stepless.model.runs.prices import MILLION, Price
 
 SOCKET_MESSAGE: Final = Price(1.00, MILLION, "messages of the WebSocket API")
 CONNECTED_MINUTE: Final = Price(0.25, MILLION, "minutes of connections")

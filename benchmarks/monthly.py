@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks import editing_cost
-from stepless.model import prices
-from stepless.model.prices import MILLION, Price
-from stepless.model.tally import Tally
+from stepless.model.runs import prices
+from stepless.model.runs.prices import MILLION, Price
+from stepless.model.runs.tally import Tally
 
 GB: Final = 1_000_000_000
 MINUTES: Final = 43_800  # of a month
 KB: Final = 1_024
 
-# Prices that no run's bill has (us-east-1, the same date as model/prices.py).
+# Prices that no run's bill has (us-east-1, the same date as model/runs/prices.py).
 TABLE_GB: Final = Price(0.25, 1, "GB-months of the table")
 BACKUP_GB: Final = Price(0.20, 1, "GB-months of point-in-time recovery")
 BLOB_GB: Final = Price(0.023, 1, "GB-months of S3")

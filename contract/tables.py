@@ -45,7 +45,7 @@ def kinds() -> str:
 
 
 def statuses() -> str:
-    from stepless.model.statuses import ENDED, NODE_STATUSES, RUN_STATUSES, STORED, Tone
+    from stepless.model.runs.statuses import ENDED, NODE_STATUSES, RUN_STATUSES, STORED, Tone
 
     both = {**RUN_STATUSES, **NODE_STATUSES}
     tones = list(Tone)
@@ -53,7 +53,7 @@ def statuses() -> str:
     urgent = sorted(both, key=lambda name: (both[name].tone is not Tone.FAILED, live_first[name], tones.index(both[name].tone)))
     hues = {name: row.tone.value for name, row in both.items() if row.tone not in (Tone.NEW, Tone.QUIET)}
     return _file(
-        "model/statuses.py", "The statuses of runs and of nodes.",
+        "model/runs/statuses.py", "The statuses of runs and of nodes.",
         _list("STORED", STORED, "By which runs can be listed."),
         _list("ENDED", [name for name in RUN_STATUSES if name in ENDED], "After which nothing follows in a run."),
         _list("NODE_STATUSES", list(NODE_STATUSES), "Those of an instance of a node."),
@@ -64,7 +64,7 @@ def statuses() -> str:
 
 def schemes() -> str:
     """The schemes that a page can sign with what it knows of a request: the time, the body and a delivery id of its own."""
-    from stepless.model.webhook_schemes import SCHEMES, Scheme
+    from stepless.model.triggers.webhook_schemes import SCHEMES, Scheme
 
     def is_signed_here(row: Scheme) -> bool:
         known = {"timestamp", "body", "id"} >= set(row.signs) and (row.timestamp is None or row.timestamp.kind != "body")
@@ -83,7 +83,7 @@ def schemes() -> str:
 
     rows = {name: fields(row) for name, row in SCHEMES.items() if is_signed_here(row)}
     return _file(
-        "model/webhook_schemes.py", "How senders of webhooks sign, as far as a page can do it.",
+        "model/triggers/webhook_schemes.py", "How senders of webhooks sign, as far as a page can do it.",
         _record("SCHEMES", rows, "", "By the name that a document writes."),
     )  # fmt: skip
 

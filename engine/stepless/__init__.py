@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stepless.model.work import NodeFailure
     from stepless.nodes.function.call import FunctionCall
     from stepless.nodes.function.registry import function, node
-    from stepless.runtime.verbs.inspecting import OpenPause
+    from stepless.runtime.verbs.reads.inspecting import OpenPause
     from stepless.runtime.wiring.single_run import RunResult, arun, run
 
 __all__ = [
@@ -39,7 +39,7 @@ _HOMES = {
     "FunctionCall": "stepless.nodes.function.call",
     "NodeFailure": "stepless.model.work",
     "NodeRecord": "stepless.core.history.trace",
-    "OpenPause": "stepless.runtime.verbs.inspecting",
+    "OpenPause": "stepless.runtime.verbs.reads.inspecting",
     "Ref": "stepless.builder",
     "RunResult": "stepless.runtime.wiring.single_run",
     "Step": "stepless.builder",

@@ -277,7 +277,7 @@ def all_codes() -> frozenset[str]:
 
 
 def render() -> str:
-    """The text of docs/run/errors.md."""
+    """Returns the text of docs/run/errors.md."""
     lines = [_HEAD]
     for title, (intro, table) in SECTIONS.items():
         lines += ["", f"## {title}", "", intro, "", "| code | means | fix |", "|---|---|---|"]

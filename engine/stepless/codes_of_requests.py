@@ -43,6 +43,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "mailbox_full": ("429: too many unread or kept messages", "Try again later."),
     "message_conflict": ("409: the id of the message was used with other data", "Use another id."),
     "message_invalid": ("422: the data does not fit the message", "See the violations."),
+    "message_too_late": ("409: too many runs of its key have ended without the message", "Send it under a new id."),
     "message_too_large": ("413: the data of the message is too large", "Send a reference to it."),
     "no_receiver": ("404: no run answers to the key", "Start the run first, or send with `keep` or `start`."),
     "too_many_receivers": ("429: too many runs wait under the key", "Send the message to each run by its id."),

@@ -33,7 +33,7 @@ def paused_collector() -> Iterator[None]:
 
 @contextmanager
 def serving_collector() -> Iterator[None]:
-    """Inside the block, the collector skips what exists now, and runs after 5,000 new objects instead of 700.
+    """Opens a block in which the collector skips what exists now, and runs after 5,000 new objects instead of 700.
 
     For a process that serves until it is stopped. Requests and runs leave few cycles, but looking for them among the objects of
     the start took an eighth of a request's time. Restores the settings afterwards.

@@ -249,7 +249,7 @@ class LogUnreadable(SteplessError):
         self.sequence = sequence
 
     def of(self, run_id: str) -> LogUnreadable:
-        """The same error with the run's id, for a caller that raised it from the bytes alone."""
+        """Returns the same error with the run's id, for a caller that raised it from the bytes alone."""
         return type(self)(self.why, sequence=self.sequence, run_id=run_id)
 
 

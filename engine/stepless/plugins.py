@@ -32,7 +32,7 @@ class Announced:
         return f"entry point `{self.name}` of {self.group}, announced by {self.package}"
 
     def load(self) -> Any:
-        """The object. Raises `ConfigError` (module_not_loaded)."""
+        """Returns the object. Raises `ConfigError` (module_not_loaded)."""
         from importlib.metadata import EntryPoint
 
         try:
@@ -65,7 +65,7 @@ class Announced:
 
 @cache
 def announced(group: str) -> tuple[Announced, ...]:
-    """The entry points of a group, sorted by name."""
+    """Returns the entry points of a group, sorted by name."""
     from importlib.metadata import entry_points  # slow: it imports the e-mail parser
 
     points = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
@@ -77,7 +77,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def by_name(group: str) -> Mapping[str, Announced]:
-    """The entry points of a group by name. Raises `ConfigError` (plugin_taken) for a name that two packages announce."""
+    """Returns the entry points of a group by name. Raises `ConfigError` (plugin_taken) for a name that two packages announce."""
     found: dict[str, Announced] = {}
     for one in announced(group):
         if one.name in found:

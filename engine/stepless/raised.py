@@ -45,8 +45,8 @@ class Frame(NamedTuple):
 
 
 def described(error: BaseException, most: int, sources: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """{type, message, traceback} and, unless all frames are the engine's, the {file, line, function} of the author's innermost
-    frame; at most `most` bytes as JSON.
+    """Returns {type, message, traceback} and, unless all frames are the engine's, the {file, line, function} of the author's
+    innermost frame; at most `most` bytes as JSON.
 
     The traceback lists causes and contexts before the exceptions that followed from them, as Python does, and the members of a
     group after it. Whatever exceeds `most` is left out and counted: frames of libraries first, then outer frames, then
@@ -74,7 +74,7 @@ def _described(error: BaseException, most: int, sources: Mapping[str, str] | Non
 
 
 def message_of(error: BaseException) -> str:
-    """The text of an exception; the name of its type where the text is empty or raises."""
+    """Returns the text of an exception; the name of its type where the text is empty or raises."""
     try:
         text = str(error)
     except BaseException:  # its own __str__ is author code too
@@ -83,8 +83,8 @@ def message_of(error: BaseException) -> str:
 
 
 def origin_of(failure: BaseException) -> Any:
-    """The exception in author code behind a `NodeFailure`, or the description that another process made of it: its `origin`.
-    The failure itself where author code raised it; None where the engine did."""
+    """Returns the exception in author code behind a `NodeFailure`, or the description that another process made of it: its
+    `origin`. The failure itself where author code raised it; None where the engine did."""
     origin = getattr(failure, "origin", None)
     if origin is not None:
         return origin
@@ -105,7 +105,7 @@ class _Describer:
         self._seen: set[int] = set()
 
     def lines(self, error: BaseException) -> Iterator[str]:
-        """An exception, after all exceptions that led to it, the oldest first."""
+        """Yields an exception, after all exceptions that led to it, the oldest first."""
         chain = list(_chain(error, self._seen))
         space = max(1, self._left)
         left_out = len(chain) - space

@@ -53,7 +53,7 @@ _CALLS: Final[ContextVar[ThreadCalls | None]] = ContextVar("stepless_thread_call
 
 
 def count_thread_calls(loop: asyncio.AbstractEventLoop) -> ThreadCalls:
-    """The counter of the calls that the current task makes from now on, and those that it starts."""
+    """Returns the counter of the calls that the current task makes from now on, and those that it starts."""
     calls = ThreadCalls(loop)
     _CALLS.set(calls)
     return calls

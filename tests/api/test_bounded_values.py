@@ -10,7 +10,7 @@ import pytest
 from stepless.api.bounded_values import bounded
 from stepless.api.replies import encode
 from stepless.limits import MAX_PAGE_BYTES
-from stepless.runtime.verbs.values import hash_of, value_bytes
+from stepless.runtime.verbs.reads.values import hash_of, value_bytes
 
 pytestmark = pytest.mark.anyio
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepless.model.tally import Tally, encode_tally
+from stepless.model.runs.tally import Tally, encode_tally
 
 pytestmark = pytest.mark.anyio
 

@@ -241,10 +241,10 @@ async def test_a_body_is_the_same_as_a_whole_or_its_nodes_are_not_called(door: A
 
 async def test_a_tool_of_a_model_counts_as_a_node_and_cannot_be_pinned(door: Any, editor: Any) -> None:
     from stepless.compile import compile_document
-    from stepless.compile.called_nodes import DraftedRun, calling_nodes
-    from stepless.compile.pinning import graph_of_draft_run
-    from stepless.compile.published_effects import PublishedVersion, refused_effects
-    from stepless.model.draft_run import DraftRun, Pin
+    from stepless.compile.test_runs.called_nodes import DraftedRun, calling_nodes
+    from stepless.compile.test_runs.pinning import graph_of_draft_run
+    from stepless.compile.test_runs.published_effects import PublishedVersion, refused_effects
+    from stepless.model.stored.draft_run import DraftRun, Pin
     from stepless.nodes import KINDS
 
     look = {"type": "http", "with": {"url": "https://x.example.com/<input.name>"}}

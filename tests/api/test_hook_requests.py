@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepless.limits import MAX_INPUT_BYTES
-from stepless.nodes.webhook import Signed
+from stepless.nodes.entries.webhook import Signed
 from stepless.runtime.triggers.signing import signed_headers
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ import pytest
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.api.app import create_app
-from stepless.model.traceparent import attempt_span_id, trace_id
+from stepless.model.runs.traceparent import attempt_span_id, trace_id
 from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.function.registry import function
 from stepless.ports import HttpAnswer, HttpRequest, Misfit, RunFilter

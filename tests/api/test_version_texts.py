@@ -8,7 +8,7 @@ import pytest
 from draft_client import op
 
 from stepless.compile import parse
-from stepless.model.version_metadata import decode_attached
+from stepless.model.stored.version_metadata import decode_attached
 from stepless.ports import Draft
 
 pytestmark = pytest.mark.anyio

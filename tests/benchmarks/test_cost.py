@@ -13,7 +13,7 @@ from benchmarks.bars import WRITE_UNITS
 from benchmarks.cost import Account
 from benchmarks.sample import Sample
 from stepless.adapters.aws.capacity import CapacityMeter
-from stepless.model.tally import decode_tally
+from stepless.model.runs.tally import decode_tally
 from stepless.ports import Announcement
 from stepless.runtime.announcing.run_events import RunEvents
 from stepless.runtime.exporting.relay import Relay

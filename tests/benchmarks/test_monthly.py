@@ -13,7 +13,7 @@ from emulators import Missing
 from benchmarks import cost, monthly
 from benchmarks.cost import Account
 from stepless.core.events import Event
-from stepless.model.tally import decode_tally
+from stepless.model.runs.tally import decode_tally
 from stepless.runtime.announcing.details import type_of
 from stepless.runtime.runlog import RunLog
 

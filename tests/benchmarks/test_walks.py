@@ -13,7 +13,9 @@ import pytest
 from benchmarks import walks
 from benchmarks.walks import Counted
 
-_PARTS: Final = ("children", "exports", "limiting", "moderation", "notice_sender", "tool_nodes")
+_PARTS: Final = (
+    "execution/moderation", "execution/tool_nodes", "exports", "pauses/children", "pauses/notice_sender", "permits/limiting",
+)  # fmt: skip
 _RUN: Final = """
 import asyncio, sys
 from stepless.nodes.function import function
@@ -37,7 +39,7 @@ async def main():
         built.close()
 
 asyncio.run(main())
-print(*sorted(name.rpartition(".")[2] for name in sys.modules if name.startswith("stepless.runtime.session.")))
+print(*sorted(name[25:].replace(".", "/") for name in sys.modules if name.startswith("stepless.runtime.session.")))
 """
 
 
@@ -62,7 +64,7 @@ def test_a_run_of_two_nodes_loads_none_of_them(tmp_path: object) -> None:
     """But the calls of child runs, which belong to the table of kinds."""
     command = [sys.executable, "-c", _RUN, f"{tmp_path}/runs.db"]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
-    assert "loop" in loaded and set(_PARTS) & set(loaded) == {"children"}
+    assert "loop" in loaded and set(_PARTS) & set(loaded) == {"pauses/children"}
 
 
 def test_what_is_no_call_in_the_source_is_not_counted() -> None:

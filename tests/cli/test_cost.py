@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stepless.cli.verbs.cost import lines
-from stepless.model.prices import Work
-from stepless.model.tally import Tally
+from stepless.model.runs.prices import Work
+from stepless.model.runs.tally import Tally
 from stepless.ports import RunHead
-from stepless.runtime.verbs.costing import COUNTED, ESTIMATED, report
+from stepless.runtime.verbs.reads.costing import COUNTED, ESTIMATED, report
 
 HEAD = RunHead("run_0123456789abcdef0123", "refund-approval", "h", "completed", 1, 1, b"{}")
 SMALL = Tally(18, 4, 4, 3, 0, 0, 0, 1, 2, 39, 19_968)

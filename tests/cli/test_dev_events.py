@@ -16,7 +16,7 @@ import pytest
 from processes import HELLO, PATIENCE_S, Child
 
 from stepless.adapters.system import SystemClock
-from stepless.nodes.webhook import Signed
+from stepless.nodes.entries.webhook import Signed
 from stepless.runtime.triggers.signatures import verify
 
 pytestmark = [pytest.mark.check, pytest.mark.long]

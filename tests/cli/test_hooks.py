@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stepless.cli import main
-from stepless.model.webhook_schemes import SCHEMES
+from stepless.model.triggers.webhook_schemes import SCHEMES
 from stepless.runtime.triggers import ecdsa
 from stepless.runtime.wiring.local import local
 

@@ -13,7 +13,7 @@ import pytest
 from processes import PATIENCE_S, ROOT
 
 from stepless.cli import main
-from stepless.cli.verbs.api_keys import rotated_text
+from stepless.cli.verbs.admin.api_keys import rotated_text
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_SIGNING_KEYS
 from stepless.ports import Message

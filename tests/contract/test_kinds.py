@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 
 from stepless.adapters.memory.models import ScriptedModels
-from stepless.compile import called_nodes, published_effects
+from stepless.compile.test_runs import called_nodes, published_effects
 from stepless.model.kind import Kind, Nature
-from stepless.model.span import CLIENT, INTERNAL, PRODUCER
+from stepless.model.runs.span import CLIENT, INTERNAL, PRODUCER
 from stepless.nodes import KIND_CODE, KINDS, model_kind_code
-from stepless.runtime.verbs import publishing
+from stepless.runtime.verbs.publication import publishing
 from stepless.runtime.wiring import models
 
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -11,8 +11,8 @@ from stepless.api.requests import BulkFilter, RunFilters, RunsQuery
 from stepless.api.routes.listing import Selection, selection
 from stepless.cli.command.schedule_verbs import add_filter
 from stepless.cli.verbs.bulk import query_of
-from stepless.model.run_filters import RUN_FILTERS, Filter, Form
-from stepless.runtime.verbs.searching import FITS
+from stepless.model.runs.filters import RUN_FILTERS, Filter, Form
+from stepless.runtime.verbs.reads.searching import FITS
 
 # A value in the form of the API, and as a person types it.
 SAMPLES: Final[dict[Form, tuple[Any, str]]] = {

@@ -13,8 +13,8 @@ from stepless.cli.terminal.timeline import ASCII, Glyphs
 from stepless.core.events import ROWS, statuses_of
 from stepless.core.state import RUN_TERMINAL, TERMINAL, RunStatus, Status
 from stepless.errors import DamagedLog, NewerLog
-from stepless.model.statuses import ENDED, NODE_STATUSES, RUN_STATUSES, SETTLED, STORED, Tone
-from stepless.runtime.verbs.admission import _LIVE
+from stepless.model.runs.statuses import ENDED, NODE_STATUSES, RUN_STATUSES, SETTLED, STORED, Tone
+from stepless.runtime.verbs.starts.admission import _LIVE
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 UNREADABLE: Final = {DamagedLog.code, NewerLog.code}

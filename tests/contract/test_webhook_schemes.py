@@ -10,8 +10,8 @@ import pytest
 
 from contract import tables
 from stepless.errors import Forbidden
-from stepless.model.webhook_schemes import SCHEMES, SchemeName
-from stepless.nodes.webhook import Signed
+from stepless.model.triggers.webhook_schemes import SCHEMES, SchemeName
+from stepless.nodes.entries.webhook import Signed
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.triggers.signing import prepared, signed_headers
 

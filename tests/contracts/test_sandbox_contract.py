@@ -15,7 +15,7 @@ from author_code import failing, run
 from stepless.adapters.aws.sandbox import CONFIG, LambdaSandbox
 from stepless.adapters.process.sandbox import ProcessSandbox
 from stepless.limits import MAX_CODE_PRINT_CHARACTERS
-from stepless.model.program import Ran
+from stepless.model.effects.program import Ran
 from stepless.ports import Sandbox
 from stepless.runtime.wiring.sandbox import sandboxed
 

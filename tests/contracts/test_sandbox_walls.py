@@ -15,7 +15,7 @@ import pytest
 from author_code import failing, run
 
 from stepless.adapters.process.sandbox import CHILD, ProcessSandbox
-from stepless.model.program import Program, Ran
+from stepless.model.effects.program import Program, Ran
 from stepless.ports import Sandbox
 
 # -- the process ------------------------------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ from pages import ROOT, blocks, prose
 from stepless import NodeFailure, function, limits
 from stepless.adapters.aws.dynamo.item_keys import DRAFTS, draft, draft_epoch
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
-from stepless.core.settle import backoff_ms
+from stepless.core.deciding.settle import backoff_ms
 from stepless.drafts.log.records import BLOB_OWNER
 from stepless.model.declaration.policies import RETRIED, Retry
+from stepless.nodes.entries.webhook import Hmac
 from stepless.nodes.function import replacing_registrations, run
 from stepless.nodes.http.addresses import ALLOW_VARIABLE
-from stepless.nodes.webhook import Hmac
 from stepless.ports import Call
 from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.triggers.schedule_firing import start_scheduled

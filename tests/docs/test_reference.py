@@ -15,8 +15,8 @@ from stepless.compile import json_schema
 from stepless.model.declaration import validation
 from stepless.model.declaration.field_docs import field_docs
 from stepless.nodes import KINDS
-from stepless.nodes.container import ContainerParams
-from stepless.nodes.loop import LoopParams
+from stepless.nodes.control.container import ContainerParams
+from stepless.nodes.control.loop import LoopParams
 
 PAGE = (ROOT / "docs/write/reference.md").read_text("utf-8")
 MODELS = [model for model in vars(validation).values() if isinstance(model, type) and issubclass(model, validation.DocumentPart)]

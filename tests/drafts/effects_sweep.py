@@ -22,14 +22,14 @@ from drafted_workflows import INPUTS, shaped, workflow
 from recorded_effects import Effect, Surroundings, TooManyChoices, all_effects
 
 from stepless.compile import check_document, compile_stored, content_hash, features_of
-from stepless.compile.called_nodes import DraftedRun, calling_nodes
-from stepless.compile.published_effects import PublishedVersion, RefusedEffect, refused_effects
+from stepless.compile.test_runs.called_nodes import DraftedRun, calling_nodes
+from stepless.compile.test_runs.published_effects import PublishedVersion, RefusedEffect, refused_effects
 from stepless.drafts.operations.run_permissions import after
 from stepless.errors import SteplessError
-from stepless.model.draft_run import DRAFT, DraftRun, Pin
 from stepless.model.findings import Severity
 from stepless.model.graph import Graph
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
+from stepless.model.stored.draft_run import DRAFT, DraftRun, Pin
 from stepless.nodes import KINDS
 
 DRAFTS_OF_ONE: Final = 40

@@ -16,10 +16,10 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Answered, Begin, Completed, Expired, Fact, Failed, Failure, Suspended, Tick
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.model.graph import Graph
 from stepless.model.json import JSON

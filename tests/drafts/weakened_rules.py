@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from world import mutated
 
-from stepless.compile import called_nodes, node_differences, published_effects
-from stepless.compile.called_nodes import DraftedRun, calling_nodes, nodes_within
-from stepless.compile.node_differences import Differences, differences
-from stepless.compile.published_effects import PublishedVersion, RefusedEffect
+from stepless.compile.test_runs import called_nodes, node_differences, published_effects
+from stepless.compile.test_runs.called_nodes import DraftedRun, calling_nodes, nodes_within
+from stepless.compile.test_runs.node_differences import Differences, differences
+from stepless.compile.test_runs.published_effects import PublishedVersion, RefusedEffect
 from stepless.model.kind import Nature
 
 Weaker = AbstractContextManager[None]

@@ -10,7 +10,7 @@ import pytest
 
 from stepless import RunResult, run
 from stepless.nodes.function import load_modules
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 
 FOLDER = Path(__file__).parents[2] / "examples" / "agent-review-loop"
 Answers = list[tuple[str, dict[str, Any]]]

@@ -16,18 +16,18 @@ from program_steps import LOG
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.ending import outputs
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.decision import Dispatch
-from stepless.core.ending import outputs
 from stepless.core.events import EventType
 from stepless.core.facts import Begin, Completed, Fact, Failed, Failure, Received, Tick
 from stepless.core.fold import fold
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.flow.outgoing import Sent, Started
 from stepless.flow.words import NodeError, code_of
-from stepless.model.keys import key_of
 from stepless.model.kind import Outcome as Put
+from stepless.model.runs.keys import key_of
 from stepless.model.work import NodeFailure
 from stepless.nodes import KINDS
 from stepless.nodes.function.registry import find

@@ -33,7 +33,7 @@ from stepless.core.stored.codec import decode_batch, encode_batch
 from stepless.core.stored.snapshot import decode_state
 from stepless.model.graph import Graph
 from stepless.model.json import equal
-from stepless.model.packing import pack
+from stepless.model.stored.packing import pack
 from stepless.nodes import KINDS
 from stepless.nodes.function import function
 from stepless.ports import Batch, Message, RunFilter

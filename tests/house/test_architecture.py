@@ -43,8 +43,9 @@ stepless.api stepless.api.app stepless.builder stepless.builder.workflow steples
 stepless.cli.command.main stepless.client stepless.client.calls
 stepless.compile stepless.compile.link
 stepless.core stepless.core.decide stepless.core.fold stepless.errors stepless.expressions stepless.expressions.parse
-stepless.limits stepless.model stepless.model.declaration.validation stepless.nodes stepless.nodes.http stepless.nodes.loop
-stepless.nodes.registry stepless.ports stepless.runtime stepless.runtime.wiring.local stepless.runtime.wiring.aws
+stepless.limits stepless.model stepless.model.declaration.validation stepless.nodes stepless.nodes.http stepless.nodes.json_value
+stepless.nodes.control.join stepless.nodes.control.loop stepless.ports stepless.runtime
+stepless.runtime.wiring.local stepless.runtime.wiring.aws
 stepless.runtime.session.runner stepless.testing stepless.testing.simulate
 """
 ROOMS = [  # that a contract of layers names: each must be there
@@ -64,7 +65,7 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.api.app -> stepless.testing.simulate"], "layers"),
     (["stepless.imports.sim -> stepless.runtime.session.runner"], "layers"),
     (["stepless.runtime.session.runner -> stepless.builder.workflow"], "layers"),
-    (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic"),
+    (["stepless.core.decide -> stepless.core.fold", "stepless.core.fold -> stepless.core.decide"], "acyclic core"),
     (["stepless.adapters.memory.store -> stepless.core.fold"], "adapters layers"),
     (["stepless.adapters.memory.store -> stepless.expressions.parse"], "adapters"),
     (["stepless.runtime.session.runner -> stepless.adapters.memory.store"], "composition-root"),
@@ -86,12 +87,20 @@ TRESPASSES = [  # what is drawn, and the contracts that it breaks, by name
     (["stepless.client.calls -> stepless.errors"], "client"),
     (["stepless.client.calls -> stepless.model.declaration.validation"], "layers"),
     (["stepless.core.decide -> stepless.client.calls", "stepless.client.calls -> time"], "pure"),
-    (["stepless.nodes.http -> stepless.nodes.loop"], "kinds"),
+    (["stepless.nodes.http -> stepless.nodes.control.loop"], "nodes"),
+    (["stepless.nodes.control.join -> stepless.nodes.control.loop"], "kinds"),
     (["stepless.drawer -> stepless.limits"], "layers"),
-    (["stepless.runtime.verbs.starting -> stepless.runtime.session.runner"], "runtime"),
+    (["stepless.runtime.verbs.starts.starting -> stepless.runtime.session.runner"], "runtime"),
     (["stepless.runtime.session.runner -> stepless.runtime.wiring.local"], "runtime"),
     (["stepless.runtime.drawer -> stepless.limits"], "runtime"),
-    (["stepless.cli.terminal.live -> stepless.cli.verbs.run"], "cli"),
+    (["stepless.model.kind -> stepless.model.work"], "model"),
+    (["stepless.core.values.inputs -> stepless.core.fold"], "core"),
+    (["stepless.core.drawer -> stepless.limits"], "core"),
+    (["stepless.nodes.json_value -> stepless.nodes.http"], "nodes"),
+    (["stepless.runtime.session.permits.limiting -> stepless.runtime.session.loop"], "session"),
+    (["stepless.runtime.verbs.starts.starting -> stepless.runtime.verbs.changes.holds"], "verbs"),
+    (["stepless.compile.shape -> stepless.compile.link"], "compile"),
+    (["stepless.cli.terminal.live -> stepless.cli.verbs.files.run"], "cli"),
     (["stepless.drafts.log -> stepless.drafts.operations"], "drafts"),
     (["stepless.drafts.drawer -> stepless.limits"], "drafts"),
     (["stepless.testing.simulate -> stepless.drafts.rules"], "drafts-guests"),
@@ -149,7 +158,7 @@ def test_an_empty_house_breaks_no_contract() -> None:
         "stepless.adapters.aws.dynamo.store -> boto3",
         "stepless.adapters.memory.store -> stepless.ports",
         "stepless.core.decide -> stepless.core.fold",
-        "stepless.nodes.registry -> stepless.nodes.http",
+        "stepless.nodes.http -> stepless.nodes.json_value",
         "stepless.testing.simulate -> stepless.adapters.memory.store",
         "stepless.model.declaration.validation -> pydantic",
         "stepless.cli.command.main -> stepless.collector",

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.recovery import is_cut_off
 from stepless.core.decision import Decision
 from stepless.core.events import NODE_FAILURES, Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Completed, Fact, Failed, Failure, Recovered
 from stepless.core.fold import fold
 from stepless.core.history.trace import Trace, body_of
 from stepless.core.outcomes import Former
-from stepless.core.recovery import is_cut_off
 from stepless.core.rerun_targets import target_of
 from stepless.core.state import RunStatus, State
 from stepless.core.stored.snapshot import decode_state, encode_state

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
 from stepless.core.facts import Answered, Begin, Completed, Fact, Failed, Failure, Recovered, Tick
 from stepless.core.fold import fold
 from stepless.core.history.spans import Spans
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.graph import Graph
 from stepless.model.kind import Outcome
-from stepless.model.span import Span
-from stepless.model.traceparent import node_span_id, run_span_id, trace_id
+from stepless.model.runs.span import Span
+from stepless.model.runs.traceparent import node_span_id, run_span_id, trace_id
 from stepless.nodes import KINDS
 
 relaxed = settings(max_examples=100, suppress_health_check=list(HealthCheck))

@@ -20,7 +20,7 @@ from stepless.model.json import JSON
 from stepless.ports import RunFilter
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.verbs.publishing import hook_key
+from stepless.runtime.verbs.publication.publishing import hook_key
 
 if TYPE_CHECKING:
     from episode import Episode

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from workflows import features
 
 from stepless.compile.stored import compile_stored
-from stepless.model.draft_run import DraftRun, Pin
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
+from stepless.model.stored.draft_run import DraftRun, Pin
 from stepless.nodes import KINDS
 from stepless.ports import Version
 from stepless.runtime.header_notes import DRAFT_RUN
 from stepless.runtime.headers import NO_NUMBER
-from stepless.runtime.verbs.starting import start_version
+from stepless.runtime.verbs.starts.starting import start_version
 from stepless.runtime.versions import put_version_of_draft
 
 if TYPE_CHECKING:

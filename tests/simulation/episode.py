@@ -35,7 +35,7 @@ from stepless.errors import SteplessError
 from stepless.limits import LEASE_MARGIN_MS, MAX_LONE_DEATHS
 from stepless.model.graph import Graph
 from stepless.model.kind import Pause
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, Message, RunHead
@@ -45,7 +45,7 @@ from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.exporting.telemetry import TelemetryExporter
 from stepless.runtime.hosting.deadletter import rest
 from stepless.runtime.hosting.sweep import examine
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.world import World
 from stepless.testing import simulate

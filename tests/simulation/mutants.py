@@ -31,8 +31,8 @@ from stepless.model.graph import Graph
 from stepless.ports import Batch, Lease, Message, RunHead, Signal
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import InvocationEnd, Runner, Session
-from stepless.runtime.session.signals import Signals
 
 
 def _runner(session: type[Session]) -> type[Runner]:

@@ -14,7 +14,7 @@ from weathers import plagued, poisoned
 from stepless.core.facts import Fact, Recovered
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.exclusivity import Exclusivity
+from stepless.runtime.session.permits.exclusivity import Exclusivity
 from stepless.runtime.session.runner import Runner, Session
 from stepless.runtime.world import World
 

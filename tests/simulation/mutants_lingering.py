@@ -10,7 +10,7 @@ from weathers import lingering
 
 from stepless.ports import Lease, RunHead
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.lingering import Lingering, LingeringOfRun
+from stepless.runtime.session.permits.lingering import Lingering, LingeringOfRun
 from stepless.runtime.session.runner import Runner, Session
 
 

@@ -17,25 +17,27 @@ from weathers import deadly, frozen, lossy, slow, storm
 import stepless.core.decide as decide
 from stepless.adapters.memory.store import MemoryStore
 from stepless.core import mailbox as mailboxes
+from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
 from stepless.core.facts import Fact, Received
-from stepless.core.messages import take_message
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
 from stepless.runtime import inbox, runlog
 from stepless.runtime.messages import kept, keys, starts
 from stepless.runtime.messages.keys import Slot, is_live, number_in
-from stepless.runtime.messages.starts import NewRun, Placed
+from stepless.runtime.messages.starts import KeyedStart, NewRun
 from stepless.runtime.service import Service
-from stepless.runtime.session import loop, receiving, runner
+from stepless.runtime.session import loop, runner
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.receiving import Receiving
+from stepless.runtime.session.pauses import receiving
+from stepless.runtime.session.pauses.receiving import Receiving
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.session.runner import Runner, Session
-from stepless.runtime.session.signals import Signals
-from stepless.runtime.verbs import sending, starting
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes import sending
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.starts import starting
 from stepless.runtime.world import World
 
 
@@ -174,12 +176,12 @@ def gives_on_what_was_logged(world: World, slot: Slot, signal: Signal, **_: Any)
 
 
 def _give(world: World, slot: Slot, signal: Signal, *, looks: bool = True, claims: bool = True, reads: bool = True) -> Delivered:
-    """`sending.give_to_one`, without one of its rules."""
+    """`sending.deliver_to_one`, without one of its rules."""
     body, now_ms = inbox.body_of(signal), world.clock.now_ms()
     inputs, version = body["start"].get("inputs", body["data"]), sending.latest(world, slot.workflow_id)
     graph = world.versions.graph(slot.workflow_id, version.hash)
     new = NewRun(version, graph, sending.encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
-    number, claim = int(sending._first(world, slot)), f"message:{slot.digest}:{signal.identity}"
+    number, claim = int(sending._first_number(world, slot)), f"message:{slot.digest}:{signal.identity}"
     if claims:
         number = number_in(claim, world.store.claim(claim, str(number).encode(), now_ms, now_ms + 10**8))
     while True:
@@ -203,7 +205,7 @@ def puts_without_a_touch(world: World, run_id: str, signal: Signal) -> bool:
     head = world.store.get_run(run_id)
     if head is None or not is_live(head):
         return False
-    world.store.put_signal(run_id, sending.for_run(world, run_id, signal))
+    world.store.put_signal(run_id, sending.in_inbox(world, run_id, signal))
     world.queue.send(sending.spending.hint(world, run_id, "signal"))
     return True
 
@@ -233,13 +235,13 @@ def begins_when_cancelled(world: World, head: RunHead, now_ms: int) -> bool:
     return world.store.get_signal(head.run_id, inbox.CANCEL, "run") is None and _waits(world, head, now_ms)
 
 
-def repeats_without_the_former(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
+def repeats_without_the_former(world: World, slot: Slot, new: NewRun, run_id: str) -> KeyedStart:
     """A repeated start creates the run of one that died, without a look at the run before."""
     head = world.store.get_run(run_id)
-    return Placed(head, False) if head is not None else starts.create(world, slot, slot.number(world), new)
+    return KeyedStart(head, False) if head is not None else starts.create(world, slot, slot.number(world), new)
 
 
-def believes_a_record(world: World, slot: Slot, new: NewRun, run_id: str, rule: Any) -> Placed:
+def believes_a_record(world: World, slot: Slot, new: NewRun, run_id: str, rule: Any) -> KeyedStart:
     """A repeated start takes the run that it had reserved for its own, although another start has created it."""
     return starts.repeated(world, slot, new, run_id)
 
@@ -312,9 +314,9 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
         Parts(runner=_runner(LooksBeforeTheHeader), weather=lossy), {(sending, "put"): puts_without_a_touch}, ENDS
     ),  # alone it loses nothing: the touch of the run leads to one more session
     "due cleared too early": Bug(Parts(runner=_runner(ClearsTheDueTimeTooEarly), weather=deadly)),
-    "no look after the put": _bug(sending, "give_to_one", gives_without_a_look, slow, ENDS),
-    "no claim of the message": _bug(sending, "give_to_one", gives_to_the_last),
-    "no look at the log of a run that ended": _bug(sending, "give_to_one", gives_on_what_was_logged),
+    "no look after the put": _bug(sending, "deliver_to_one", gives_without_a_look, slow, ENDS),
+    "no claim of the message": _bug(sending, "deliver_to_one", gives_to_the_last),
+    "no look at the log of a run that ended": _bug(sending, "deliver_to_one", gives_on_what_was_logged),
     "no touch of the run": _bug(sending, "put", puts_without_a_touch, lossy, PATIENT),
     "mark before commit": _bug(loop, "Signals", MarksBeforeTheCommit),
     "mark without an event": _bug(loop, "Signals", MarksWhatHasNoEvent),

@@ -14,8 +14,8 @@ from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.triggers.schedule_instants import next_ms
 from stepless.runtime.triggers.schedule_records import change_progress, progress_of, rhythm_text
-from stepless.runtime.verbs.calendar_registration import rhythm_of
-from stepless.runtime.verbs.starting import Started
+from stepless.runtime.verbs.publication.calendar_registration import rhythm_of
+from stepless.runtime.verbs.starts.starting import Started
 from stepless.runtime.world import World
 
 

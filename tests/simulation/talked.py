@@ -21,7 +21,7 @@ from stepless.core.fold import fold
 from stepless.core.state import MESSAGE, State
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages.keys import AFTER, BEGINS, Slot, slot_of
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes.sending import Delivered
 
 if TYPE_CHECKING:
     from talking import MessagesEpisode

@@ -22,7 +22,7 @@ from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import Conflict, Gone, NotFound
 from stepless.nodes import KINDS
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes.sending import Delivered
 from stepless.runtime.world import World
 
 KEYED, FURTHER = "talks", "waits"  # the workflow whose runs have keys, and one whose nodes wait under keys

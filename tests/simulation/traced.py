@@ -13,8 +13,8 @@ from virtual_time import Actor, passing
 
 from stepless.core.history.spans import Spans
 from stepless.errors import CollectorUnavailable
-from stepless.model.span import Measure, Span
-from stepless.model.traceparent import node_span_id, run_span_id
+from stepless.model.runs.span import Measure, Span
+from stepless.model.runs.traceparent import node_span_id, run_span_id
 
 if TYPE_CHECKING:
     from episode import Episode

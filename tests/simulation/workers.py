@@ -12,9 +12,9 @@ from virtual_time import Actor, VirtualLoop
 
 from stepless.compile.stored import compile_stored
 from stepless.errors import DamagedLog, EngineBug, SteplessError, StoreUnavailable
-from stepless.model.damage import told_by
 from stepless.model.graph import Graph
 from stepless.model.kind import Kinds
+from stepless.model.stored.damage import told_by
 from stepless.ports import Blobs, Message, Store
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.versions import Versions

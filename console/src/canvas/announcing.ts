@@ -1,4 +1,4 @@
-/** What others change, for those who do not see it: one sentence, at most every five seconds. */
+/** Announces the changes of others to those who do not see them: one sentence, at most every five seconds. */
 import type { Effect, Entity } from "../editing/effects.ts";
 import { roomOf, tailOf, type State } from "../editing/state.ts";
 import { EMPTY as NOTHING, textAt } from "../editing/values.ts";

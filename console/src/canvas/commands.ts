@@ -1,4 +1,4 @@
-/** What each action does at the desk. Actions that change the draft do nothing while it can only be read. */
+/** Performs the actions of the desk. Actions that change the draft do nothing while it can only be read. */
 import { add, connect, insert, type Addition } from "./actions/adding.ts";
 import { remove, tidy, toggle } from "./actions/changing.ts";
 import { duplicate } from "./actions/duplicating.ts";

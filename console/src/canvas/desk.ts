@@ -1,5 +1,5 @@
 /**
- * The editor's own state beside the draft's: the graph that is derived from the view, its layout, what is selected, what is asked.
+ * The editor's own state, in addition to the draft's: the graph that is derived from the view, its layout, what is selected, what is asked.
  *
  * An external store. What others do is derived once a frame; what this person does, at once.
  */
@@ -95,7 +95,7 @@ export class Desk {
   private readonly listeners = new Set<() => void>();
   private readonly leave: () => void;
 
-  /** `ask` has a graph laid out, `later` runs something in the next frame. `settings` is the schema of what a workflow has beside its nodes. */
+  /** `ask` has a graph laid out, `later` runs something in the next frame. `settings` is the schema of the fields of a workflow other than its nodes. */
   constructor(
     readonly draft: Draft, readonly kinds: Kinds, readonly fresh: Fresh,
     private readonly ask: (graph: Asked) => void, private readonly later: (run: () => void) => void, readonly settings: JsonObject | null = null,

@@ -120,7 +120,7 @@ function classOf({ draft, made }: Look, inGraph: boolean): string {
   return ["editor", draft.canEdit ? "" : "readonly", inGraph ? "" : "whole", inGraph && made !== null ? "with-source" : ""].filter(Boolean).join(" ");
 }
 
-/** What stands beside the graph: what can be added, or the source that the graph was compiled from. */
+/** The panel next to the graph: what can be added, or the source that the graph was compiled from. */
 function Side({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
   return look.made === null ? <Kinds desk={desk} canEdit={look.draft.canEdit} /> : <Tied desk={desk} look={look} made={look.made} />;
 }

@@ -1,4 +1,4 @@
-/** Opens a draft with all that the editor needs beside it: kinds, layout, findings. */
+/** Opens a draft with all that the editor needs with it: kinds, layout, findings. */
 import { itemRead } from "../editing/messages.ts";
 import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { textAt } from "../editing/values.ts";

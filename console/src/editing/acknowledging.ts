@@ -1,4 +1,4 @@
-/** What the item of an intent says of the gestures that were in flight. */
+/** Reads the log entry of a request: the outcome of each operation that was in flight. */
 import { apply } from "./fold.ts";
 import type { Gesture, Item } from "./gestures.ts";
 import type { Entry, Notice, Pending, Sent } from "./pending.ts";

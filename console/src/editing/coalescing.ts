@@ -1,5 +1,5 @@
 /**
- * What one action did in several steps, as fewer gestures: a value that was set again, and texts that were typed one behind the
+ * Combines the steps of one action into fewer operations: a value that was set again, and texts that were typed one behind the
  * other. Only steps of one action are joined, since a refusal or an undo takes a gesture whole.
  */
 import type { SetEffect, SpliceEffect, Write } from "./effects.ts";
@@ -46,7 +46,7 @@ function spliced(former: SpliceEffect, later: SpliceEffect): SpliceEffect | null
   return ["splice", key, path, start, removed, slicePoints(text, 0, within) + typed + slicePoints(text, within + gone)];
 }
 
-/** Rooms whose values decide nothing beside themselves: a block that moves twice may lose edges in between. */
+/** Rooms whose values affect nothing but themselves: a block that moves twice may lose edges in between. */
 const VALUES: ReadonlySet<string> = new Set(["place", "note", "doc", "text", "pin"]);
 
 function setAgain(former: Write, later: Write | undefined): SetEffect | null {

@@ -1,5 +1,5 @@
 /**
- * Crossing: two lists of writes that were made beside each other, each changed so that it means the same after the other.
+ * Transforms two concurrent lists of writes, each so that it means the same after the other (operational transformation).
  *
  * Texts stand in the order of the original places where they were typed; at one place the text that is committed first stands first.
  * What both remove is removed once, and what either types is never removed. Of other pairs the one that is committed later stands;
@@ -64,7 +64,7 @@ function pair(mine: Write, theirs: Write, first: boolean): [Write[], Write[]] {
   return [dropped === mine ? [] : [mine], dropped === theirs ? [] : [theirs]];
 }
 
-/** Which of two writes of one entity means nothing any more beside the other. */
+/** Which of two writes of one entity has no effect next to the other. */
 function loser(early: Write, late: Write): Write | null {
   const [path, other] = [pathOf(early), pathOf(late)];
   switch (DROPPED[early[0]]?.[late[0]]) {

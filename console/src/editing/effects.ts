@@ -1,5 +1,5 @@
 /**
- * What the log of a draft holds and what a client asks for. Each is the list that travels as JSON:
+ * Defines the effects in the log of a draft and the writes of a client. Each is the list that travels as JSON:
  *
  *     put key entity                       the whole entity
  *     del key

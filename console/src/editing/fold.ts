@@ -1,5 +1,5 @@
 /**
- * The fold: what a draft is, is the fold of its effects, in their order. It never refuses: an effect that finds nothing to work on
+ * Applies effects to a draft, in log order. It never refuses: an effect that finds nothing to work on
  * (no entity, a step of the path that is no object, a splice where no text is) changes nothing.
  */
 import type { Effect, Entity } from "./effects.ts";

@@ -1,5 +1,5 @@
 /**
- * What travels between a client and the log: gestures, intents, the items of the log and their outcomes.
+ * Defines the messages between a client and the log: operations, requests, log entries and their outcomes.
  *
  * A gesture is what a person does at once; a refusal takes it whole. An intent is a list of gestures that a client sends together;
  * the server commits it as one item. An outcome says what became of a gesture that was not committed as it was asked.

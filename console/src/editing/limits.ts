@@ -6,5 +6,5 @@ export const MAX_RECENT_ITEMS = 1_000; // of the log, for what was made over a f
 export const MAX_NOTICES = 200; // the oldest go first
 export const TYPING_PAUSE_MS = 400;
 export const TYPING_MAX_MS = 3_000;
-export const COALESCE_MS = 25; // typing beside a peer
+export const COALESCE_MS = 25; // typing while a peer types
 export const GAP_MS = 250; // an item that comes before those that it follows, until the client asks for them

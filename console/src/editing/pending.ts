@@ -1,4 +1,4 @@
-/** What a person has asked for and the log does not have yet, and what takes it back. */
+/** Holds the operations of a person that the log does not have yet, and their inverses. */
 import { crossEach } from "./cross.ts";
 import type { Write } from "./effects.ts";
 import { gesture, type Gesture, type Guard, type Intent, type Item, type Outcome } from "./gestures.ts";

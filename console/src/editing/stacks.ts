@@ -1,4 +1,4 @@
-/** What one person can undo and redo. */
+/** Holds the operations that one person can undo and redo. */
 import { cross } from "./cross.ts";
 import type { Effect, Write } from "./effects.ts";
 import { apply } from "./fold.ts";

@@ -1,4 +1,4 @@
-/** What a page reads again and again while it is in view. An error keeps what was read before. */
+/** Reads a resource repeatedly while its page is in view. An error keeps what was read before. */
 import { useCallback, useEffect, useState } from "react";
 import { requestText } from "../wire/api.ts";
 import { plainOf } from "../wire/plain.ts";

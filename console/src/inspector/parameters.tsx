@@ -1,4 +1,4 @@
-/** The parameters of a node, in a form or as YAML text, and what is wrong with it besides. */
+/** The parameters of a node, in a form or as YAML text, and what else is wrong with it. */
 import { useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block, Graph } from "../canvas/model/graph.ts";

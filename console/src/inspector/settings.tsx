@@ -1,4 +1,4 @@
-/** What a node has beside its parameters, and a workflow beside its nodes, in a form or as YAML text. */
+/** The fields of a node other than its parameters, and of a workflow other than its nodes, in a form or as YAML text. */
 import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { leaveBy } from "../canvas/actions/changing.ts";

@@ -1,4 +1,4 @@
-/** What a person sees first who was invited: colleagues see the name that they give here. */
+/** Welcomes a person who was invited: colleagues see the name that they give here. */
 import { useEffect, useState, type ReactElement } from "react";
 import { Brand } from "../ui/icons.tsx";
 

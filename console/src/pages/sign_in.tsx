@@ -1,4 +1,4 @@
-/** What a person sees whom the server does not know: a button to the issuer, or a field for a key or a token. */
+/** Shows the sign-in page: a button to the issuer, or a field for a key or a token. */
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { Brand } from "../ui/icons.tsx";
 import { Failed } from "../ui/notices.tsx";

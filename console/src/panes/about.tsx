@@ -1,4 +1,4 @@
-/** What a draft is: shared by everyone who opens it. Who wants to try something alone duplicates it; what is published is a click away. */
+/** Explains drafts: a draft is shared by everyone who opens it. Who wants to try something alone duplicates it; what is published is a click away. */
 import { useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { usePeople } from "../canvas/view/others.tsx";
 import { begin, given, idFault } from "../source/beginning.ts";

@@ -1,4 +1,4 @@
-/** What the draft changes: by node or by line, against its base or against a version. */
+/** Shows the changes of the draft: by node or by line, against its base or against a version. */
 import { useEffect, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, go, hrefOf, useAddress } from "../ui/addresses.ts";

@@ -1,4 +1,4 @@
-/** The views of a draft besides its canvas and its outline. */
+/** The views of a draft other than its canvas and its outline. */
 import "./panes.css";
 import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";

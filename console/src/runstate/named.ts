@@ -1,4 +1,4 @@
-/** What every answer about a run begins with. `waiting` has the words of what it waits for; `summary` is status and `waiting` as text. */
+/** Reads the fields with which every answer about a run begins. `waiting` has the words of what it waits for; `summary` is status and `waiting` as text. */
 import type { RunHeadOut } from "../wire/contract.ts";
 
 export type NamedRun = Pick<RunHeadOut, "id" | "workflow" | "version" | "number" | "status" | "waiting" | "summary">;

@@ -1,4 +1,4 @@
-/** What the server answers about one run. Times without a date are milliseconds since the run began. */
+/** Defines the answers of the server about one run. Times without a date are milliseconds since the run began. */
 import type { ConditionOut, EventOut, EventsOut, NodeSummaryOut, PauseOut, RowOut, RunOut, SummaryOut, TimelineOut } from "../wire/contract.ts";
 
 /** The API promises no more of an error than that it is an object. */

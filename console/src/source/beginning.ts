@@ -1,4 +1,4 @@
-/** What a new workflow begins with: nothing, or a text that is read here, or converted by the server. */
+/** Reads the beginning of a new workflow: nothing, or a text that is read here, or converted by the server. */
 import { isMapping, isSequence, type Value } from "../editing/encoding.ts";
 import { draftPath } from "../ui/addresses.ts";
 import { Refusal, requestObject, requestWritten } from "../wire/api.ts";

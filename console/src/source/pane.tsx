@@ -1,4 +1,4 @@
-/** The source beside the graph: what is chosen there is marked here, and the line of the cursor chooses there. */
+/** The source next to the graph: what is chosen there is marked here, and the line of the cursor chooses there. */
 import "./source.css";
 import { useEffect, useMemo, useRef, type ReactElement } from "react";
 import { titleOf } from "./made.ts";

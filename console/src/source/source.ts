@@ -1,7 +1,7 @@
 /** The text of a source with the texts of its parts below it, and which of its lines became which node. */
 import { defLine, type Lines, type Made, type Node, type Span } from "./made.ts";
 
-/** Nodes that a statement needs beside the one that it is about. */
+/** Nodes that a statement needs in addition to the one that it is about. */
 const QUIET: ReadonlySet<string> = new Set(["set", "transform", "end", "condition", "fail"]);
 
 /** One function in the text. `first` is the line of its file at which it begins; `before` lines of the text are above it. */

@@ -1,4 +1,4 @@
-/** What a test run is asked for, and the inputs that this browser keeps for each draft. */
+/** Builds the request of a test run, and stores its inputs in this browser, for each draft. */
 import { at, isObject } from "../editing/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import type { State } from "../editing/state.ts";

@@ -1,4 +1,4 @@
-/** What a block says of its test run and of its pin. Each block draws itself again, and no other. */
+/** Marks a block with its test run and its pin. Each block draws itself again, and no other. */
 import { createContext, useContext, useSyncExternalStore, type ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";

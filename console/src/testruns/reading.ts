@@ -1,4 +1,4 @@
-/** What a node has put out in a run, read from its events. */
+/** Reads the output of a node in a run from its events. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 import { runPath } from "../ui/addresses.ts";
 import { request } from "../wire/api.ts";

@@ -1,4 +1,4 @@
-/** Commands that a person can copy, each with what it does: what an empty page offers beside its button. */
+/** Commands that a person can copy, each with what it does: what an empty page offers with its button. */
 import type { ReactElement } from "react";
 import { CopyButton } from "./copying.tsx";
 

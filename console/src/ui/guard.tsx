@@ -1,4 +1,4 @@
-/** What is shown where a page cannot be loaded, or has stopped by an error of its own, instead of nothing. */
+/** Shows an error where a page cannot be loaded, or has stopped by an error of its own. */
 import { Component, lazy, type ComponentType, type LazyExoticComponent, type ReactNode } from "react";
 import { Bar } from "./bar/bar.tsx";
 import { BASE } from "./addresses.ts";

@@ -1,9 +1,9 @@
-/** What a page shows instead of its content: while it loads, where something failed. */
+/** Shows notices instead of the content of a page: while it loads, where something failed. */
 import type { ReactElement, ReactNode } from "react";
 import { explained } from "../wire/api.ts";
 import { Prose } from "./words/prose.tsx";
 
-/** `children`: other ways from here, beside *Try again*. */
+/** `children`: other actions next to *Try again*. */
 export function Failed({ what, error, again, children }: { readonly what: string; readonly error: unknown; readonly again?: () => void; readonly children?: ReactNode }): ReactElement {
   const { why, mend } = explained(error);
   return (
@@ -17,7 +17,7 @@ export function Failed({ what, error, again, children }: { readonly what: string
   );
 }
 
-/** An error beside what is shown, or in place of a part of it. `children`: what is shown nevertheless. */
+/** An error next to what is shown, or in place of a part of it. `children`: what is shown nevertheless. */
 export function Fault({ error, again, children }: { readonly error: unknown; readonly again?: () => void; readonly children?: ReactNode }): ReactElement {
   const { why, mend } = explained(error);
   return (

@@ -1,4 +1,4 @@
-/** One published version, which never changes: what it was made from beside its graph. */
+/** One published version, which never changes: what it was made from, next to its graph. */
 import "./version.css";
 import { useCallback, useEffect, useMemo, useState, type ReactElement } from "react";
 import { RunGraph } from "../runs/view/graph/graph.tsx";
@@ -86,7 +86,7 @@ function Drafting({ workflow }: { readonly workflow: string }): ReactElement | n
   return <>{fault === null ? null : <span className="fault" role="alert">{fault}</span>}<button className="button small" type="button" onClick={open}>Open a draft</button></>;
 }
 
-// -- the source beside the graph -------------------------------------------------------------------------------------------------
+// -- the source next to the graph -------------------------------------------------------------------------------------------------
 
 function Beside({ version, chosen, choose }: { readonly version: Version; readonly chosen: string; readonly choose: (path: string) => void }): ReactElement {
   const { graph, source } = useMemo(() => drawn(version), [version]);

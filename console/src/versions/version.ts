@@ -36,7 +36,7 @@ function pathOf(workflow: string, number: number): string {
   return `/workflows/${encodeURIComponent(workflow)}/versions/${number}`;
 }
 
-/** The graph of a version, and its source beside it. */
+/** The graph of a version, and its source next to it. */
 export function drawn({ document, made }: Version): { readonly graph: Graph; readonly source: Source | null } {
   const graph = graphOfDocument(document);
   const led = new Set([...graph.wires.values()].map((wire) => wire.target));

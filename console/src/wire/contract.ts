@@ -921,9 +921,9 @@ export interface KeysOut {
 }
 
 /**
- * `exits` are the exits besides `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
+ * `exits` are the exits other than `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
  * `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`, `cases` (a
- * mapping of names to expressions), or `literal`, which is used unchanged. `settings` are the fields beside `with` that
+ * mapping of names to expressions), or `literal`, which is used unchanged. `settings` are the fields next to `with` that
  * an editor offers.
  */
 export interface KindOut {
@@ -939,8 +939,8 @@ export interface KindOut {
 }
 
 /**
- * `node` is the JSON Schema of the fields that nodes of every kind have beside `with`, `workflow` that of the fields
- * that a document has beside its id, nodes and edges.
+ * `node` is the JSON Schema of the fields that nodes of every kind have in addition to `with`, `workflow` that of the fields
+ * that a document has in addition to its id, nodes and edges.
  */
 export interface KindsOut {
   readonly kinds: readonly KindOut[];

@@ -1,4 +1,4 @@
-/** What people write as JSON, on its way to the server and back: every number keeps its digits, every object the order of its keys. */
+/** Carries JSON that people write to the server and back unchanged: every number keeps its digits, every object the order of its keys. */
 import { readWith } from "../editing/json.ts";
 import { isList, isObject, type Json } from "../editing/values.ts";
 import { Digits, isMapping, isSequence, type Value } from "../editing/encoding.ts";

@@ -37,7 +37,7 @@ export class Line {
   heardRun: (said: JsonObject) => void = () => undefined;
   /** Called when the room has let this page in, at first and after each break, and while it polls: what was said in it before was not heard. */
   entered: () => void = () => undefined;
-  /** Whether this person may edit: a server without a room tells it beside the draft alone. */
+  /** Whether this person may edit: a server without a room tells it with the draft only. */
   mayEdit: () => boolean = () => true;
   /** Called when what the draft is compared with, or a conflict with it, has changed. */
   rebased: () => void = () => undefined;

@@ -1,4 +1,4 @@
-/** A draft that is open in this tab: its session, the others in it, and what is read beside it. */
+/** A draft that is open in this tab: its session, the others in it, and what is read with it. */
 import type { Opening, Ports, Rows } from "../editing/client/ports.ts";
 import { Session } from "../editing/client/session.ts";
 import type { Gesture } from "../editing/gestures.ts";

@@ -1,4 +1,4 @@
-/** What the server makes of a draft: its text, its differences, its history, what it takes to save and to publish it. */
+/** Reads what the server computes from a draft: its text, its differences, its history, what it takes to save and to publish it. */
 import type { Gesture } from "../editing/gestures.ts";
 import { count, gestureRead, list } from "../editing/messages.ts";
 import { isList, isObject, object, textAt, type Json, type JsonObject } from "../editing/values.ts";

@@ -1,4 +1,4 @@
-/** What the server says of itself before anyone has signed in: whether it has drafts, where its sockets are, and how people sign in. */
+/** Reads the settings of the server before anyone has signed in: whether it has drafts, where its sockets are, and how people sign in. */
 import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
 import { Refusal, requestObject } from "./api.ts";
 

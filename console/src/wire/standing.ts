@@ -1,4 +1,4 @@
-/** What a draft is held against: its base, the newest version, the file; and whether it can be saved. */
+/** Reads what a draft is compared with: its base, the newest version, the file; and whether it can be saved. */
 import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** What follows from the statuses of runs and of nodes. */
+/** Classifies the statuses of runs and of nodes. */
 import { ENDED, URGENCY } from "./tables/statuses.ts";
 
 export function isEnded(status: string): boolean {

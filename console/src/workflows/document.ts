@@ -1,4 +1,4 @@
-/** What the pages of a workflow read from its document: where runs start, and the webhooks. Nothing in it is trusted to fit. */
+/** Reads from a document what the pages of its workflow show: where runs start, and the webhooks. Nothing in it is trusted to fit. */
 import { GROUPS } from "../wire/tables/kinds.ts";
 import { SCHEMES } from "../wire/tables/schemes.ts";
 

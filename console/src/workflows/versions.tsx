@@ -1,4 +1,4 @@
-/** What was published, by whom and why; and what differs between any two versions. */
+/** Lists the versions, who published them and why, and shows the diff of any two. */
 import { useEffect, useState, type ReactElement } from "react";
 import { LineChanges, linesDiffer, NodeChanges } from "../source/differences/changes.tsx";
 import { sumWords } from "../source/differences/texts.ts";

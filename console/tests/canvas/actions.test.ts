@@ -109,7 +109,7 @@ test("a block that nothing is tied to goes between the ends of an edge, in the e
   assert.ok(wires.includes("x.source n") && wires.includes("n.approved y") && !wires.includes("x.source y"));
 });
 
-test("a kind without an exit is added beside the edge, and takes nothing from it", () => {
+test("a kind without an exit is added next to the edge, and takes nothing from it", () => {
   const draft = new Alone();
   done(draft, insert(draft.replica.view, "ab", { kind: { name: "end", container: false, exits: [] }, parent: null }, counted()).gesture);
   assert.ok(graphIn(draft).wires.has("ab"));

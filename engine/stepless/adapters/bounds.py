@@ -22,7 +22,7 @@ SHARED: Final = re.compile(r"[0-9a-f]{64}")  # the key of a value without a run
 
 
 def check_batch(run_id: str, batch: Batch) -> None:
-    """A batch holds at least one event, counted from 1, and at most MAX_BATCH_BYTES of `bytes`."""
+    """Checks that a batch holds at least one event, counted from 1, and at most MAX_BATCH_BYTES of `bytes`."""
     if not 1 <= batch.first <= batch.last or type(batch.data) is not bytes:
         raise EngineBug(f"a batch from {batch.first} to {batch.last} cannot be written", place=f"log of run {run_id!r}")
     if len(batch.data) > MAX_BATCH_BYTES:
@@ -33,7 +33,7 @@ def check_batch(run_id: str, batch: Batch) -> None:
 
 
 def check_signal(run_id: str, signal: Signal) -> None:
-    """The body of a signal is at most MAX_SIGNAL_BYTES long."""
+    """Checks that the body of a signal is at most MAX_SIGNAL_BYTES long."""
     check_text(run_id, signal.kind, signal.identity)
     if len(signal.body) > MAX_SIGNAL_BYTES:
         raise LimitExceeded(
@@ -43,7 +43,7 @@ def check_signal(run_id: str, signal: Signal) -> None:
 
 
 def inbox_full(run_id: str) -> LimitExceeded:
-    """The error for a signal to an inbox that is full."""
+    """Returns the error for a signal to an inbox that is full."""
     return LimitExceeded(
         f"{MAX_INBOX_SIGNALS:,} signals wait already",
         place=f"inbox of run {run_id!r}", mend="send it again after the run has taken some",
@@ -60,14 +60,14 @@ def check_head(head: DraftHead) -> None:
 
 
 def check_origin(draft: Draft, *values: bytes) -> None:
-    """An origin or a base has at most MAX_ORIGIN_BYTES."""
+    """Checks that an origin or a base has at most MAX_ORIGIN_BYTES."""
     if (size := max(map(len, values))) > MAX_ORIGIN_BYTES:
         message = f"the origin or base has {size:,} bytes; the limit is {MAX_ORIGIN_BYTES:,}"
         raise LimitExceeded(message, place=f"draft of {draft.workflow_id!r}", mend="name a version or a blob there")
 
 
 def check_op(draft: Draft, op: Op) -> None:
-    """An item is counted from 1 and has at most MAX_BATCH_BYTES of `bytes`."""
+    """Checks that an item is counted from 1 and has at most MAX_BATCH_BYTES of `bytes`."""
     place = f"draft of {draft.workflow_id!r}, item {op.seq}"
     if op.seq < 1 or type(op.data) is not bytes:
         raise EngineBug("the item cannot be written", place=place)
@@ -75,7 +75,8 @@ def check_op(draft: Draft, op: Op) -> None:
 
 
 def check_entity(draft: Draft, entity: Entity) -> None:
-    """The key begins with one of ENTITY_KINDS and has at most MAX_ENTITY_KEY_CHARACTERS, the value at most MAX_BATCH_BYTES."""
+    """Checks that the key begins with one of ENTITY_KINDS and has at most MAX_ENTITY_KEY_CHARACTERS, the value at most
+    MAX_BATCH_BYTES."""
     check_text(entity.key)
     place = f"draft of {draft.workflow_id!r}, {entity.key[:100]!r}"
     if entity.key.partition("/")[0] not in ENTITY_KINDS or entity.seq < 1:
@@ -103,7 +104,7 @@ def check_text(*texts: str) -> None:
 
 
 def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
-    """The error for a text that is not valid Unicode."""
+    """Returns the error for a text that is not valid Unicode."""
     return InvalidRequest(
         f"half a surrogate pair at character {error.start + 1}",
         code="invalid_text", place=ascii(error.object[:100]), mend="send valid Unicode",
@@ -111,7 +112,7 @@ def invalid_text(error: UnicodeEncodeError) -> InvalidRequest:
 
 
 def page_size(limit: int) -> int:
-    """The requested number of items of a page, limited to 1 to MAX_PAGE_ITEMS."""
+    """Returns the requested number of items of a page, limited to 1 to MAX_PAGE_ITEMS."""
     return max(1, min(limit, MAX_PAGE_ITEMS))
 
 
@@ -123,6 +124,6 @@ def check_shared(keys: Sequence[str]) -> None:
 
 
 def blob_key(data: bytes, run_id: str) -> str:
-    """The key under which blobs store a value of a run; without a run, the hash alone."""
+    """Returns the key under which blobs store a value of a run; without a run, the hash alone."""
     digest = sha256(data).hexdigest()
     return f"{run_id}/{digest}" if run_id else digest

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_CODE_PRINT_CHARACTERS, MAX_EXCEPTION_BYTES
+from stepless.model.effects.program import Program, Ran
 from stepless.model.json import JSON
-from stepless.model.program import Program, Ran
 from stepless.model.work import NodeFailure
 
 _CAUSES: Final[Mapping[str, str]] = {"code_timeout": "timeout", "sandbox_unavailable": "config"}
@@ -40,8 +40,8 @@ def request_of(program: Program, *, unsafe: bool = False) -> dict[str, JSON]:
 
 
 def ran_of(reply: JSON) -> Ran:
-    """The result in the sandbox's reply. Raises `NodeFailure` if the reply is a failure or not a valid reply. The author's code
-    can write to the same stream, so no part of the reply is trusted."""
+    """Returns the result in the sandbox's reply. Raises `NodeFailure` if the reply is a failure or not a valid reply. The
+    author's code can write to the same stream, so no part of the reply is trusted."""
     reply = reply if isinstance(reply, dict) else {}
     printed = reply.get("printed")
     error = reply.get("error")
@@ -53,7 +53,7 @@ def ran_of(reply: JSON) -> Ran:
 
 
 def failure(code: str, message: str, line: JSON = None, exception: Mapping[str, JSON] | None = None) -> NodeFailure:
-    """A failure with one of the codes that `Sandbox.run` promises; any other code came from the author's code and becomes
+    """Returns a failure with one of the codes that `Sandbox.run` promises; any other code came from the author's code and becomes
     `code_raised`. `exception` has the details of the exception that the code raised."""
     code = code if code in _FIXES else "code_raised"
     text = f"line {line}: {message}" if isinstance(line, int) else message

@@ -1,7 +1,7 @@
 """Checks the records that a store reads: every column or attribute has the type that was written.
 
 A record with a part of another type is returned with a plain value in its place, and its content replaced by a stand-in that says
-where the damage is (`model/damage`): a list shows the other records, and a caller that decodes this one gets `Damaged`.
+where the damage is (`model/stored/damage`): a list shows the other records, and a caller that decodes this one gets `Damaged`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage, stand_in
+from stepless.model.stored.damage import Damage, stand_in
 from stepless.ports import (
     AuditEntry,
     Batch,
@@ -56,13 +56,13 @@ class Shape(Generic[T]):
         self._sound: set[tuple[type, ...]] = set()
 
     def read(self, row: Sequence[Any], named: str = "") -> T:
-        """The record of a row. `named` is what its place is called if the row does not have its own keys."""
+        """Returns the record of a row. `named` is what its place is called if the row does not have its own keys."""
         if tuple(map(type, row)) in self._sound and not self._is_beyond(row):
             return self._make(*row)
         return self._checked(row, named)
 
     def damage(self, row: Sequence[Any], named: str = "") -> list[Damage]:
-        """The damage to a row."""
+        """Returns the damage to a row."""
         place = named or "/".join(map(shown_key, row[: self._keys]))
         return [
             Damage(f"{self.table}.{part.name} of {place}", why)
@@ -112,7 +112,7 @@ def _plain(part: Part, value: Any) -> Any:
 
 
 def shown_key(key: Any) -> str:
-    """The key of a record as its place has it."""
+    """Returns the key of a record as its place has it."""
     return ascii(key.decode("utf-8", "replace"))[1:-1] if isinstance(key, bytes) else f"{key}"
 
 

@@ -16,7 +16,7 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ANSWER_FIELDS
 from stepless.model.json import JSON
-from stepless.runtime.verbs.answering import unknown_field
+from stepless.runtime.verbs.changes.answering import unknown_field
 
 PREFIX: Final = "answer."  # before the name of a field in the form: a field may be called `decision`
 _LENGTHS: Final = (("minlength", "minLength"), ("maxlength", "maxLength"))
@@ -48,8 +48,8 @@ class Field:
 def fields_of(
     schemas: Mapping[str, JSON], typed: Mapping[str, str] | None = None, faults: Mapping[str, Sequence[str]] | None = None
 ) -> Sequence[Field]:
-    """The inputs in the order of the schemas, filled with the typed values, else with the defaults of the schemas. `faults` are
-    by field name, as `faults_by_field` returns them."""
+    """Returns the inputs in the order of the schemas, filled with the typed values, else with the defaults of the schemas.
+    `faults` are by field name, as `faults_by_field` returns them."""
     shown = list(schemas.items())[:MAX_ANSWER_FIELDS]
     faulty = faults or {}
     return [_field(name, schema if isinstance(schema, dict) else {}, typed, faulty.get(name, ())) for name, schema in shown]
@@ -70,7 +70,7 @@ def faults_by_field(violations: Sequence[str], schemas: Mapping[str, JSON]) -> t
 
 
 def shown_answer(schemas: Mapping[str, JSON], answer: JSON) -> Sequence[tuple[str, str]]:
-    """The fields of an answer for display, as (label, value) in the order of the schemas."""
+    """Returns the fields of an answer for display, as (label, value) in the order of the schemas."""
     given = answer if isinstance(answer, dict) else {}
     fields = (entry for entry in fields_of(schemas) if entry.name.removeprefix(PREFIX) in given)
     return [(entry.label, _said(given[entry.name.removeprefix(PREFIX)])) for entry in fields]
@@ -142,7 +142,7 @@ def _default(value: JSON, is_choice: bool) -> str:
 
 
 def typed_answer(schemas: Mapping[str, JSON], typed: Mapping[str, str]) -> dict[str, JSON] | None:
-    """The answer of a form. Empty fields are left out, an unticked box is false. None if there are no schemas.
+    """Returns the answer of a form. Empty fields are left out, an unticked box is false. None if there are no schemas.
 
     Raises `InvalidRequest` 422 for an unknown field.
     """

@@ -51,7 +51,7 @@ _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=devic
 _NO_ENTER: Final = "<button disabled hidden></button>"  # Enter presses the first button: it must not approve by accident
 _STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
-COMMON_HEADERS: Final = {  # of every page, besides the policy of what it may load
+COMMON_HEADERS: Final = {  # of every page, in addition to the policy of what it may load
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
@@ -69,7 +69,7 @@ _DECIDED: Final = {"approved": "Approved", "rejected": "Rejected", "source": "An
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """A complete page. `parts` are HTML; `title` is text."""
+    """Returns a complete page. `parts` are HTML; `title` is text."""
     head = f"{_META}<title>{escape(title)}</title><style>{_STYLE}</style>"
     body = "\n".join(part for part in parts if part)
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body><main>\n{body}\n</main></body>\n</html>\n'
@@ -80,8 +80,8 @@ def title(text: str) -> str:
 
 
 def heading(question: str, label: str, workflow: str) -> str:
-    """The first line of the question is the heading; its other lines follow. Without a question the heading is the node's
-    label."""
+    """Returns a heading and paragraphs: the first line of the question is the heading; its other lines follow. Without a question
+    the heading is the node's label."""
     first, _, more = question.strip().partition("\n")
     where = f"{label} · {workflow}" if first else workflow
     message = f'\n<p class="message">{escape(more.strip())}</p>' if more.strip() else ""
@@ -98,7 +98,7 @@ def deadline(at: str | None) -> str:
 
 
 def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str:
-    """The decision, who made it, and when."""
+    """Returns the decision, who made it, and when."""
     who = f" by {escape(by)}" if by else ""
     word = escape(_DECIDED.get(exit, exit))
     lead = "Thank you. " if thanks else ""
@@ -106,7 +106,7 @@ def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str
 
 
 def answered(fields: Sequence[tuple[str, str]]) -> str:
-    """The fields of an answer, as (label, value)."""
+    """Returns the fields of an answer, as (label, value)."""
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in fields)
     return f'<dl class="answer">{rows}</dl>' if rows else ""
 
@@ -116,13 +116,13 @@ def note(sentence: str) -> str:
 
 
 def closed(sentence: str, at: str | None) -> str:
-    """Why the question can no longer be answered, and since when."""
+    """Returns why the question can no longer be answered, and since when."""
     since = f" {_time(at)}" if at else ""
     return f'<div class="alarm" role="alert"><p>{escape(sentence)}{since}.</p></div>'
 
 
 def form(fields: Sequence[Field], exits: Sequence[str], by: str, *, asks_who: bool) -> str:
-    """The inputs and one button per exit. The form is sent to its own URL."""
+    """Returns the inputs and one button per exit. The form is sent to its own URL."""
     inputs = "\n".join(_input(field, f"f{number}") for number, field in enumerate(fields))
     bounds = {"autocomplete": "name", "maxlength": str(MAX_PERSON_CHARACTERS)}
     who = Field("by", "Your name", "Kept with the decision", "text", (), by, bounds)

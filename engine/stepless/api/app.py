@@ -84,7 +84,7 @@ def create_app(
     draft_files: Files | None = None,
     site: Site = LOCAL,
 ) -> FastAPI:
-    """The HTTP API (docs/run/http.md) of a service.
+    """Returns the HTTP API (docs/run/http.md) of a service.
 
     `api_keys` are the accepted keys, in plain text or as `auth.hashed`. An empty collection refuses every request; None accepts
     every request (a laptop). Keys created by POST /keys are accepted too. With `gateway`, the callers' roles are what it says,
@@ -203,7 +203,7 @@ class Stepless(FastAPI):
         self._add_routes = add_routes
 
     def openapi(self) -> dict[str, Any]:
-        """The document, with the problem document, which every route refers to, and the examples."""
+        """Returns the document, with the problem document, which every route refers to, and the examples."""
         if self.openapi_schema is None:
             documented = Stepless(self._add_routes)
             self._add_routes(documented, documented=True)

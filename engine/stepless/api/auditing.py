@@ -21,8 +21,8 @@ Recorder = Callable[[Request], AsyncIterator[None]]
 
 
 def recorder(log: AuditLog, world: World) -> Recorder:
-    """A dependency of every guarded route, after the guard. It stores the entry, and adds the code of a refusal. If the entry
-    cannot be stored, the request fails and the route is not called."""
+    """Returns a dependency of every guarded route, after the guard. It stores the entry, and adds the code of a refusal. If the
+    entry cannot be stored, the request fails and the route is not called."""
 
     async def record(request: Request) -> AsyncIterator[None]:
         if request.method in _READING:
@@ -44,12 +44,12 @@ def recorder(log: AuditLog, world: World) -> Recorder:
 
 
 def target_of(request: Request) -> str:
-    """What a request concerns, as its path names it."""
+    """Returns the subject of a request, as its path names it."""
     return " ".join(str(value) for value in request.path_params.values())
 
 
 def source_of(request: Request) -> str:
-    """The address of the caller, as the server sees it, and the program that it claims to be."""
+    """Returns the address of the caller, as the server sees it, and the program that it claims to be."""
     address = request.client.host if request.client is not None else "local"
     return f"{address} {request.headers.get('user-agent', '')[:200]}".strip()
 

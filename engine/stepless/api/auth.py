@@ -68,10 +68,10 @@ Guard = Callable[..., Awaitable[None]]
 def guard(
     api_keys: Collection[str] | None, kept: ApiKeys, world: World, sessions: Sessions | None = None, log: AuditLog | None = None
 ) -> Guard:
-    """A dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept` that has
-    the role of the route. `api_keys` have all roles, and so has a token of `sessions`. None for `api_keys` accepts every request,
-    except changes sent by a page of another site. A request outside the roles of its caller has an entry in `log`. Raises
-    `ConfigError` for an empty key."""
+    """Returns a dependency that accepts a request with one of `api_keys` (in plain text or `hashed`), or with a key in `kept`
+    that has the role of the route. `api_keys` have all roles, and so has a token of `sessions`. None for `api_keys` accepts every
+    request, except changes sent by a page of another site. A request outside the roles of its caller has an entry in `log`.
+    Raises `ConfigError` for an empty key."""
     if api_keys is None:
         return _open
     if "" in (stripped := {key.strip() for key in api_keys}):
@@ -97,8 +97,8 @@ def guard(
 
 
 def guard_behind(gateway: Gateway, world: World, log: AuditLog | None = None) -> Guard:
-    """A dependency that accepts a request of a caller to whom `gateway` gives the role of the route; `log` as in `guard`. It
-    reads what API Gateway has put beside the request; a request that did not pass an authorizer there is refused, whatever its
+    """Returns a dependency that accepts a request of a caller to whom `gateway` gives the role of the route; `log` as in `guard`.
+    It reads what API Gateway has added to the request; a request that did not pass an authorizer there is refused, whatever its
     route."""
 
     async def check(
@@ -138,12 +138,13 @@ def wanted_role(route: str, method: str) -> Role:
 
 
 def may(request: Request, role: Role) -> bool:
-    """Whether the caller has a role. Only for guarded routes."""
+    """Returns whether the caller has a role. Only for guarded routes."""
     return role in request.state.roles
 
 
 def until_ms_of(request: Request) -> int | None:
-    """When the caller's token or session ends, in milliseconds; None for a caller without one. Only for guarded routes."""
+    """Returns when the caller's token or session ends, in milliseconds; None for a caller without one. Only for guarded
+    routes."""
     authorizer = _authorizer(request)
     if not authorizer.get("jwt"):
         return getattr(request.state, "until_ms", None)
@@ -182,7 +183,7 @@ def _principal(request: Request) -> str:
 
 
 def local_user() -> str:
-    """The user of this process; empty for a process without a user name, as in a container."""
+    """Returns the user of this process; empty for a process without a user name, as in a container."""
     try:
         return getuser()
     except (OSError, KeyError, ImportError):

@@ -20,11 +20,11 @@ M = TypeVar("M", bound=BaseModel)
 
 FORM: Final = "application/x-www-form-urlencoded"
 _LENGTH_DIGITS: Final = 18  # of a Content-Length that is read as a number
-_FORM_EXTRAS: Final = 10  # besides the fields: the decision and the name of who decides
+_FORM_EXTRAS: Final = 10  # in addition to the fields: the decision and the name of who decides
 
 
 async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
-    """The raw body. Raises `InvalidRequest` 413 (body_too_large) before it holds more than `limit` bytes."""
+    """Returns the raw body. Raises `InvalidRequest` 413 (body_too_large) before it holds more than `limit` bytes."""
     if (announced_bytes(request) or 0) > limit:
         raise _too_large(limit)
     chunks, size = [], 0
@@ -41,7 +41,7 @@ async def read_body(request: Request, limit: int = MAX_REQUEST_BYTES) -> bytes:
 
 
 def announced_bytes(request: Request) -> int | None:
-    """The length of the body as its header says; None if it does not. The server reads no more than this."""
+    """Returns the length of the body as its header says; None if it does not. The server reads no more than this."""
     announced = request.headers.get("content-length", "")
     if not (announced.isascii() and announced.isdecimal()):
         return None
@@ -53,7 +53,7 @@ def _too_large(limit: int) -> InvalidRequest:
 
 
 def media_type(request: Request) -> str:
-    """The Content-Type in lower case and without parameters; "" if there is none."""
+    """Returns the Content-Type in lower case and without parameters; "" if there is none."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -62,15 +62,15 @@ def is_json(kind: str) -> bool:
 
 
 def unsupported(kind: str, *wanted: str) -> InvalidRequest:
-    """The error for a body of another type. (A page of another site can send some types without a preflight request.)"""
+    """Returns the error for a body of another type. (A page of another site can send some types without a preflight request.)"""
     mend = f"send Content-Type: {' or '.join(wanted)}"
     message = f"the media type {kind} is not supported here" if kind else "the request has no Content-Type"
     return InvalidRequest(message, code="unsupported_media_type", status=415, mend=mend)
 
 
 async def read_model(request: Request, model: type[M], limit: int = MAX_REQUEST_BYTES) -> M:
-    """A JSON body of at most `limit` bytes as `model`; an empty body counts as `{}`. Raises `InvalidRequest`: 400 invalid_json,
-    413, 415, 422."""
+    """Returns a JSON body of at most `limit` bytes as `model`; an empty body counts as `{}`. Raises `InvalidRequest`: 400
+    invalid_json, 413, 415, 422."""
     data = await read_body(request, limit)
     if not data:
         return validated(model, {})
@@ -92,7 +92,7 @@ def validated(model: type[M], value: JSON) -> M:
 
 
 def form_fields(data: bytes) -> dict[str, str]:
-    """The fields of a form. If a name is repeated, the last value counts."""
+    """Returns the fields of a form. If a name is repeated, the last value counts."""
     try:
         pairs = parse_qsl(data.decode(), keep_blank_values=True, max_num_fields=MAX_ANSWER_FIELDS + _FORM_EXTRAS)
     except ValueError as error:
@@ -101,7 +101,7 @@ def form_fields(data: bytes) -> dict[str, str]:
 
 
 def documented_body(model: type[BaseModel], *, required: bool = False) -> dict[str, Any]:
-    """The OpenAPI documentation of a JSON body that `read_model` reads."""
+    """Returns the OpenAPI documentation of a JSON body that `read_model` reads."""
     content = {"application/json": {"schema": deepcopy(_inlined(model))}}
     return {"requestBody": {"required": required, "content": content}}
 

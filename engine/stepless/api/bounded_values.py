@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar, cast
 from urllib.parse import quote
 
 from stepless.limits import INLINE_VALUE_BYTES, MAX_PAGE_BYTES, PREVIEW_CHARACTERS
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.runlog import may_be_large
-from stepless.runtime.verbs.values import hash_of, value_bytes
+from stepless.runtime.verbs.reads.values import hash_of, value_bytes
 
 _SPACE: Final = 4_096  # bytes around the answer
 _Holder = dict[str, Any]
@@ -20,8 +20,8 @@ _Place = tuple[_Holder, str]  # a mapping and one of its keys
 
 
 def bounded(answer: T, fields: Sequence[str], run_url: str, *, within: int = MAX_PAGE_BYTES - _SPACE) -> T:
-    """The answer, or a copy whose JSON has at most `within` bytes. Replaces the largest values under `fields` first: values
-    inside a field before the field as a whole."""
+    """Returns the answer, or a copy whose JSON has at most `within` bytes. Replaces the largest values under `fields` first:
+    values inside a field before the field as a whole."""
     if not may_be_large(answer, within // 6) or (over := len(encode(answer)) - within) <= 0:
         return answer
     copy: _Holder = dict(answer)

@@ -23,9 +23,9 @@ R = TypeVar("R")
 
 
 async def call(world: World, function: Callable[[], R], *, size: int | None = 0) -> R:
-    """What `function` returns. `size` is that of the request's body in bytes, None if it is not known. `function` must make few
-    and short calls of the store, and have the same effect if it is called again. While another process writes to the file, it is
-    called again some seconds long; then the `StoreUnavailable` is raised."""
+    """Returns the result of `function`. `size` is that of the request's body in bytes, None if it is not known. `function` must
+    make few and short calls of the store, and have the same effect if it is called again. While another process writes to the
+    file, it is called again some seconds long; then the `StoreUnavailable` is raised."""
     if not world.near or size is None or size > NEAR_REQUEST_BYTES:
         return await run_in_threadpool(function)
     failed = 0

@@ -22,7 +22,7 @@ _SCHEMES: Final = ("http://", "https://")
 
 
 class KnownHosts:
-    """The outermost layer but CORS. `hosts` are the names besides `localhost`; pages of `origins` are accepted, too."""
+    """The outermost layer but CORS. `hosts` are the names in addition to `localhost`; pages of `origins` are accepted, too."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], origins: Collection[str]) -> None:
         self._app = app

@@ -10,7 +10,7 @@ from stepless.limits import MAX_LONG_POLL_MS
 
 
 def headers_of(request: Request) -> Mapping[str, str]:
-    """The headers, with names in lower case. Values of a repeated name are joined as in RFC 9110."""
+    """Returns the headers, with names in lower case. Values of a repeated name are joined as in RFC 9110."""
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
@@ -18,7 +18,8 @@ def headers_of(request: Request) -> Mapping[str, str]:
 
 
 def preferred(request: Request, *offered: str) -> str:
-    """The offered media type that the caller prefers; the first one among equals, and the first one if none is accepted."""
+    """Returns the offered media type that the caller prefers; the first one among equals, and the first one if none is
+    accepted."""
     accepted = _accepted(",".join(request.headers.getlist("accept")) or "*/*")
     return max(offered, key=lambda media_type: _quality(media_type, accepted))
 
@@ -42,7 +43,7 @@ def _quality(media_type: str, accepted: dict[str, float]) -> float:
 
 
 def requested_wait_s(request: Request) -> float | None:
-    """The seconds of `Prefer: wait=…`, at most MAX_LONG_POLL_MS; None if there is no valid one."""
+    """Returns the seconds of `Prefer: wait=…`, at most MAX_LONG_POLL_MS; None if there is no valid one."""
     for part in ",".join(request.headers.getlist("prefer")).split(","):
         name, _, value = part.partition(";")[0].partition("=")
         seconds = value.strip().strip('"')

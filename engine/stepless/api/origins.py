@@ -19,7 +19,7 @@ _ANY: Final = ("*",)
 
 
 def checked_origins(origins: Collection[str]) -> Collection[str]:
-    """The origins as they are. Raises `ConfigError` for one that is none."""
+    """Returns the origins as they are. Raises `ConfigError` for one that is none."""
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             mend = "write https://app.example.com, without a path"

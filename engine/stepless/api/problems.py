@@ -33,7 +33,7 @@ from stepless.errors import (
     SteplessError,
     TransientError,
 )
-from stepless.model.encoding import encode
+from stepless.model.stored.encoding import encode
 
 MEDIA_TYPE: Final = "application/problem+json"
 _DESCRIBED: Final = (AuthorError, CallerError, TransientError, Fenced, LimitExceeded, LogUnreadable, Damaged)
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem_of(error: SteplessError) -> Problem:
-    """The problem document of an error. An internal error becomes a report: it is logged, and the document has its id."""
+    """Returns the problem document of an error. An internal error becomes a report: it is logged, and the document has its id."""
     if not isinstance(error, _DESCRIBED) and error.code not in _TAKEN_EFFECT:
         return report_of(error)
     problem = _problem(error.http_status, error.code, error.message)
@@ -70,7 +70,7 @@ def problem_of(error: SteplessError) -> Problem:
 
 
 def report_of(error: BaseException) -> Problem:
-    """The problem document of an internal error. The log gets the details, the caller an id."""
+    """Returns the problem document of an internal error. The log gets the details, the caller an id."""
     report = token_hex(8)
     _log.error("report %s: %s", report, error, exc_info=error)
     problem = _problem(500, "internal_error", "an internal error occurred; the request is not the cause")
@@ -99,7 +99,7 @@ def _headers(status: int, allow: Sequence[str], retry_after_ms: int) -> Iterable
 
 
 def documented(*statuses: int, as_page: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The documentation of a route's error responses: these statuses, and any other. `as_page`: they may be HTML too."""
+    """Returns the documentation of a route's error responses: these statuses, and any other. `as_page`: they may be HTML too."""
     content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     if as_page:
         content["text/html"] = {"schema": {"type": "string"}}

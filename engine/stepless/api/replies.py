@@ -14,14 +14,14 @@ from stepless.api.responses.general import DamageOut, DecisionOut, DraftOfRunOut
 from stepless.core.decision import iso
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_PAGE_BYTES
-from stepless.model.damage import Damage
-from stepless.model.encoding import encode
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.encoding import encode
 from stepless.ports import RunHead
 from stepless.runtime.headers import draft_of, number_of
 from stepless.runtime.messages.keys import key_in
-from stepless.runtime.verbs.searching import duration_of, keywords_of
+from stepless.runtime.verbs.reads.searching import duration_of, keywords_of
 
 T = TypeVar("T")
 
@@ -35,12 +35,12 @@ def reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def encoded_reply(data: bytes) -> Response:
-    """A response of JSON that is encoded already."""
+    """Returns a response of JSON that is encoded already."""
     return Response(data, 200, _HEADERS, "application/json")
 
 
 def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX_PAGE_BYTES) -> Sequence[bytes]:
-    """The first items that fit into one page, encoded; at least one if there are any."""
+    """Returns the first items that fit into one page, encoded; at least one if there are any."""
     encoded: list[bytes] = []
     size = _AROUND_BYTES
     for item in items:
@@ -53,8 +53,8 @@ def fitting(items: Iterable[T], render: Callable[[T], Any], *, within: int = MAX
 
 
 def value_reply(data: bytes, range_header: str | None) -> Response:
-    """The JSON of a value: whole, or the part in a `Range` of bytes. Raises `InvalidRequest` for a value that is too large for
-    one response, and for a range outside the value."""
+    """Returns the JSON of a value: whole, or the part in a `Range` of bytes. Raises `InvalidRequest` for a value that is too
+    large for one response, and for a range outside the value."""
     data = data.decode("utf-8", "surrogatepass").encode("utf-8", "backslashreplace")
     size, asked = len(data), _RANGE.fullmatch(range_header) if range_header is not None else None
     headers = {**_HEADERS, "accept-ranges": "bytes"}
@@ -73,7 +73,7 @@ def value_reply(data: bytes, range_header: str | None) -> Response:
 
 
 def page(name: str, encoded: Sequence[bytes], **rest: Any) -> Response:
-    """A page of encoded items: `{name: […], …rest}`."""
+    """Returns a page of encoded items: `{name: […], …rest}`."""
     data = b'{"%s":[%s],%s' % (name.encode(), b",".join(encoded), encode(rest)[1:])
     return Response(data, 200, _HEADERS, "application/json")
 
@@ -87,12 +87,12 @@ class _Damaged(TypedDict, total=False):
 
 
 def damaged(damage: Damage | None) -> _Damaged:
-    """The field `damage` of something in a list; no field without damage."""
+    """Returns the field `damage` of something in a list; no field without damage."""
     return {} if damage is None else {"damage": {"place": damage.place, "why": damage.why, "mend": damage.mend}}
 
 
 def decision_out(given: Mapping[str, JSON]) -> DecisionOut:
-    """A decision for a response. The service's decision has its instant as a number."""
+    """Returns a decision for a response. The service's decision has its instant as a number."""
     at = iso(given["at"])
     return {"decision": given["decision"], "by": given.get("by"), "at": at, "answer": given.get("answer")}
 
@@ -113,7 +113,7 @@ def run_facts(
     head: RunHead, now_ms: int, links: Links, *, version: int | None, status: str, waits: Iterable[str], summary: str,
     tags: Iterable[str] = (),
 ) -> RunFacts:
-    """What the header of a run says of it, with what a list and a single run learn from different sources."""
+    """Returns the facts in the header of a run, with what a list and a single run learn from different sources."""
     keywords = list(keywords_of(head))
     return {
         "id": head.run_id, "workflow": head.workflow_id, "version": version, "number": number_of(head), "key": key_in(head),
@@ -124,7 +124,7 @@ def run_facts(
 
 
 def draft_out(kept: Mapping[str, Any] | None) -> DraftOfRunOut | None:
-    """What the header of a test run says of its draft."""
+    """Returns the facts about its draft in the header of a test run."""
     if kept is None:
         return None
     return {
@@ -134,12 +134,12 @@ def draft_out(kept: Mapping[str, Any] | None) -> DraftOfRunOut | None:
 
 
 def parent_out(kept: Any) -> ParentOut | None:
-    """What the header of a child run says of its parent."""
+    """Returns the facts about its parent in the header of a child run."""
     return {"run": kept["run"], "instance": kept["instance"]} if isinstance(kept, dict) else None
 
 
 def rerun_out(kept: Any) -> RerunOut | None:
-    """What the header of a rerun says of the run that it repeats."""
+    """Returns the facts about the repeated run in the header of a rerun."""
     if not isinstance(kept, dict):
         return None
     return {"of": kept["of"], "from": kept.get("from"), "by": kept.get("by"), "reason": kept.get("reason")}

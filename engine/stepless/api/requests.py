@@ -128,7 +128,7 @@ class RunFilters(BaseModel):
 
 
 class BulkFilter(WithKeywords, RunFilters):
-    """A run must match all given fields; at least one field besides `until` must be given. `tags` is the former name of
+    """A run must match all given fields; at least one field other than `until` must be given. `tags` is the former name of
     `keywords`; the other fields are those of `GET /runs`."""
 
 

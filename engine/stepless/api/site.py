@@ -30,7 +30,7 @@ LOCAL: Final = Site()
 
 
 def connections(socket: str, login: Mapping[str, JSON] | None) -> str:
-    """What a page of the console may connect to, as its policy says it."""
+    """Returns the addresses that a page of the console may connect to, as its policy lists them."""
     sources = ["'self'"]
     if socket:
         parts = urlsplit(socket)

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 
 def called_urls(request: Request, base: str) -> Sequence[str]:
-    """The addresses with the query, as they were sent. With `base`, the public address of the deployment, it is this one.
+    """Returns the addresses with the query, as they were sent. With `base`, the public address of the deployment, it is this one.
     Otherwise the host of the request: a signature over it proves that its sender has called this name, by http or https."""
     raw: bytes | None = request.scope.get("raw_path")
     path = raw.decode("latin-1") if raw is not None else quote(request.scope["path"])

@@ -17,7 +17,7 @@ from stepless.errors import TransientError
 from stepless.limits import POLL_FIRST_MS, POLL_LAST_MS
 from stepless.runtime.news import Follower, always, at_milestones
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import EventPage, RunView
+from stepless.runtime.verbs.reads.inspecting import EventPage, RunView
 
 T = TypeVar("T")
 
@@ -25,9 +25,9 @@ T = TypeVar("T")
 async def wait_for(
     service: Service, run_id: str, poll: Callable[[], T | None], seconds: float, *, closely: bool = False
 ) -> T | None:
-    """The first result of `poll` that is not None; None after `seconds`. `poll` is called in a thread, at least once: with
-    `closely` after every commit of the run, at most every POLL_FIRST_MS, else when the run ends, pauses or responds. A temporary
-    failure of the store does not end the wait."""
+    """Returns the first result of `poll` that is not None; None after `seconds`. `poll` is called in a thread, at least once:
+    with `closely` after every commit of the run, at most every POLL_FIRST_MS, else when the run ends, pauses or responds. A
+    temporary failure of the store does not end the wait."""
     news = service.world.news
     with nullcontext() if news is None else news.of(run_id, always if closely else at_milestones) as follower:
         return await _poll_until(poll, monotonic() + seconds, follower)
@@ -147,7 +147,7 @@ class Watch:
         return self._is_over
 
     async def is_over(self, run_id: str, seconds: float) -> bool:
-        """Whether the condition became true of this run within `seconds`. To be awaited once."""
+        """Returns whether the condition became true of this run within `seconds`. To be awaited once."""
         end = monotonic() + seconds
         if self._follower is not None and run_id == self._run_id:
             await self._follower.wait(seconds)
@@ -171,5 +171,5 @@ def _seen(page: EventPage) -> Iterable[Seen]:
 
 
 async def overview(service: Service, run_id: str, seconds: float) -> RunView | None:
-    """The run without its nodes; None if the store is unavailable for longer than `seconds`."""
+    """Returns the run without its nodes; None if the store is unavailable for longer than `seconds`."""
     return await wait_for(service, run_id, partial(service.overview, run_id), seconds)

@@ -117,7 +117,7 @@ class KindMethods(Nodes):
         return self._add(id, "router", params, options)
 
     def join(self, id: str, **options: Unpack[NodeOptions]) -> Step:
-        """A node of the kind `join`. How its branches join is the option `join`, as at every node."""
+        """Returns a node of the kind `join`. How its branches join is the option `join`, as at every node."""
         return self._add(id, "join", {}, options)
 
     def respond(

@@ -14,7 +14,7 @@ CONTAINERS: Final = ("loop", "parallel")
 
 
 class NodeOptions(TypedDict, total=False):
-    """The options that every kind of node accepts besides its own parameters."""
+    """The options that every kind of node accepts in addition to its own parameters."""
 
     label: str | None
     after: After | Sequence[After] | None
@@ -114,5 +114,6 @@ def _id(node: str | Step) -> str:
 
 
 def given(**params: Value) -> dict[str, Value]:
-    """The parameters that were given, by their names in the document: without the `_` after a name that Python reserves."""
+    """Returns the parameters that were given, by their names in the document: without the `_` after a name that Python
+    reserves."""
     return {name.removesuffix("_"): value for name, value in params.items() if value is not UNSET}

@@ -12,7 +12,7 @@ from stepless.model.json import JSON
 
 
 def plain(value: Value, place: str, depth: int = 0) -> JSON:
-    """The JSON of a value. Texts and numbers are copied as they are; the check of the document validates them.
+    """Returns the JSON of a value. Texts and numbers are copied as they are; the check of the document validates them.
 
     Raises `InvalidRequest` with the place: not_json for a value that is not JSON, nested_too_deep.
     """
@@ -39,7 +39,7 @@ def _key(name: object, place: str) -> str:
 
 
 def plain_after(after: Value, place: str) -> JSON:
-    """`after` in the form of the document: one edge or a list of edges."""
+    """Returns `after` in the form of the document: one edge or a list of edges."""
     if isinstance(after, _Source):
         return after.written
     if isinstance(after, list | tuple):

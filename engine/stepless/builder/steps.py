@@ -39,8 +39,8 @@ class _Source(ABC):
         condition: Mapping[str, Value] | Unset = UNSET,
         merge: str | Unset = UNSET,
     ) -> dict[str, Value]:
-        """An edge with details, for `after`: the input that it feeds, the part of the output that it carries, its condition, and
-        how several values merge."""
+        """Returns an edge with details, for `after`: the input that it feeds, the part of the output that it carries, its
+        condition, and how several values merge."""
         given = {"param": param, "key": key, "condition": condition, "merge": merge}
         return {"from": self.written, **{name: value for name, value in given.items() if value is not UNSET}}
 

@@ -65,7 +65,7 @@ class Workflow(Level):
 
     @classmethod
     def from_document(cls, document: Mapping[str, JSON]) -> Self:
-        """A workflow from a document, to read it or to add to it; the document may have faults. Raises `InvalidRequest`
+        """Returns a workflow from a document, to read it or to add to it; the document may have faults. Raises `InvalidRequest`
         (not_json) if it has no object `nodes`, or is not JSON."""
         copied = plain(document, "document")
         if not isinstance(copied, dict) or not isinstance(copied.get("nodes"), dict):
@@ -104,23 +104,23 @@ class Workflow(Level):
 
     @staticmethod
     def env(name: str) -> str:
-        """`${NAME}`: a value of the environment or the secret store. The workflow's `env` must list the name."""
+        """Returns `${NAME}`: a value of the environment or the secret store. The workflow's `env` must list the name."""
         return f"${{{name}}}"
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     def document(self) -> dict[str, JSON]:
-        """A copy of the document: later changes of the workflow do not change it."""
+        """Returns a copy of the document: later changes of the workflow do not change it."""
         return deepcopy(self._level)
 
     def to_yaml(self) -> str:
-        """The document as YAML. Reading it gives the same document."""
+        """Returns the document as YAML. Reading it gives the same document."""
         from stepless.compile.reading.write_yaml import write_yaml
 
         return write_yaml(self._level)
 
     def validate(self) -> tuple[Finding, ...]:
-        """All errors and warnings of the document, in document order. Does not check whether functions are registered."""
+        """Returns all errors and warnings of the document, in document order. Does not check whether functions are registered."""
         from stepless.compile import check_document
         from stepless.nodes import KINDS
 
@@ -134,7 +134,7 @@ class Workflow(Level):
         return run(self.document(), inputs, **options)
 
     async def arun(self, inputs: JSON = None, **options: Unpack[RunOptions]) -> RunResult:
-        """Like `run`, in the caller's event loop."""
+        """Runs like `run`, in the caller's event loop."""
         from stepless.runtime.wiring.single_run import arun
 
         return await arun(self.document(), inputs, **options)

@@ -115,7 +115,7 @@ class _Wire:
             self._stream.close()
 
     def outcome(self, step: Step | Emit[Any]) -> Outcome:
-        """What became of the step."""
+        """Performs the step, and returns its outcome."""
         if isinstance(step, Pause):
             time.sleep(step.seconds)
         try:
@@ -227,7 +227,7 @@ class _AsyncWire:
             await self._stream.aclose()
 
     async def outcome(self, step: Step | Emit[Any]) -> Outcome:
-        """What became of the step."""
+        """Performs the step, and returns its outcome."""
         if isinstance(step, Pause):
             import asyncio  # there already, since a loop runs; a process without one does not load it
 

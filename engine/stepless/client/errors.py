@@ -153,17 +153,17 @@ _FAMILIES: Final[Mapping[int, type[ClientError]]] = {
 
 
 def is_problem(headers: Mapping[str, str]) -> bool:
-    """Whether a response is a problem document, as every error of a Stepless API is."""
+    """Returns whether a response is a problem document, as every error of a Stepless API is."""
     return headers.get("content-type", "").startswith(_PROBLEM)
 
 
 def family_of(status: int) -> type[ClientError]:
-    """The class of the errors with a status."""
+    """Returns the class of the errors with a status."""
     return _FAMILIES.get(status, InvalidRequest if 400 <= status < 500 else ServerError)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ClientError:
-    """The error that a response describes."""
+    """Returns the error that a response describes."""
     if not is_problem(headers):
         return no_stepless(status, headers)
     try:
@@ -175,7 +175,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ClientError
 
 
 def no_stepless(status: int, headers: Mapping[str, str]) -> ClientError:
-    """The error for a response that no Stepless API sends: a gateway, a proxy or another service has answered."""
+    """Returns the error for a response that no Stepless API sends: a gateway, a proxy or another service has answered."""
     mend = "check the address of the client: `stepless dev` prints it, and a stack has it as its output Url"
     if 300 <= status < 400:
         mend = f"it redirects to {headers.get('location')}: give that address"

@@ -56,7 +56,7 @@ class Tries:
         self._backoff_s = CLIENT_BACKOFF_FIRST_MS / 1000
 
     def delay_after(self, outcome: Reply | Lost) -> float:
-        """The seconds until the next try. Raises the error of this one if there is none."""
+        """Returns the seconds until the next try. Raises the error of this one if there is none."""
         uncertain = outcome.received if isinstance(outcome, Lost) else _is_uncertain(outcome)
         self.maybe_received = self.maybe_received or uncertain
         again = self._effect is not Effect.EACH if uncertain else isinstance(outcome, Lost) or outcome.status == _REFUSED
@@ -87,8 +87,8 @@ def _is_uncertain(reply: Reply) -> bool:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
-    """The seconds of `Retry-After`; 0 if there is none. A date counts from the `Date` of the response, so that the clocks of
-    both sides need not agree."""
+    """Returns the seconds of `Retry-After`; 0 if there is none. A date counts from the `Date` of the response, so that the clocks
+    of both sides need not agree."""
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal():
         return float(text[:9])
@@ -98,5 +98,5 @@ def retry_after_s(headers: Mapping[str, str]) -> float:
 
     try:
         return max(0.0, (parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
-    except (ValueError, TypeError):  # not a date, or one without a zone beside one with a zone
+    except (ValueError, TypeError):  # not a date, or one without a zone compared with one that has a zone
         return 0

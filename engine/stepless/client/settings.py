@@ -17,7 +17,7 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 
 def connection(url: str | None, key: str | None, timeout_s: float) -> dict[str, Any]:
-    """The settings of the HTTP client of httpx. Raises `InvalidSetting`."""
+    """Returns the settings of the HTTP client of httpx. Raises `InvalidSetting`."""
     url = url if url is not None else os.environ.get(URL_VARIABLE, "")
     key = key if key is not None else os.environ.get(KEY_VARIABLE, "")
     if not url:
@@ -35,7 +35,7 @@ def connection(url: str | None, key: str | None, timeout_s: float) -> dict[str, 
 
 
 def retry_time(retry_for_s: float) -> float:
-    """How long a call is tried again. Raises `InvalidSetting`."""
+    """Returns how long a call is tried again. Raises `InvalidSetting`."""
     if not 0 <= retry_for_s <= MAX_CLIENT_RETRY_MS / 1000:
         mend = f"give seconds, at most {MAX_CLIENT_RETRY_MS // 1000}, or 0 to try each call once"
         raise InvalidSetting("the time for retries is out of its bounds", place="retry_for_s", mend=mend)
@@ -43,7 +43,7 @@ def retry_time(retry_for_s: float) -> float:
 
 
 def is_address(url: str) -> bool:
-    """Whether this is the URL of a server."""
+    """Returns whether this is the URL of a server."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -52,10 +52,10 @@ def is_address(url: str) -> bool:
 
 
 def is_key(key: str) -> bool:
-    """Whether this can be an API key or token; an empty one is none."""
+    """Returns whether this can be an API key or token; an empty one is none."""
     return not key or (key.isascii() and key.isprintable())
 
 
 def uses_proxies(url: str) -> bool:
-    """Whether the proxy settings of the environment apply: to remote servers only."""
+    """Returns whether the proxy settings of the environment apply: to remote servers only."""
     return urlsplit(url).hostname not in _LOOPBACK

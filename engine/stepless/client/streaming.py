@@ -32,7 +32,7 @@ class Frames:
         self._left = b""
 
     def of(self, chunk: bytes) -> Iterator[Frame]:
-        """The frames that this chunk completes. Raises `ServerError` for one larger than any of a Stepless API."""
+        """Yields the frames that this chunk completes. Raises `ServerError` for one larger than any of a Stepless API."""
         searched = max(0, len(self._left) - 3)  # a separator may have begun in the last chunk
         self._left += chunk
         while (blank := _BLANK_LINE.search(self._left, searched)) is not None:
@@ -58,7 +58,7 @@ class Feed:
         self._frames = Frames()
 
     def events(self, chunk: bytes) -> Iterator[EventOut]:
-        """The events that this chunk completes."""
+        """Yields the events that this chunk completes."""
         for frame in self._frames.of(chunk):
             if frame.retry_ms is not None:
                 self.retry_s = frame.retry_ms / 1000

@@ -16,7 +16,7 @@ _CONTAINERS: Final = ("loop", "parallel")  # whose `with.body` is a graph
 
 
 def content_hash(document: Mapping[str, JSON]) -> str:
-    """SHA-256, in hexadecimal, of the document's JSON without spaces.
+    """Returns the SHA-256, in hexadecimal, of the document's JSON without spaces.
 
     Layout, comments and the language (YAML or JSON) do not affect it. The order of keys does, because it is significant: for
     nodes and edges (docs/understand/semantics.md#edge-order), for cases, and for an object that a loop iterates over. Where the
@@ -48,7 +48,7 @@ def _unplaced(node: JSON) -> JSON:
 
 
 def json_findings(document: JSON) -> Iterator[Finding]:
-    """The reasons why a Python value is not a JSON document; stops at a value that is nested too deeply."""
+    """Returns the reasons why a Python value is not a JSON document; stops at a value that is nested too deeply."""
     return iter(()) if _is_json(document) else _json_findings(document)
 
 

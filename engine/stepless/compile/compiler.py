@@ -16,12 +16,12 @@ from stepless.compile.checks import tools as tool_checks
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.secrets import literal_secrets
 from stepless.compile.checks.texts import doubtful_references
-from stepless.compile.fields import fill
 from stepless.compile.link import link
-from stepless.compile.params import fit
 from stepless.compile.parsed import Parsed, parsed_of, readable
 from stepless.compile.shape import validated
-from stepless.compile.sources import source_findings
+from stepless.compile.values.fields import fill
+from stepless.compile.values.params import fit
+from stepless.compile.values.sources import source_findings
 from stepless.errors import DocumentRefused
 from stepless.limits import MAX_COUNTED_FINDINGS, MAX_EDGES, MAX_FINDINGS, MAX_NODES
 from stepless.model.findings import Finding, Severity
@@ -72,7 +72,7 @@ BODY_CHECKS: Final = (
 def compile_document(
     document: Mapping[str, JSON], kinds: Kinds, *, entries: Sequence[str] | None = None, functions: Callables | None = None,
 ) -> Graph:
-    """The graph of the nodes that `entries` reach (None: all roots), with the warnings about the document.
+    """Returns the graph of the nodes that `entries` reach (None: all roots), with the warnings about the document.
 
     `functions` are the callables that `function` nodes may call, with their signatures; None allows any. Raises `DocumentRefused`
     with all errors, in document order, and `InvalidRequest` for an entry that is not a node at the top level. The whole document
@@ -89,7 +89,8 @@ def compile_document(
 def check_document(
     document: Mapping[str, JSON], kinds: Kinds, *, functions: Callables | None = None,
 ) -> tuple[Finding, ...]:
-    """Every error and warning about a document, in document order. At most MAX_FINDINGS, then one with the number of the rest."""
+    """Returns every error and warning about a document, in document order. At most MAX_FINDINGS, then one with the number of the
+    rest."""
     return _capped(_check(document, kinds, functions)[0])
 
 

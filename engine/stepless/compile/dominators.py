@@ -56,17 +56,17 @@ class Tree:
         self.last = [first + size for first, size in zip(self.first, sizes, strict=True)]
 
     def holds(self, ancestor: int, node: int) -> bool:
-        """Whether `ancestor` is `node` or above it."""
+        """Returns whether `ancestor` is `node` or above it."""
         self.number()
         return self.first[ancestor] <= self.first[node] < self.last[ancestor]
 
     def count_below(self, node: int) -> int:
-        """How many nodes are strictly below `node`."""
+        """Returns how many nodes are strictly below `node`."""
         self.number()
         return self.last[node] - self.first[node] - 1
 
     def below(self, nodes: Collection[int]) -> dict[int, tuple[int, ...]]:
-        """For each of `nodes`, the nodes strictly below it, in ascending order."""
+        """Returns, for each of `nodes`, the nodes strictly below it, in ascending order."""
         self.number()
         numbered = [0] * (self.root + 1)
         for node, number in enumerate(self.first):
@@ -75,7 +75,8 @@ class Tree:
 
 
 def dominator_tree(order: Sequence[int], predecessors: Links) -> Tree:
-    """The tree in which a node's parent is its immediate dominator. Nodes that several entries reach are children of the root.
+    """Returns the tree in which a node's parent is its immediate dominator. Nodes that several entries reach are children of the
+    root.
 
     In topological order the immediate dominator is the lowest common ancestor of the predecessors: one pass of K. D. Cooper,
     T. J. Harvey and K. Kennedy, A simple, fast dominance algorithm (2001), which needs more passes only for cycles. With the
@@ -96,7 +97,7 @@ def dominator_tree(order: Sequence[int], predecessors: Links) -> Tree:
 
 
 def fork_depths(order: Sequence[int], successors: Links, above: Tree, behind: Tree) -> list[int]:
-    """By node, the number of forks (nodes with two targets or more) that strictly dominate it and that it does not
+    """Returns, by node, the number of forks (nodes with two targets or more) that strictly dominate it and that it does not
     post-dominate. Linear: with d the immediate dominator of v,
 
     * If v post-dominates d, the number is that of d. A fork f above d is post-dominated by v exactly if it is by d, since every

@@ -1,7 +1,7 @@
 """Finds what a document uses that the release before this one would read as something else.
 
 A release refuses kinds, parameters of containers and functions of expressions that it does not know, and ignores unknown fields.
-What it would ignore or misread in between is a feature: the stored form of such a document names it (`model.stored_document`).
+What it would ignore or misread in between is a feature: the stored form of such a document names it (`model.stored.document`).
 Recognising too much is harmless.
 """
 
@@ -14,7 +14,7 @@ from typing import Final
 
 from stepless.expressions.references import REFERENCE
 from stepless.model.json import JSON
-from stepless.model.stored_document import (
+from stepless.model.stored.document import (
     CONTAINER_POLICIES,
     DISABLED_EXIT,
     EVERY,
@@ -29,8 +29,8 @@ _LATER_FUNCTIONS: Final = re.compile(r"\b(?:need|merge|put|sort|range|zip|repeat
 
 
 def features_of(document: Mapping[str, JSON], *, limited: bool, enclosing: bool = False) -> frozenset[str]:
-    """The features that a checked document uses. `limited`: it has limits per key. `enclosing`: policies of a node of it apply to
-    all that the node encloses (`Node.whole`)."""
+    """Returns the features that a checked document uses. `limited`: it has limits per key. `enclosing`: policies of a node of it
+    apply to all that the node encloses (`Node.whole`)."""
     found = {LIMITS} if limited else set()
     if enclosing:
         found.add(CONTAINER_POLICIES)

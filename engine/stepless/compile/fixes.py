@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 from stepless.compile.suggest import nearest
 from stepless.limits import PREVIEW_CHARACTERS
 from stepless.model.declaration.misfits import Misfit, meant_boolean, preview
-from stepless.model.durations import parse_duration_ms
 from stepless.model.findings import Change, Fix, remove, use
 from stepless.model.json import JSON, Path
+from stepless.model.texts.durations import parse_duration_ms
 
 _EMPTY: Final[tuple[JSON, ...]] = ("", [], {})
 _BODY: Final = "body"  # an empty one would have a finding of its own
@@ -22,7 +22,7 @@ _NUMBER: Final = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]+)?")
 
 
 def fix_of(misfit: Misfit, model: type[BaseModel], name: str, *, is_parameter: bool) -> Fix | None:
-    """The fix of a misfit, None if only the author can know it. `is_parameter`: of a kind, not of the document."""
+    """Returns the fix of a misfit, None if only the author can know it. `is_parameter`: of a kind, not of the document."""
     match misfit.type:
         case "extra_forbidden":
             near = nearest(name, field_names(model, misfit.location[:-1]))
@@ -40,13 +40,13 @@ def fix_of(misfit: Misfit, model: type[BaseModel], name: str, *, is_parameter: b
 
 
 def words(listed: str) -> list[str]:
-    """The words of a list in a message of pydantic."""
+    """Returns the words of a list in a message of pydantic."""
     return [word.strip(" '`") for part in listed.split(",") for word in part.split(" or ") if word.strip(" '`")]
 
 
 def written_out(misfit: Misfit, model: type[BaseModel]) -> tuple[str, bool] | None:
-    """The field of an object for which a scalar in the place of the object is valid, and whether others are required: `attempts`
-    for `retry: 3`."""
+    """Returns the field of an object for which a scalar in the place of the object is valid, and whether others are required:
+    `attempts` for `retry: 3`."""
     if not isinstance(misfit.value, str | int | float):
         return None
     for inner in models_at(model, misfit.location):
@@ -125,7 +125,7 @@ def _shown(value: JSON) -> str:
 
 
 def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseModel]]:
-    """The models that are possible at a location in the form of pydantic."""
+    """Returns the models that are possible at a location in the form of pydantic."""
     models, skip = {model: None}, False
     for step in location:
         if skip:
@@ -139,7 +139,7 @@ def models_at(model: type[BaseModel], location: Path) -> Collection[type[BaseMod
 
 
 def field_names(model: type[BaseModel], location: Path) -> list[str]:
-    """The fields that are possible at a location in the form of pydantic, by the names that the document uses."""
+    """Returns the fields that are possible at a location in the form of pydantic, by the names that the document uses."""
     return [field.alias or name for each in models_at(model, location) for name, field in each.model_fields.items()]
 
 

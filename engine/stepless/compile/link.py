@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stepless.compile.admission import rate_limit, slots
 from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
-from stepless.compile.sources import keys_and_messages
+from stepless.compile.values.admission import rate_limit, slots
+from stepless.compile.values.sources import keys_and_messages
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
@@ -57,8 +57,8 @@ _NEEDS: Final[Mapping[str, Callable[[int, int], int]]] = {  # from the number of
 def link(
     parsed: Parsed, version: str, entries: Sequence[str] | None, warnings: tuple[Finding, ...], stop_after: str | None = None
 ) -> Graph:
-    """The graph of the nodes that `entries` reach, with `stop_after` only of it and what leads to it, for a document without
-    errors. Consumes `parsed`. Near-linear. Raises `InvalidRequest` for an entry that is not a node at the top level."""
+    """Returns the graph of the nodes that `entries` reach, with `stop_after` only of it and what leads to it, for a document
+    without errors. Consumes `parsed`. Near-linear. Raises `InvalidRequest` for an entry that is not a node at the top level."""
     document, root = parsed.document, parsed.bodies[0]
     chosen = _places(root)
     if entries is not None:

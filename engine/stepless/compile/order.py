@@ -28,7 +28,7 @@ def topological_order(successors: Links, predecessors: Links) -> list[int]:
 
 
 def longest_paths(order: Iterable[int], successors: Links, start: int = 0) -> list[int]:
-    """By node, the number of edges of the longest path to it, plus `start`."""
+    """Returns, by node, the number of edges of the longest path to it, plus `start`."""
     waves = [start] * len(successors)
     for node in order:
         beyond = waves[node] + 1
@@ -39,7 +39,7 @@ def longest_paths(order: Iterable[int], successors: Links, start: int = 0) -> li
 
 
 def cycles(successors: Links, predecessors: Links) -> list[list[int]]:
-    """At least one cycle if there is any, without common nodes; each is the list of its nodes in edge direction. Linear.
+    """Returns at least one cycle if there is any, without common nodes; each is the list of its nodes in edge direction. Linear.
 
     Nodes that cannot be on a cycle are removed from both ends first. Then each walk follows edges until it reaches itself, which
     is a cycle, or a node of a former walk.
@@ -62,7 +62,7 @@ def cycles(successors: Links, predecessors: Links) -> list[list[int]]:
 
 
 def reachable(starts: Iterable[int], successors: Links) -> set[int]:
-    """All nodes that can be reached from `starts`, including the starts."""
+    """Returns all nodes that can be reached from `starts`, including the starts."""
     seen = set(starts)
     queue = deque(seen)
     while queue:
@@ -76,7 +76,7 @@ def reachable(starts: Iterable[int], successors: Links) -> set[int]:
 def not_upstream(
     pairs: Iterable[tuple[int, int]], order: Sequence[int], successors: Links, predecessors: Links,
 ) -> set[tuple[int, int]]:
-    """Of the pairs (ancestor, node), those without a path from the first to the second. The graph must be acyclic.
+    """Returns, of the pairs (ancestor, node), those without a path from the first to the second. The graph must be acyclic.
 
     Processes about a thousand requested ancestors at a time, in topological order, with one bit for each. The bits are propagated
     along the edges between the first ancestor and the last node of the portion. So references to near nodes are cheap in a graph

@@ -50,7 +50,7 @@ Read: TypeAlias = Callable[[Mapping[str, JSON], str, type[BodyView]], Shape]
 
 
 def as_written(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape:
-    """`raw` without validation, for a document that was validated before."""
+    """Returns `raw` without validation, for a document that was validated before."""
     document = view(raw)
     return Shape(document, edge_places=range(len(document.edges)))
 
@@ -222,18 +222,18 @@ class Parsed:
         return (node for body in self.bodies for node in body.order)
 
     def named(self, name: str) -> Iterator[ParsedNode]:
-        """The nodes with an id, in all bodies."""
+        """Returns the nodes with an id, in all bodies."""
         return (body.nodes[name] for body in self.bodies if name in body.nodes)
 
     def names(self) -> Collection[str]:
-        """The ids of all nodes."""
+        """Returns the ids of all nodes."""
         if len(self.bodies) == 1:
             return self.bodies[0].nodes.keys()
         return {name for body in self.bodies for name in body.nodes}
 
 
 def parsed_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Callables | None = None) -> Parsed:
-    """The parsed form of a document, with the findings from reading it."""
+    """Returns the parsed form of a document, with the findings from reading it."""
     shape = read(raw, "", DocumentView)
     assert isinstance(shape.document, DocumentView)
     parsed = Parsed(shape.document, [], list(shape.findings), kinds, functions)
@@ -242,8 +242,8 @@ def parsed_of(raw: Mapping[str, JSON], kinds: Kinds, read: Read, functions: Call
 
 
 def readable(parsed: Parsed, *, strict: bool = True) -> Callable[[str], bool]:
-    """Whether a reference may start with a name: that of a scope or of any node, including unreadable ones. `strict`: whether
-    strict references are read."""
+    """Returns whether a reference may start with a name: that of a scope or of any node, including unreadable ones. `strict`:
+    whether strict references are read."""
     names = parsed.names()
     others = {*((STRICT,) if strict else ()), *SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others

@@ -71,11 +71,11 @@ class ReadableNames:
         return not self._into
 
     def knows(self, name: str) -> bool:
-        """Whether a reference may start with a name."""
+        """Returns whether a reference may start with a name."""
         return readable(self.parsed)(name)
 
     def findings(self, place: str, references: Iterable[Reference]) -> list[Finding]:
-        """What the compiler says of references at a place of the node, such as `with.url`."""
+        """Returns the compiler's findings about references at a place of the node, such as `with.url`."""
         return list(findings_of(self.parsed, self.node, place, references))
 
     @cached_property
@@ -128,12 +128,12 @@ class ReadableNames:
 
 
 def surveyed(document: Mapping[str, JSON], kinds: Kinds) -> Parsed:
-    """A document as `readable_names_of` reads it. Its faults are left out."""
+    """Returns a document as `readable_names_of` reads it. Its faults are left out."""
     return parsed_of(document, kinds, validated)
 
 
 def readable_names_of(parsed: Parsed, names: Sequence[str]) -> ReadableNames | None:
-    """The sight of the node with these ids, from the outside in; None if it could not be read."""
+    """Returns the sight of the node with these ids, from the outside in; None if it could not be read."""
     body: ParsedBody | None = parsed.bodies[0]
     node: ParsedNode | None = None
     for name in names:

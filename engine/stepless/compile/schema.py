@@ -15,7 +15,8 @@ Schema = dict[str, Any]
 
 
 def json_schema(kinds: Kinds) -> Schema:
-    """The schema of a document with these kinds. A field that may hold references also accepts a text with a reference."""
+    """Returns the schema of a document with these kinds. A field that may hold references also accepts a text with a
+    reference."""
     schema: Schema = Document.model_json_schema(by_alias=True)
     definitions: Schema = schema.setdefault("$defs", {})
     body = BodyDocument.model_json_schema(by_alias=True)

@@ -44,7 +44,7 @@ def validated(raw: Mapping[str, JSON], path: str, view: type[BodyView]) -> Shape
 
 
 def finding_of(misfit: Misfit, model: type[BaseModel], path: str = "", node: str | None = None) -> Finding:
-    """The finding, with its fix, for a value that does not fit `model`. `path` is the place of the model."""
+    """Returns the finding, with its fix, for a value that does not fit `model`. `path` is the place of the model."""
     where = ".".join(str(step) for step in (*([path] if path else ()), *misfit.place))
     name = str(next((step for step in reversed(misfit.place) if isinstance(step, str)), "document"))
     is_parameter = node is not None

@@ -26,10 +26,10 @@ class Sources:
         self._made_by: Mapping[str, Any] | None = made_by if isinstance(made_by, Mapping) else None
 
     def line(self, node: str) -> str | None:
-        """`refund.py:27: receipt = await pay(order.id)` for a node at any level. A statement of several lines is one line here,
-        and a compound one its first line. Of a part in another file it is the line of the part, with the place of its call:
-        `shop.py:9: return await ship(line) (called at refund.py:27)`. Without the text if the document does not hold it. None
-        for a node that was not compiled from source."""
+        """Returns a text such as `refund.py:27: receipt = await pay(order.id)` for a node at any level. A statement of several
+        lines is one line here, and a compound one its first line. Of a part in another file it is the line of the part, with the
+        place of its call: `shop.py:9: return await ship(line) (called at refund.py:27)`. Without the text if the document does
+        not hold it. None for a node that was not compiled from source."""
         at = _at(self._document, node)
         if self._made_by is None or at is None:
             return None

@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stepless.compile.fields import Known, fill
 from stepless.compile.link import link
 from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, readable
+from stepless.compile.values.fields import Known, fill
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessError
-from stepless.model.damage import Damage, told_by
-from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
-from stepless.model.stored_document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
+from stepless.model.stored.damage import Damage, told_by
+from stepless.model.stored.document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
+from stepless.model.stored.draft_run import DRAFT
 
 _ONE_EXIT: Final = (SOURCE,)
 
 
 def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[str] | None = None) -> Graph:
-    """The graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under the
-    content hash `version`, or for a test run. Raises `NewerVersion` for a document that this release would not have published,
-    and `DamagedVersion` for bytes that are no document, or not the one with this hash."""
+    """Returns the graph of the nodes that `entries` reach (None: all roots). `data` is what was stored (`encode_document`) under
+    the content hash `version`, or for a test run. Raises `NewerVersion` for a document that this release would not have
+    published, and `DamagedVersion` for bytes that are no document, or not the one with this hash."""
     try:
         stored = read_stored(data)
         draft_run = stored.draft_run
         if draft_run is None:
             return link(_parsed(stored, version, kinds), version, entries, ())
-        from stepless.compile.pinning import graph_of_draft_run  # imported late: few runs are of drafts
+        from stepless.compile.test_runs.pinning import graph_of_draft_run  # imported late: few runs are of drafts
 
         return graph_of_draft_run(link(_parsed(stored, version, kinds), version, entries, (), draft_run.stop_after), draft_run)
     except SteplessError as error:
@@ -47,7 +47,8 @@ def compile_stored(data: bytes, version: str, kinds: Kinds, entries: Sequence[st
 
 
 def is_intact(data: bytes, version: str) -> bool:
-    """Whether this is the document that was published. It is not asked of a document that can be read, since that takes long."""
+    """Returns whether this is the document that was published. It is not asked of a document that can be read, since that takes
+    long."""
     from stepless.compile.canonical import content_hash
 
     if version.startswith(DRAFT):
@@ -81,6 +82,6 @@ def _find_exits(node: ParsedNode, kind: Kind, known: Known) -> bool:
     if kind.exits is only_source and kind.nature is not Nature.CONTAINER:
         node.exits = () if kind.terminal else _ONE_EXIT
         return True
-    from stepless.compile.params import fit
+    from stepless.compile.values.params import fit
 
     return not fit(node, kind, known) or node.exits is not None

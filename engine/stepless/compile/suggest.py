@@ -13,7 +13,7 @@ _MAX_LISTED: Final = 8
 
 
 def did_you_mean(name: str, known: Collection[str], *, what: str = "") -> str:
-    """`Did you mean …?` if a known name resembles `name`, otherwise `Known {what} are …`; empty if `known` is empty.
+    """Returns `Did you mean …?` if a known name resembles `name`, otherwise `Known {what} are …`; empty if `known` is empty.
 
     Resemblance is that of Ratcliff and Obershelp, as implemented by `difflib`. Only names of about the same length with the same
     first or last character are compared.
@@ -25,7 +25,7 @@ def did_you_mean(name: str, known: Collection[str], *, what: str = "") -> str:
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """The known name that `did_you_mean` suggests, None if there is none."""
+    """Returns the known name that `did_you_mean` suggests, None if there is none."""
     candidates = (other for other in islice(known, _MAX_CANDIDATES) if _alike(name, other))
     return next(iter(get_close_matches(name, list(islice(candidates, _MAX_COMPARED)), n=1)), None)
 
@@ -37,6 +37,6 @@ def _alike(name: str, other: str) -> bool:
 
 
 def listed(names: Collection[str], limit: int = _MAX_LISTED) -> str:
-    """`a`, `b`, `c` and 7 more."""
+    """Returns a text such as `a`, `b`, `c` and 7 more."""
     shown = ", ".join(f"`{name}`" for name in islice(names, limit))
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -106,19 +106,19 @@ def verdict(instance: Instance) -> Verdict:
 
 
 def carried(instance: Instance, edge: Edge) -> JSON:
-    """The value that an edge of a settled source brings."""
+    """Returns the value that an edge of a settled source brings."""
     value = _settled_as(instance)
     return read_path(value, edge.key) if edge.key else value
 
 
 def carries(instance: Instance, edge: Edge) -> bool:
-    """Whether an edge of a completed or failed source is alive: the exit fired and the condition holds."""
+    """Returns whether an edge of a completed or failed source is alive: the exit fired and the condition holds."""
     fired = "error" if instance.status is Status.FAILED else instance.handle
     return edge.handle == fired and (edge.condition is None or holds(edge, _settled_as(instance)))
 
 
 def holds(edge: Edge, value: JSON) -> bool:
-    """Whether the condition of an edge holds for the output or the error of its source."""
+    """Returns whether the condition of an edge holds for the output or the error of its source."""
     condition = edge.condition
     return condition is None or _TESTS[condition.test](read_path(value, edge.key) if edge.key else value, condition.operand)
 
@@ -128,7 +128,7 @@ def _settled_as(instance: Instance) -> JSON:
 
 
 def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
-    """The targets whose branch from this settled source is taken, and how the branches of all other targets resolve."""
+    """Returns the targets whose branch from this settled source is taken, and how the branches of all other targets resolve."""
     status, node = instance.status, instance.node
     if status is Status.COMPLETED and len(node.outgoing) == 1:  # as below, at a fraction of the cost
         edge = node.outgoing[0]
@@ -140,7 +140,7 @@ def resolve(instance: Instance) -> tuple[Collection[int], Branch]:
 
 
 def is_dead(source: Instance) -> bool:
-    """Whether the branch of a settled source is dead: the `dead` rows of the table."""
+    """Returns whether the branch of a settled source is dead: the `dead` rows of the table."""
     if source.status is Status.FAILED:
         return "error" not in source.node.handles
     if source.status is Status.SKIPPED:

@@ -25,11 +25,17 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepless.core.branches import Verdict, verdict
-from stepless.core.causes import causes_behind
-from stepless.core.containers import advance_container
+from stepless.core.deciding.containers import advance_container
+from stepless.core.deciding.ending import conclude, fail_without_progress, halt, request_cancel, sweep_losers, sweep_run
+from stepless.core.deciding.messages import take_message
+from stepless.core.deciding.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
+from stepless.core.deciding.recovery import recovered, stopped
+from stepless.core.deciding.set_back import set_back
+from stepless.core.deciding.settle import attempt_failed, complete, fail
+from stepless.core.deciding.start import begin, end_for_permit, wait, work
+from stepless.core.deciding.takeover import apply_failure, next_outcome
 from stepless.core.decision import Decision
 from stepless.core.doubt import next_in_doubt
-from stepless.core.ending import conclude, fail_without_progress, halt, request_cancel, sweep_losers, sweep_run
 from stepless.core.events import EventType
 from stepless.core.facts import (
     Answered,
@@ -54,14 +60,8 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.messages import take_message
-from stepless.core.pauses import answer_pause, child_changed, complete_resumed, expire_pause, hold_changed, noticed, tick
-from stepless.core.recovery import recovered, stopped
-from stepless.core.set_back import set_back
-from stepless.core.settle import attempt_failed, complete, fail
-from stepless.core.start import begin, end_for_permit, wait, work
+from stepless.core.folding.causes import causes_behind
 from stepless.core.state import Instance, RunStatus, State, Status, is_effect
-from stepless.core.takeover import apply_failure, next_outcome
 from stepless.limits import MAX_IDLE_HOPS
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _advance(decision: Decision, steps: int | None) -> None:
     state = decision.state
     agenda = state.agenda
     while True:
-        # The order matters: what ends early must be cancelled before anything else could start beside it, and queued instances
+        # The order matters: what ends early must be cancelled before anything else could start with it, and queued instances
         # start last, when it is known which of them still may.
         if state.sweeps:
             sweep_losers(decision)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from stepless.core.consequences import LATE_ARRIVAL
-from stepless.core.container_folds import VARIABLE_CONFLICT
 from stepless.core.doubt import may_begin
 from stepless.core.events import Event, EventType
 from stepless.core.fold import NODE_FOLDS, apply, ignore
-from stepless.core.masking import NO_MASK, mask_for
+from stepless.core.folding.consequences import LATE_ARRIVAL
+from stepless.core.folding.container_folds import VARIABLE_CONFLICT
 from stepless.core.state import Instance, State
+from stepless.core.values.masking import NO_MASK, mask_for
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.steps import TOO_MUCH
@@ -84,8 +84,8 @@ class Decision:
         self.last_starts: frozenset[Instance] | None = frozenset() if state.halting else None
 
     def admits(self, instance: Instance) -> bool:
-        """Whether an attempt of this instance may begin now: a slot is free, its timeout is short enough, and the code of its
-        former attempt has returned."""
+        """Returns whether an attempt of this instance may begin now: a slot is free, its timeout is short enough, and the code of
+        its former attempt has returned."""
         if self.capacity is not None and len(self.state.running) >= self.capacity:
             return False
         if self.state.recoveries and not may_begin(self.state, instance, exclusive=self.exclusive):
@@ -95,7 +95,7 @@ class Decision:
         return self.spare_ms is None or self.fits(instance)
 
     def fits(self, instance: Instance) -> bool:
-        """Whether the timeout of an attempt is short enough for what is left of the invocation."""
+        """Returns whether the timeout of an attempt is short enough for what is left of the invocation."""
         return self.spare_ms is None or instance.node.timeout_ms <= self.spare_ms
 
     @property
@@ -172,5 +172,5 @@ _GIVEN = frozenset({"inputs", "output", "answer", "item", "variables", "response
 
 
 def iso(at_ms: int) -> str:
-    """An instant in ISO 8601, as JSON Schema's `date-time`: UTC, with milliseconds."""
+    """Returns an instant in ISO 8601, as JSON Schema's `date-time`: UTC, with milliseconds."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -7,7 +7,8 @@ begins them again dies for ever, and a run that counts the death against each of
 The rule. The *window* of a run is the set of its instances that a death interrupted and that have not settled since.
 
 * After the first death of a window all of them begin again: most deaths are deployments, and have nothing to do with the run.
-* From the second one on they are *in doubt*: each attempt of theirs is exclusive, so the process executes no other beside it.
+* From the second one on they are *in doubt*: each attempt of theirs is exclusive, so the process executes no other at the same
+  time.
 * Only a death during an exclusive attempt counts against its instance (`lone_deaths`). Enough of them fail it (`recovery`).
 
 Why it is right. An instance is charged only if nothing else was executed, so an innocent one is charged only for deaths by causes
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 
 def needs_exclusive(state: State, permits: Permits | None) -> bool:
-    """Whether the next attempt of the run is an exclusive one that may begin once the process executes no other attempt."""
+    """Returns whether the next attempt of the run is an exclusive one that may begin once the process executes no other
+    attempt."""
     if not state.recoveries or state.running or state.held is not None:
         return False
     if _startable(state):
@@ -43,8 +45,8 @@ def needs_exclusive(state: State, permits: Permits | None) -> bool:
 
 
 def next_in_doubt(state: State) -> Instance | None:
-    """The queued instance in doubt whose exclusive attempt begins next: the one with the fewest deaths, so that deaths by other
-    causes strike each of them in turn. None while another attempt of the run is in progress."""
+    """Returns the queued instance in doubt whose exclusive attempt begins next: the one with the fewest deaths, so that deaths by
+    other causes strike each of them in turn. None while another attempt of the run is in progress."""
     if state.running or state.held is not None:
         return None
     return min(_startable(state), key=lambda one: state.lone_deaths.get(one.id, 0), default=None)
@@ -57,17 +59,17 @@ def _startable(state: State) -> list[Instance]:
 
 
 def is_interrupted(instance: Instance) -> bool:
-    """Whether a queued instance continues an attempt that was interrupted."""
+    """Returns whether a queued instance continues an attempt that was interrupted."""
     return instance.wait is not None and bool(instance.wait.details.get("again"))
 
 
 def has_interrupted(state: State) -> bool:
-    """Whether an attempt of an instance in doubt was interrupted and has not begun again."""
+    """Returns whether an attempt of an instance in doubt was interrupted and has not begun again."""
     return any(map(is_interrupted, state.doubted.values()))
 
 
 def may_begin(state: State, instance: Instance, *, exclusive: bool) -> bool:
-    """Whether an attempt may begin as far as doubt decides it. `exclusive`: an exclusive one may."""
+    """Returns whether an attempt may begin as far as doubt decides it. `exclusive`: an exclusive one may."""
     if is_in_doubt(state, instance):
         return exclusive and not state.running
     return not state.doubted and state.exclusive not in state.running

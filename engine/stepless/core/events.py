@@ -87,7 +87,7 @@ ROWS: Final[Mapping[EventType, Row]] = {
 
 
 def statuses_of(subject: str) -> Mapping[EventType, str]:
-    """The statuses that follow from types of `run` or of `node`."""
+    """Returns the statuses that follow from types of `run` or of `node`."""
     return {type: row.status for type, row in ROWS.items() if row.status and type.startswith(f"{subject}.")}
 
 

@@ -129,7 +129,8 @@ class CancelRequested(NamedTuple):
 
 
 class HoldChanged(NamedTuple):
-    """An operator holds the run or releases it. `number` counts these facts from 1, in the order of their acceptance."""
+    """Returns the signal by which an operator holds the run or releases it. `number` counts these facts from 1, in the order of
+    their acceptance."""
 
     number: int
     held: bool

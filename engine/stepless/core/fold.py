@@ -23,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from heapq import heappush
 
-from stepless.core.causes import note_failure
-from stepless.core.clocks import arm_limit, arm_run, enter
-from stepless.core.consequences import settled
-from stepless.core.container_folds import (
+from stepless.core.events import NODE_FAILURES, Event, EventType
+from stepless.core.folding.causes import note_failure
+from stepless.core.folding.clocks import arm_limit, arm_run, enter
+from stepless.core.folding.consequences import settled
+from stepless.core.folding.container_folds import (
     VARIABLE_CONFLICT,
     enclosing_iteration,
     end_attempt,
@@ -34,14 +35,12 @@ from stepless.core.container_folds import (
     loop_next,
     loop_started,
 )
-from stepless.core.events import NODE_FAILURES, Event, EventType
-from stepless.core.interruptions import fold_recovered
-from stepless.core.iterations import output
+from stepless.core.folding.interruptions import fold_recovered
+from stepless.core.folding.iterations import output
+from stepless.core.folding.notice_times import arm_notice, first_notice_ms, fold_log
+from stepless.core.folding.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.limits.queue import fold_queued, is_ready, unqueue
 from stepless.core.mailbox import Mail
-from stepless.core.notice_times import arm_notice, first_notice_ms, fold_log
-from stepless.core.reference_values import Merging
-from stepless.core.set_back_folds import CLOCK_SET_BACK, begin_again
 from stepless.core.state import (
     MESSAGE,
     SUBRUN,
@@ -56,7 +55,8 @@ from stepless.core.state import (
     scopes,
     stop_receiving,
 )
-from stepless.core.variables import VariableConflict, incoming_cells, merge_cells, written
+from stepless.core.values.reference_values import Merging
+from stepless.core.values.variables import VariableConflict, incoming_cells, merge_cells, written
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Join
 from stepless.model.kind import Nature
@@ -72,15 +72,15 @@ def fold(state: State, event: Event) -> None:
 
 
 def subject(state: State, event: Event) -> Instance | None:
-    """The instance that an event is about. None for the run's own events, and for a log line of an instance whose iteration has
-    ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
+    """Returns the instance that an event is about. None for the run's own events, and for a log line of an instance whose
+    iteration has ended and was removed. Raises `EngineBug` for an instance that cannot exist."""
     if event.type is EventType.NODE_LOG:
         return state.find(event.instance)
     return state.get(event.instance) if event.instance else None
 
 
 def apply(state: State, event: Event, instance: Instance | None) -> None:
-    """`fold` for a caller that already has the instance."""
+    """Folds an event for a caller that already has the instance."""
     state.sequence = event.sequence
     if instance is None:
         _RUN_FOLDS.get(event.type, _ignore_of_run)(state, event)

@@ -39,7 +39,7 @@ class Mail(NamedTuple):
 
 
 def mail_in(summary: Mapping[str, Any]) -> list[Mail]:
-    """The unread messages of an ended run, without their data, from the summary that ends a long log."""
+    """Returns the unread messages of an ended run, without their data, from the summary that ends a long log."""
     return [Mail(row["id"], row["name"], row["key"], None, row["by"], row["at"]) for row in summary.get(UNREAD, ())]
 
 
@@ -61,7 +61,7 @@ class Mailbox:
         return (mail for by_id in self.unread.values() for mail in by_id.values())
 
     def of(self, name: str) -> list[Mail]:
-        """The unread messages with this name, the oldest first."""
+        """Returns the unread messages with this name, the oldest first."""
         return list(self.unread.get(name, {}).values())
 
     def add(self, mail: Mail) -> None:

@@ -25,7 +25,7 @@ from stepless.core.fold import apply, subject
 from stepless.core.rerun_targets import Target, target_of
 from stepless.core.reused_outcomes import Payload, by_event, outcomes_of
 from stepless.core.state import Instance, State, Status
-from stepless.model.call import token_of
+from stepless.model.effects.call import token_of
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
@@ -61,8 +61,8 @@ class _Group(NamedTuple):
 
 
 class Former:
-    """Reads the log of the former run, event by event. `target` is where a rerun begins besides what failed; with `edited`, the
-    entries run again, too."""
+    """Reads the log of the former run, event by event. `target` is where a rerun begins in addition to what failed; with
+    `edited`, the entries run again, too."""
 
     def __init__(self, graph: Graph, run_id: str, target: Target | None = None, *, edited: bool = False) -> None:
         self.state = State(graph, run_id)
@@ -173,7 +173,7 @@ class Former:
         return self._place.owners if self._place is not None else frozenset()
 
     def reached(self) -> bool:
-        """Whether the target ran, or everything that it directly needs completed or failed along an error edge."""
+        """Returns whether the target ran, or everything that it directly needs completed or failed along an error edge."""
         if self._target is None:
             return True
         found = self._body_of(self._place) if self._place is not None else None
@@ -193,7 +193,7 @@ class Former:
         ) and (bool(node.branches) or bool(suffix))
 
     def missing(self) -> tuple[str, ...]:
-        """The direct predecessors of the target that did not complete."""
+        """Returns the direct predecessors of the target that did not complete."""
         found = self._body_of(self._place) if self._place is not None else None
         if found is None or self._target is None:
             return ()
@@ -216,7 +216,7 @@ class Former:
         return (body, suffix) if target.node in body.positions else None
 
     def outcomes(self) -> tuple[Mapping[str, Payload], Mapping[str, JSON]]:
-        """What a rerun takes over, in the form in which `run.started` stores it: `reused` and `kept`."""
+        """Returns the outcomes that a rerun takes over, in the form in which `run.started` stores it: `reused` and `kept`."""
         stays: list[tuple[int, str, Payload]] = []
         tokens: dict[str, str] = {}
         calls: dict[str, str] = {}
@@ -339,7 +339,7 @@ class Former:
 
 
 def downstream(body: Body, start: int) -> frozenset[int]:
-    """A node and all nodes downstream of it."""
+    """Returns a node and all nodes downstream of it."""
     seen, stack = {start}, [start]
     while stack:
         for target in body.nodes[stack.pop()].targets:

@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
 
 def target_of(text: str) -> Target | None:
-    """The target that an instance id names; None for a text that is no instance id."""
+    """Returns the target that an instance id names; None for a text that is no instance id."""
     name, *containers = text.split("@")
     iterations = []
     for part in reversed(containers):

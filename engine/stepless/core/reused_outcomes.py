@@ -22,7 +22,7 @@ loser of a join `{reason}`."""
 def by_event(
     outcomes: Mapping[str, Payload], tokens: Mapping[str, str], calls: Mapping[str, str]
 ) -> tuple[Mapping[str, Payload], Mapping[str, JSON]]:
-    """`reused` and `kept` of the first event, from outcomes in the order in which they settled."""
+    """Returns `reused` and `kept` of the first event, from outcomes in the order in which they settled."""
     reused = {name: payload for name, payload in outcomes.items() if is_completion(payload)}
     others: list[JSON] = []
     place = 0
@@ -42,7 +42,7 @@ def by_event(
 
 
 def outcomes_of(data: Mapping[str, Any]) -> OrderedDict[str, Payload]:
-    """The outcomes of the first event of a run, in the order in which they settled in the former run."""
+    """Returns the outcomes of the first event of a run, in the order in which they settled in the former run."""
     reused: Mapping[str, Payload] = data.get("reused", {})
     others = data.get("kept", {}).get("outcomes", ())
     if not others:
@@ -62,7 +62,7 @@ def outcomes_of(data: Mapping[str, Any]) -> OrderedDict[str, Payload]:
 
 
 def suffix_of(instance_id: str) -> str:
-    """The suffix of the ids of all instances in the same scope."""
+    """Returns the suffix of the ids of all instances in the same scope."""
     _, at, suffix = instance_id.partition("@")
     return at + suffix
 

@@ -19,7 +19,7 @@ from stepless.errors import EngineBug
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.statuses import ENDED, SETTLED
+from stepless.model.runs.statuses import ENDED, SETTLED
 
 
 class Status(StrEnum):
@@ -186,14 +186,14 @@ class Scope:
         self.causes: dict[int, tuple[Mapping[str, JSON], ...]] = {}  # behind skipped instances; see `causes`
 
     def at(self, position: int) -> Instance:
-        """The instance at a position, created on first access."""
+        """Returns the instance at a position, created on first access."""
         instance = self.instances[position]
         if instance is None:
             instance = self.instances[position] = Instance(self.body.nodes[position], self)
         return instance
 
     def touched(self) -> Iterator[Instance]:
-        """Every instance that exists, in document order."""
+        """Returns every instance that exists, in document order."""
         return (instance for instance in self.instances if instance is not None)
 
 
@@ -297,7 +297,7 @@ class State:
         self.tokens, self.calls = kept.get("tokens", {}), kept.get("calls", {})
 
     def find(self, instance_id: str) -> Instance | None:
-        """The instance with this id if its scope is live; created on first access."""
+        """Returns the instance with this id if its scope is live; created on first access."""
         name, *containers = instance_id.split("@")
         scope = self.root
         for part in reversed(containers):
@@ -312,7 +312,7 @@ class State:
         return scope.at(position) if position is not None else None
 
     def is_over(self, instance_id: str) -> bool:
-        """Whether the instance or its iteration has settled, or its iteration can never begin."""
+        """Returns whether the instance or its iteration has settled, or its iteration can never begin."""
         name, *containers = instance_id.split("@")
         scope = self.root
         for part in reversed(containers):
@@ -330,7 +330,7 @@ class State:
         return position is None or (instance is not None and instance.settled)
 
     def get(self, instance_id: str) -> Instance:
-        """The instance that an event names. Raises `EngineBug` when it cannot exist."""
+        """Returns the instance that an event names. Raises `EngineBug` when it cannot exist."""
         instance = self.find(instance_id)
         if instance is None:
             raise EngineBug(f"the log names an instance that cannot exist: {instance_id}", place=self.run_id)
@@ -354,19 +354,19 @@ def _is_past(owner: Instance, index: int) -> bool:
 
 
 def is_bad_leaf(instance: Instance) -> bool:
-    """Whether a leaf failed unhandled, or was skipped after a failure upstream (docs/understand/semantics.md#how-a-run-ends)."""
+    """Returns whether a leaf failed unhandled, or was skipped after a failure (docs/understand/semantics.md#how-a-run-ends)."""
     if not instance.node.is_leaf:
         return False
     return instance.status is Status.FAILED or (instance.status is Status.SKIPPED and instance.reason == "upstream_failure")
 
 
 def is_in_doubt(state: State, instance: Instance) -> bool:
-    """Whether attempts of this instance must be exclusive (docs/understand/durability.md#deaths-of-the-process)."""
+    """Returns whether attempts of this instance must be exclusive (docs/understand/durability.md#deaths-of-the-process)."""
     return state.deaths > 1 and instance.id in state.recoveries
 
 
 def scopes(state: State) -> Iterator[Scope]:
-    """Every live scope, outer before inner."""
+    """Yields every live scope, outer before inner."""
     stack = [state.root]
     while stack:
         scope = stack.pop()
@@ -377,7 +377,7 @@ def scopes(state: State) -> Iterator[Scope]:
 
 
 def is_child_at_work(wait: Wait) -> bool:
-    """Whether the wait is for a child run that is not itself paused."""
+    """Returns whether the wait is for a child run that is not itself paused."""
     return wait.reason == SUBRUN and not wait.details.get("paused")
 
 
@@ -394,7 +394,7 @@ def stop_receiving(state: State, instance: Instance) -> None:
 
 
 def is_enclosing(instance: Instance) -> bool:
-    """Whether an attempt is in progress in which a container runs iterations, or in which a child run is waited for."""
+    """Returns whether an attempt is in progress in which a container runs iterations, or in which a child run is waited for."""
     if instance.iterations is not None:
         return instance.status is Status.RUNNING
     return instance.wait is not None and instance.wait.reason == SUBRUN

@@ -28,8 +28,8 @@ class CompiledContract:
     validator: Any = field(repr=False, compare=False)
 
     def violations(self, value: JSON) -> tuple[str, ...]:
-        """One sentence per violation, each with its dotted path; empty when the value is valid. At most the first MAX_VIOLATIONS,
-        each cut to PREVIEW_CHARACTERS. A value that is not JSON violates every contract."""
+        """Returns one sentence per violation, each with its dotted path; empty when the value is valid. At most the first
+        MAX_VIOLATIONS, each cut to PREVIEW_CHARACTERS. A value that is not JSON violates every contract."""
         if nests_deeper(value, MAX_DOCUMENT_DEPTH):  # the validator recurses on the thread's own stack
             return (f"the value nests more than {MAX_DOCUMENT_DEPTH} deep",)
         try:

@@ -37,8 +37,8 @@ def fault(
     message: str, source: str, offset: int, *, code: str = EVALUATION, mend: str = "",
     respelling: tuple[str, str | None] | None = None,
 ) -> ExpressionError:
-    """The error at `offset` of `source`. A source that is longer than an expression may be is cut to the text around the offset,
-    and the offset then counts within that text."""
+    """Returns the error at `offset` of `source`. A source that is longer than an expression may be is cut to the text around the
+    offset, and the offset then counts within that text."""
     if len(source) > MAX_EXPRESSION_CHARACTERS:
         start = max(0, offset - _WINDOW_CHARACTERS)
         source, offset = source[start : offset + _WINDOW_CHARACTERS], offset - start

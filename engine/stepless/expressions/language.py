@@ -42,7 +42,7 @@ class CompiledExpression:
     steps: int = 0
 
     def evaluate(self, scope: Scope) -> JSON:
-        """Its value in `scope`. Raises `ExpressionError`, and whatever the scope itself raises."""
+        """Returns its value in `scope`. Raises `ExpressionError`, and whatever the scope itself raises."""
         try:
             scope.spend(self.steps)
             return self.run(scope)

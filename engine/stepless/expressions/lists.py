@@ -20,7 +20,7 @@ _COUNTING: Final = 6
 
 
 def merge(*given: Any) -> JSON:
-    """One object with the fields of all; of equal names, the last value, at the place of the first."""
+    """Returns one object with the fields of all; of equal names, the last value, at the place of the first."""
     *objects, payer = given
     merged: dict[str, JSON] = {}
     for one in objects:
@@ -34,7 +34,7 @@ def merge(*given: Any) -> JSON:
 
 
 def put(whole: JSON, place: JSON, value: JSON, payer: Payer) -> JSON:
-    """An object with another value under a name, or a list with another item at a number that it has."""
+    """Returns an object with another value under a name, or a list with another item at a number that it has."""
     if type(whole) not in (dict, list):
         raise Misfit(f"only a list or an object can be given a value, not {kind(whole)}")
     payer.spend((_MERGING if type(whole) is dict else COPYING) * len(whole))
@@ -49,8 +49,8 @@ def put(whole: JSON, place: JSON, value: JSON, payer: Payer) -> JSON:
 
 
 def sort(value: JSON, *more: Any) -> JSON:
-    """The items in ascending order, or descending if the second value is true: all numbers or all texts. Equal items keep their
-    order."""
+    """Returns the items in ascending order, or descending if the second value is true: all numbers or all texts. Equal items keep
+    their order."""
     backwards, payer = more if len(more) == 2 else (False, *more)
     if type(value) is not list:
         raise Misfit(f"a list is needed, not {kind(value)}")
@@ -69,7 +69,7 @@ def sort(value: JSON, *more: Any) -> JSON:
 
 
 def numbers(*given: Any) -> JSON:
-    """Whole numbers like Python's `range`: to a stop, from a start to a stop, in steps."""
+    """Returns whole numbers like Python's `range`: to a stop, from a start to a stop, in steps."""
     *ends, payer = given
     for end in ends:
         if type(end) is not int:
@@ -96,7 +96,7 @@ def pair(*given: Any) -> JSON:
 
 
 def repeat(value: JSON, times: JSON, payer: Payer) -> JSON:
-    """A text or a list, as often as a whole number says; below 1, none of it."""
+    """Returns a text or a list, as often as a whole number says; below 1, none of it."""
     if type(value) not in (str, list):
         raise Misfit(f"only a list or a text can be repeated, not {kind(value)}")
     if type(times) is not int:
@@ -112,7 +112,7 @@ def repeat(value: JSON, times: JSON, payer: Payer) -> JSON:
 
 
 def python_text(value: JSON, payer: Payer) -> JSON:
-    """A value as Python's `str` and f-strings write it: a text unchanged, `None`, `True`, `1.0`, `['a', 1]`."""
+    """Returns a value as Python's `str` and f-strings write it: a text unchanged, `None`, `True`, `1.0`, `['a', 1]`."""
     if type(value) is str:
         return value
     if type(value) in (list, dict):

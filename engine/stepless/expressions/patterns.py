@@ -27,8 +27,9 @@ def pattern(text: JSON) -> Question:
 
 
 def matches(value: JSON, text: JSON, payer: Payer) -> bool:
-    """Whether a pattern that is computed at run time matches a text. Each call charges for the compilation, even of a cached
-    pattern, so that a process's cache does not change where an evaluation ends. Its memory limit is lower than a literal's."""
+    """Returns whether a pattern that is computed at run time matches a text. Each call charges for the compilation, even of a
+    cached pattern, so that a process's cache does not change where an evaluation ends. Its memory limit is lower than a
+    literal's."""
     payer.spend(_COMPILING * len(_checked(text)))
     found, size = _compiled(text, MAX_DYNAMIC_PATTERN_BYTES)
     payer.spend(_COMPILING * size)

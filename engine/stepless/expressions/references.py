@@ -38,7 +38,7 @@ _STEP: Final = re.compile(r"\.([\w-]+)|\[(-?[0-9]+)\]")
 
 
 def find_references(text: str, known: Known) -> tuple[Reference, ...]:
-    """Every reference in `text`, in order of appearance. `${NAME}` always is one, with `env` set.
+    """Returns every reference in `text`, in order of appearance. `${NAME}` always is one, with `env` set.
 
     Raises `ExpressionError` with code `unknown_reference` for a path under an unknown name.
     """
@@ -54,7 +54,8 @@ def iterate_references(text: str, known: Known, start: int = 0, end: int | None 
 
 
 def read_reference(match: re.Match[str], text: str, known: Known) -> Reference | None:
-    """The reference of a match of REFERENCE or VARIABLE; None for an unknown bare word, and for a strict one that is not read."""
+    """Returns the reference of a match of REFERENCE or VARIABLE; None for an unknown bare word, and for a strict one that is not
+    read."""
     written, offset = match.group(), match.start()
     if match["name"] is not None:
         return Reference(match["name"], (), written, offset, env=True)
@@ -69,7 +70,7 @@ def read_reference(match: re.Match[str], text: str, known: Known) -> Reference |
 
 
 def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionError:
-    """The error for an unknown `root`, with the most similar known name, if any."""
+    """Returns the error for an unknown `root`, with the most similar known name, if any."""
     near = _nearest(root, known)
     mend = f"did you mean <{near}>?" if near else "write the id of a node, or one of " + ", ".join(ROOTS)
     respelling = (f"<{root}", f"<{near}" if near else None)
@@ -77,8 +78,8 @@ def unknown_root(root: str, known: Known, text: str, offset: int) -> ExpressionE
 
 
 def doubtful_words(text: str, known: Known, guessed: dict[str, str | None], most: int) -> Iterator[tuple[str, str]]:
-    """The bare words in `<…>` that stay text but differ by one typo from a known name, each with that name. A word with a closing
-    `</word>` in the text is markup. `guessed` caches earlier results; at most `most` words are examined in total."""
+    """Yields the bare words in `<…>` that stay text but differ by one typo from a known name, each with that name. A word with a
+    closing `</word>` in the text is markup. `guessed` caches earlier results; at most `most` words are examined in total."""
     for match in _EITHER.finditer(text):
         word = match["root"]
         if word is None or match["path"] or known(word) or f"</{word}" in text:

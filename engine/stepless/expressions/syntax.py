@@ -67,7 +67,7 @@ class Builder:
     offset: int
 
     def build(self, node: ast.expr, depth: int = 1) -> Evaluate:
-        """The closure of `node`. Raises `ExpressionError` when the node, or a node below it, is not in the language."""
+        """Returns the closure of `node`. Raises `ExpressionError` when the node, or a node below it, is not in the language."""
         if depth > MAX_EXPRESSION_DEPTH:
             raise self.refusal(node, f"an expression nests at most {MAX_EXPRESSION_DEPTH} deep", TOO_LARGE)
         rule = _RULES.get(type(node))
@@ -79,19 +79,19 @@ class Builder:
         return node.col_offset + self.offset
 
     def error(self, node: ast.expr, misfit: Misfit, code: str = EVALUATION) -> ExpressionError:
-        """The author's error for a misfit at `node`."""
+        """Returns the author's error for a misfit at `node`."""
         return fault(misfit.message, self.source, self.position(node), code=misfit.code or code, mend=misfit.mend)
 
     def refusal(self, node: ast.expr, message: str, code: str, mend: str = "") -> ExpressionError:
         return fault(message, self.source, self.position(node), code=code, mend=mend)
 
     def forbidden(self, node: ast.expr, construct: ast.AST) -> ExpressionError:
-        """The error, at `node`, for a `construct` that the language does not have."""
+        """Returns the error, at `node`, for a `construct` that the language does not have."""
         name = NAMES.get(type(construct), f"the construct {type(construct).__name__}")
         return self.refusal(node, f"{name} is not allowed in an expression", FORBIDDEN, FIXES.get(type(construct), ""))
 
     def fixed(self, node: ast.expr) -> str | None:
-        """The text of `node` if it is a quoted text without references, else None."""
+        """Returns the text of `node` if it is a quoted text without references, else None."""
         binding = self.bindings.get(self.position(node)) if isinstance(node, ast.Name) else None
         return binding[0] if isinstance(binding, tuple) and len(binding) == 1 and isinstance(binding[0], str) else None
 

@@ -40,8 +40,8 @@ class CompiledTemplate:
         return self.fill is None
 
     def render(self, scope: Scope) -> JSON:
-        """The rendered value. Parts without references are the template's own objects, not copies. Raises `ExpressionError`, and
-        any error of the scope."""
+        """Returns the rendered value. Parts without references are the template's own objects, not copies. Raises
+        `ExpressionError`, and any error of the scope."""
         if self.fill is None:
             return self.value
         try:

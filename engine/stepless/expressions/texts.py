@@ -25,7 +25,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separator
 
 
 def to_json(value: JSON, payer: Payer) -> str:
-    """Compact JSON text. A container is weighed before it is written: parts that it shares could multiply the text's size."""
+    """Returns compact JSON text. A container is weighed before it is written: parts that it shares could multiply the text's
+    size."""
     if type(value) is list or type(value) is dict:
         payer.spend(weigh(value, MAX_TEXT_CHARACTERS, payer, WRITING) >> 1)
     elif type(value) is str:
@@ -37,7 +38,7 @@ def to_json(value: JSON, payer: Payer) -> str:
 
 
 def to_text(value: JSON, payer: Payer) -> str:
-    """The text of `value` inside a longer text."""
+    """Returns the text of `value` inside a longer text."""
     if type(value) is str:
         return value
     if value is None:
@@ -46,7 +47,7 @@ def to_text(value: JSON, payer: Payer) -> str:
 
 
 def joined(pieces: Sequence[str | Evaluate]) -> Callable[[Scope], str]:
-    """A function that joins fixed and evaluated pieces to one text. It raises `Misfit` when the text grows too long."""
+    """Returns a function that joins fixed and evaluated pieces to one text. It raises `Misfit` when the text grows too long."""
 
     def join(scope: Scope) -> str:
         texts: list[str] = []

@@ -35,7 +35,7 @@ _KINDS: Final[dict[type, str]] = {
 
 
 def kind(value: JSON) -> str:
-    """The type of a JSON value with its article, for messages, which never show the value itself."""
+    """Returns the type of a JSON value with its article, for messages, which never show the value itself."""
     return _KINDS.get(type(value), "something that is not JSON")
 
 
@@ -64,7 +64,7 @@ def space_for_items(items: int) -> None:
 
 
 def weigh(value: JSON, limit: int, payer: Payer, steps: int = _WEIGHING) -> int:
-    """The number of values and characters in `value`; shared parts count at each occurrence. Each value costs `steps`.
+    """Returns the number of values and characters in `value`; shared parts count at each occurrence. Each value costs `steps`.
 
     Raises `Misfit` above `limit` (after examining little more than that), for more than MAX_DOCUMENT_DEPTH levels, and for values
     that are not JSON: other types, keys that are not texts, numbers out of bounds.
@@ -99,7 +99,7 @@ def weigh(value: JSON, limit: int, payer: Payer, steps: int = _WEIGHING) -> int:
 
 
 def nests_deeper(value: JSON, levels: int) -> bool:
-    """Whether lists and objects nest more than `levels` deep in `value`. Examines containers only."""
+    """Returns whether lists and objects nest more than `levels` deep in `value`. Examines containers only."""
     containers = [value] if type(value) in _CONTAINERS else []
     for _ in range(levels):
         if not containers:
@@ -143,7 +143,7 @@ def add(left: JSON, right: JSON, payer: Payer) -> JSON:
 
 
 def same(left: JSON, right: JSON, payer: Payer) -> bool:
-    """`equal`, with its cost charged."""
+    """Compares like `equal`, and charges the cost."""
     if type(left) is not type(right):
         return equal(left, right)
     if type(left) is str:
@@ -162,7 +162,7 @@ def same(left: JSON, right: JSON, payer: Payer) -> bool:
 
 
 def contains(sought: JSON, whole: JSON, payer: Payer) -> bool:
-    """`sought in whole`: an equal item of a list, a part of a text, a key of an object."""
+    """Evaluates `sought in whole`: an equal item of a list, a part of a text, a key of an object."""
     if type(whole) is list:
         if type(sought) is str:  # only a text is equal to a text, so Python's own search gives the answer
             payer.spend(len(whole) * (2 + (len(sought) >> 4)))
@@ -182,8 +182,8 @@ def negative(value: JSON) -> JSON:
 
 
 def item(whole: JSON, index: JSON, payer: Payer) -> JSON:
-    """`whole[index]`: an item of a list or text by number, or of an object by key. A missing item is null, as in a reference, and
-    so is any item of null."""
+    """Evaluates `whole[index]`: an item of a list or text by number, or of an object by key. A missing item is null, as in a
+    reference, and so is any item of null."""
     if type(whole) is dict and type(index) is str:
         pay_for_text(len(index), payer)
         return whole.get(index)
@@ -195,7 +195,7 @@ def item(whole: JSON, index: JSON, payer: Payer) -> JSON:
 
 
 def part(whole: JSON, start: JSON, stop: JSON, payer: Payer) -> JSON:
-    """`whole[start:stop]` of a list or text; null for an omitted end."""
+    """Evaluates `whole[start:stop]` of a list or text; null for an omitted end."""
     if type(whole) not in (list, str):
         raise Misfit(f"only a list or a text can be cut, not {kind(whole)}")
     for end in (start, stop):

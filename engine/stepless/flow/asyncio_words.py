@@ -154,7 +154,7 @@ def create_task(coro: Awaitable[Any], *, name: str | None = None, context: objec
 async def wait(
     fs: Iterable[Awaitable[Any]], *, timeout: float | None = None, return_when: str = asyncio.ALL_COMPLETED  # noqa: ASYNC109
 ) -> tuple[Collection[Task], Collection[Task]]:
-    """The first that ends, and the others; or all of them."""
+    """Returns the first that ends, and the others; or all of them."""
     tasks = [one if isinstance(one, Task) else Task(one) for one in fs]
     until = _UNTIL[return_when]
     fork = await clock.schedule().fork([task.run() for task in tasks], until)

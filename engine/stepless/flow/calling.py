@@ -16,7 +16,8 @@ _NEEDED: WeakKeyDictionary[Callable[..., Any], bool] = WeakKeyDictionary()
 
 
 def playable(function: F) -> F:
-    """The function, with what a run does in place of asyncio. It reads the values that the names of its module have now."""
+    """Returns the function, with what a run does in place of asyncio. It reads the values that the names of its module have
+    now."""
     if not isinstance(function, FunctionType):
         return function
     if function not in _NEEDED:

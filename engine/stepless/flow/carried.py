@@ -48,7 +48,8 @@ Decoder = Callable[[Any], Any]
 
 
 def encoded(value: Any, depth: int = MAX_DOCUMENT_DEPTH) -> JSON:
-    """A value as JSON from which `decoded` makes an equal one of the same types. Raises `NotJson` for a value that has none."""
+    """Returns a value as JSON from which `decoded` makes an equal one of the same types. Raises `NotJson` for a value that has
+    none."""
     if depth <= 0:
         raise NotJson(f"nested deeper than {MAX_DOCUMENT_DEPTH} levels, or circular")
     kind = type(value)
@@ -247,7 +248,7 @@ _OF_CLASSES: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 
 def decoded(stored: JSON) -> Any:
-    """The value that was encoded. Objects of JSON are records, whose keys are attributes too."""
+    """Returns the value that was encoded. Objects of JSON are records, whose keys are attributes too."""
     if isinstance(stored, dict):
         tag = stored.get(TAG)
         if isinstance(tag, str) and tag in _DECODERS and len(stored) == 2:
@@ -263,7 +264,7 @@ def is_unbound(stored: object) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal, and of the same types all the way down."""
+    """Returns whether two values are equal, and of the same types all the way down."""
     if type(one) is not type(other):
         return isinstance(one, Record) != isinstance(other, Record) and dict in (type(one), type(other)) and isinstance(other, dict) and _same_items(one, other)
     if isinstance(one, BaseModel):

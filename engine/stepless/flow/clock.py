@@ -27,11 +27,11 @@ _MESSAGE, _RESULT, _TIMER = range(3)
 _DEADLINES: ContextVar[tuple[Deadline, ...]] = ContextVar("stepless_flow_deadlines", default=())
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
-_MEND: Final = "give it in `acting(messages=[…])`, or a `timeout`"
+_FIX: Final = "give it in `acting(messages=[…])`, or a `timeout`"
 
 
 class World:
-    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+    """The environment of a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
 
     def __init__(self, sent: Iterable[Mail] = ()) -> None:
         self.now_ms = 0
@@ -42,11 +42,11 @@ class World:
         self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
 
     def next_ms(self) -> int | None:
-        """When the next message arrives."""
+        """Returns when the next message arrives."""
         return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
 
     def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """The oldest unread message of this name that a receiver wants."""
+        """Returns the oldest unread message of this name that a receiver wants."""
         found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
         if found is not None:
             self.unread.remove(found)
@@ -158,7 +158,7 @@ class Branch:
 
 
 def branch() -> Branch | None:
-    """The branch that is running; None outside of `gather` and `race`."""
+    """Returns the branch that is running; None outside of `gather` and `race`."""
     return _BRANCH.get()
 
 
@@ -175,7 +175,7 @@ async def work(call: Callable[[], Awaitable[R]]) -> R:
 
 
 def enter(world: World) -> Token[World | None]:
-    """Lets this happen around what is called from here on; `leave` ends it."""
+    """Makes this the environment of what is called from here on; `leave` ends it."""
     return _WORLD.set(world)
 
 
@@ -184,12 +184,12 @@ def leave(token: Token[World | None]) -> None:
 
 
 def is_inside() -> bool:
-    """Whether something happens around the caller already."""
+    """Returns whether the caller has an environment already."""
     return _WORLD.get() is not None
 
 
 def world() -> World:
-    """What happens around the workflow that is running."""
+    """Returns the environment of the workflow that is running."""
     found = _WORLD.get()
     if found is None:
         found = World()
@@ -198,7 +198,7 @@ def world() -> World:
 
 
 def schedule() -> Schedule:
-    """What decides who goes on next. Raises `CancelledError` in a branch that is lost."""
+    """Returns the scheduler of the branches. Raises `CancelledError` in a branch that is lost."""
     here = _BRANCH.get()
     if here is None:
         return Schedule(world())
@@ -239,7 +239,6 @@ class Begun:
         self.task.cancel()
         return True
 
-
 @contextmanager
 def deadline(duration_ms: int) -> Iterator[Deadline]:
     """Ends a wait inside the block with `CancelledError` once this time has passed."""
@@ -252,7 +251,8 @@ def deadline(duration_ms: int) -> Iterator[Deadline]:
 
 
 class Schedule:
-    """Decides who goes on next. `running` counts those that can go on, `working` the steps in progress, for which time waits."""
+    """Decides which branch continues next. `running` counts those that can continue, `working` the steps in progress, for
+    which time waits."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -429,7 +429,7 @@ class Schedule:
         """Fails the receiver that has waited longest, where nothing can happen any more."""
         for receiver in self.world.receivers:
             if receiver.schedule is self and not receiver.wait.woken:
-                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_MEND)
+                error = ConfigError(f"no message `{receiver.name}` arrives", place=receiver.name, mend=_FIX)
                 self.wake(receiver.wait, error=error)
                 return True
         return False

@@ -101,11 +101,11 @@ class Flow(Generic[P, R]):
         return whole_of(kinds, self._triggers)
 
     def inputs_of(self, given: Mapping[str, Any]) -> Any:
-        """The inputs of a run with these arguments, by name."""
+        """Returns the inputs of a run with these arguments, by name."""
         return dict(given) if self.whole is None else given.get(self.whole, {})
 
     def document(self) -> dict[str, JSON]:
-        """The document that publishing stores. Raises `FlowRefused` with every fault of the source."""
+        """Returns the document that publishing stores. Raises `FlowRefused` with every fault of the source."""
         return self.compile().document
 
     def compile(self, *, lift: Lift | None = None, source: str | None = None, former: Former | None = None) -> Compiled:
@@ -153,10 +153,10 @@ mark(Flow, "flow")
 def workflow(
     id: str, *, on: Trigger | Sequence[Trigger] = (), lift: Lift = "auto", **options: Unpack[FlowOptions]
 ) -> Callable[[Callable[P, Awaitable[R]]], Flow[P, R]]:
-    """Makes an `async def` the workflow `id`. `on` is what starts its runs besides callers (`webhook`, `schedule`, `event`).
-    `lift` says how expressions that a document cannot say are evaluated: in the sandbox or in the module's process (`auto`),
-    always in the module's process (`function`), or not at all (`never`: they are refused). The rest are fields of the document.
-    Raises `ConfigError` for options that do not exist."""
+    """Makes an `async def` the workflow `id`. `on` is what starts its runs in addition to callers (`webhook`, `schedule`,
+    `event`). `lift` says how expressions that a document cannot say are evaluated: in the sandbox or in the module's process
+    (`auto`), always in the module's process (`function`), or not at all (`never`: they are refused). The rest are fields of the
+    document. Raises `ConfigError` for options that do not exist."""
     _check_words(id, lift)
     unknown = sorted(set(options) - FlowOptions.__annotations__.keys())
     if unknown:

@@ -28,7 +28,7 @@ class Helper(Part[..., Any]):
 
 
 def as_part(value: Any) -> Helper | None:
-    """The part that a coroutine stands for; None for anything else, and for one of an installed package."""
+    """Returns the part that a coroutine stands for; None for anything else, and for one of an installed package."""
     if not isinstance(value, FunctionType) or not inspect.iscoroutinefunction(value) or not _is_own(value):
         return None
     if value not in _MADE:

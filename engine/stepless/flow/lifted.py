@@ -41,8 +41,8 @@ R = TypeVar("R")
 
 
 def evaluator(lifted: LiftedExpression | LiftedBlock) -> Callable[..., Any]:
-    """The function that a node calls for an expression or a block. An exception of it fails the node as one of Python's own, so
-    that `except NodeError` does not take it; a `NodeError` that a helper raises stays one."""
+    """Returns the function that a node calls for an expression or a block. An exception of it fails the node as one of Python's
+    own, so that `except NodeError` does not take it; a `NodeError` that a helper raises stays one."""
     evaluate = _of_block(lifted) if isinstance(lifted, LiftedBlock) else _of_expression(lifted)
     evaluate.__qualname__ = lifted.name
     evaluate.__module__ = str(lifted.globals.get("__name__", ""))

@@ -43,8 +43,8 @@ class _Entry(NamedTuple):
 
 
 def matched(document: Mapping[str, JSON], former: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The document with the ids that its nodes had in a former version of the workflow. Nodes are matched by their content and
-    by their order; a new node gets a number that no former node of its name had. Nothing but ids changes."""
+    """Returns the document with the ids that its nodes had in a former version of the workflow. Nodes are matched by their
+    content and by their order; a new node gets a number that no former node of its name had. Nothing but ids changes."""
     mine, theirs = list(_entries(document["nodes"])), list(_entries(former["nodes"]))
     names = _renamed(mine, theirs)
     if not names:

@@ -15,15 +15,15 @@ from stepless.expressions import compile_contract
 from stepless.flow import clock
 from stepless.flow.compiler.facts.types import UNKNOWN, is_as_sent, is_model, schema_of
 from stepless.flow.words import record
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
 from stepless.model.scope import Contract
+from stepless.model.texts.durations import parse_duration_ms
 
 R = TypeVar("R")
 Declaration: TypeAlias = "type[BaseModel] | Mapping[str, Any]"
 _DATA: Final = "data"
 _SENT: Final = ("name", _DATA, "at", "id", "key", "by")
-_MEND: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
+_FIX: Final = 'write messages={"payment": Payment}, or {"payment": {"data": {…}}} with a JSON Schema'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Declared:
     _contracts: dict[str, Contract | None] = field(default_factory=dict, compare=False)
 
     def contract(self, name: str) -> Contract | None:
-        """The schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
+        """Returns the schema of the data of a message, if it has one. Raises `AuthorError` for one that is malformed."""
         if name not in self._contracts:
             schema = self.fields.get(name, {}).get(_DATA)
             self._contracts[name] = compile_contract(schema) if isinstance(schema, Mapping) else None
@@ -48,16 +48,16 @@ _DECLARED: ContextVar[Declared] = ContextVar("stepless_flow_messages", default=N
 
 
 def declared(workflow: str, messages: Any, cancel_on: Any) -> Declared:
-    """What `@workflow` says of its messages: by name a model, or the fields of a document, of which `data` may be a model. Raises
+    """Reads the messages of `@workflow`: by name a model, or the fields of a document, of which `data` may be a model. Raises
     `ConfigError` for anything else."""
     if not isinstance(messages, Mapping):
-        raise ConfigError("`messages` is no mapping", place=workflow, mend=_MEND)
+        raise ConfigError("`messages` is no mapping", place=workflow, mend=_FIX)
     fields: dict[str, Mapping[str, JSON]] = {}
     kinds: dict[str, Any] = {}
     for name, given in messages.items():
         view = {_DATA: given} if is_model(given) else given
         if not isinstance(view, Mapping):
-            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_MEND)
+            raise ConfigError(f"the message `{name}` is {given!r:.40}", place=workflow, mend=_FIX)
         kind = view.get(_DATA)
         schema = schema_of(kind) if is_model(kind) else kind
         fields[name] = {**view, _DATA: schema} if _DATA in view else dict(view)
@@ -83,7 +83,8 @@ async def declaring(declared: Declared, call: Awaitable[R]) -> R:
 
 
 def sent(messages: Iterable[Mapping[str, Any]]) -> list[Mail]:
-    """The messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message has."""
+    """Returns the messages that a test sends. Raises `InvalidRequest` for one without a name, and for fields that no message
+    has."""
     found = []
     for number, message in enumerate(messages, 1):
         unknown = sorted(message.keys() - {*_SENT})
@@ -116,7 +117,7 @@ async def received(name: str, where: Callable[[Any], Any] | None, timeout_ms: in
         return True, await here.work(lambda: _made(kind, mail.data))  # in a run, a node of its own does this
     if kind is not UNKNOWN:
         return True, _typed(kind, mail.data)
-    from stepless.core.messages import output_of  # with the core, which a process that only runs steps does not need
+    from stepless.core.deciding.messages import output_of  # with the core, which a process that only runs steps does not need
 
     return True, record(output_of({"data": mail.data, "facts": mail.facts}))
 

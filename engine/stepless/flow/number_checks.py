@@ -17,8 +17,8 @@ _OBJECTS: Final = (dict, typing.get_origin(Mapping[str, int]))
 
 
 def numbers_of(kind: Any) -> Convert | None:
-    """What makes 1 and 0 of true and false in a value of this type, where the type says `int` or `float` and not `bool`, also in
-    lists, tuples and objects. Models do so themselves. None for a type without numbers."""
+    """Returns the function that makes 1 and 0 of true and false in a value of this type, where the type says `int` or `float`
+    and not `bool`, also in lists, tuples and objects. Models do so themselves. None for a type without numbers."""
     found = members(bare(kind))
     scalar = any(one in (int, float) for one in found) and all(one is not bool and one is not Any for one in found)
     items = {origin: made for one in found if (origin := typing.get_origin(one)) is not None and (made := _inside(one, origin))}

@@ -21,7 +21,7 @@ from stepless.flow.messages import Declared
 from stepless.flow.words import NodeError, mark, word_of
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
+from stepless.model.runs.keys import key_of
 
 _TO: Final = "write send(…, to=run_id), or send(…, workflow=order, key=…)"
 _BEGINS: Final = "write delay, or at"
@@ -162,7 +162,7 @@ async def _started(
 
 
 def whole_inputs(workflow: Target | str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """The inputs of a run for the arguments of its function. Raises `TypeError` for arguments that do not fit."""
+    """Returns the inputs of a run for the arguments of its function. Raises `TypeError` for arguments that do not fit."""
     if not isinstance(workflow, str):
         return workflow.inputs_of(signature_of(workflow.function).bind(*args, **named).arguments)
     if len(args) > 1 or (args and named):

@@ -25,9 +25,9 @@ from stepless.flow.messages import received, sent
 from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
+from stepless.model.runs.keys import key_of
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.model.work import NodeFailure
 
 A = TypeVar("A")
@@ -78,7 +78,7 @@ def _fake(name: str) -> Callable[..., Any] | None:
 
 
 def stand_in(step: str) -> Callable[..., Any] | None:
-    """What is called in place of a step's function."""
+    """Returns the function that is called in place of a step's function."""
     return _fake(f"step {step}")
 
 
@@ -206,7 +206,7 @@ class Instant(str):
 
 
 def now() -> Instant:
-    """The time, as ISO 8601 text in UTC. In a run it is that of the decision, and recorded."""
+    """Returns the time, as ISO 8601 text in UTC. In a run it is that of the decision, and recorded."""
     fake = _fake("now")
     if fake is not None:
         return Instant(fake())
@@ -218,8 +218,8 @@ for _word in (gather, race, sleep, approval, callback, receive, now):
 
 
 def as_node_error(error: Exception) -> NodeError:
-    """The failure of a step as a workflow catches it: as `NodeError`, with the code that the engine gives it, and also as the
-    class that was raised."""
+    """Returns the failure of a step as a workflow catches it: as `NodeError`, with the code that the engine gives it, and also as
+    the class that was raised."""
     if isinstance(error, NodeError):
         return error
     if isinstance(error, NodeFailure):
@@ -228,7 +228,7 @@ def as_node_error(error: Exception) -> NodeError:
 
 
 def failure_of(kind: type[Exception], message: str, code: str | None) -> NodeError:
-    """A `NodeError` that is also an exception of this class."""
+    """Returns a `NodeError` that is also an exception of this class."""
     if issubclass(kind, NodeError):
         made = kind.__new__(kind)
         NodeError.__init__(made, message, code=code)
@@ -241,7 +241,7 @@ def failure_of(kind: type[Exception], message: str, code: str | None) -> NodeErr
 
 
 def owned(value: Any) -> Any:
-    """A copy of what may be changed in place, as a step of a run has its own."""
+    """Returns a copy of what may be changed in place, as a step of a run has its own."""
     if isinstance(value, BaseModel):
         return value.model_copy(deep=True)
     if type(value) is dict:

@@ -16,7 +16,7 @@ from stepless.flow.compiler.rewriting.source import rewritten
 
 
 def origin_of(function: Callable[..., Any], source: str | None = None) -> Origin:
-    """The source of a function; `source` is the text of its file, if it has none that can be read. Raises `FlowRefused`
+    """Returns the source of a function; `source` is the text of its file, if it has none that can be read. Raises `FlowRefused`
     (source_missing)."""
     code = getattr(function, "__code__", None)
     if code is None or getattr(function, "__wrapped__", None) is not None:

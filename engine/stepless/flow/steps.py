@@ -66,7 +66,7 @@ class Step(Generic[P, R]):
         self.__module__ = function.__module__
 
     def with_(self, **options: Unpack[StepOptions]) -> Step[P, R]:
-        """The same step with these options at one call: `await pay.with_(retry={"attempts": 3})(order.id)`."""
+        """Returns the same step with these options at one call: `await pay.with_(retry={"attempts": 3})(order.id)`."""
         return Step(self.function, self.name, {**self.options, **options})
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
@@ -149,7 +149,7 @@ class Part(Generic[P, R]):
         return playable(self.function)(*args, **kwargs)
 
     def origin(self) -> Origin:
-        """Its source. Raises `FlowRefused` (source_missing)."""
+        """Returns its source. Raises `FlowRefused` (source_missing)."""
         return self._origin
 
     @cached_property

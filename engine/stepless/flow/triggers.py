@@ -38,5 +38,5 @@ def event(pattern: Mapping[str, Any]) -> Trigger:
 
 
 def manual() -> Trigger:
-    """A caller starts runs: what a flow without triggers has. Beside others, it allows both."""
+    """A caller starts runs: what a flow without triggers has. Together with other triggers, it allows both."""
     return Trigger("manual")

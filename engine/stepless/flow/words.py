@@ -60,7 +60,7 @@ class Record(dict[str, Any]):
 
 
 def record(value: Any) -> Any:
-    """A value of JSON whose objects are records."""
+    """Returns a value of JSON whose objects are records."""
     if isinstance(value, dict):
         return Record({name: record(item) for name, item in value.items()})
     return [record(item) for item in value] if isinstance(value, list) else value
@@ -79,12 +79,12 @@ class Winner(BaseModel):
 
 
 def snake(name: str) -> str:
-    """`HTTPStatusError` → `http_status_error`, as the engine names the exceptions of functions."""
+    """Converts `HTTPStatusError` to `http_status_error`, as the engine names the exceptions of functions."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def code_of(kind: type[BaseException]) -> str:
-    """The code of a failure whose exception has this class."""
+    """Returns the code of a failure whose exception has this class."""
     if kind is UnboundLocalError:
         return "unbound_local"
     return "timeout" if issubclass(kind, TimeoutError) else snake(kind.__name__)
@@ -97,7 +97,7 @@ def mark(value: Any, word: str) -> Any:
 
 
 def word_of(value: Any) -> str:
-    """The mark of a value, also of a function or class of asyncio that a flow may use; empty for anything else."""
+    """Returns the mark of a value, also of a function or class of asyncio that a flow may use; empty for anything else."""
     word = getattr(value, _MARK, "")
     if not isinstance(word, str):
         return ""

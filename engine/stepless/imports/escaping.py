@@ -14,8 +14,8 @@ _ENV_HERE: Final = re.compile(VARIABLE)
 
 
 def escaped_mark(text: str, start: int, known: Callable[[str], bool]) -> tuple[str, int]:
-    """The match of MARK at `start`, escaped if the compiler would read it, and the position after it. `known` tells whether
-    `<name>` would be a reference."""
+    """Returns the match of MARK at `start`, escaped if the compiler would read it, and the position after it. `known` tells
+    whether `<name>` would be a reference."""
     if text.startswith("{{", start):
         return "{{ '{{' }}", start + 2
     if text.startswith("${", start):
@@ -27,7 +27,7 @@ def escaped_mark(text: str, start: int, known: Callable[[str], bool]) -> tuple[s
 
 
 def escaped(text: str, known: Callable[[str], bool]) -> str:
-    """The text with every mark escaped that the compiler would read."""
+    """Returns the text with every mark escaped that the compiler would read."""
     pieces: list[str] = []
     at = 0
     while (mark := MARK.search(text, at)) is not None:

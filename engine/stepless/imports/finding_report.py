@@ -27,6 +27,6 @@ class Reporting:
 
 
 def shown(fact: object) -> str:
-    """The fact on one line, cut to PREVIEW_CHARACTERS."""
+    """Returns the fact on one line, cut to PREVIEW_CHARACTERS."""
     text = " ".join(str(fact).split())
     return text if len(text) <= PREVIEW_CHARACTERS else f"{text[: PREVIEW_CHARACTERS - 1]}…"

@@ -9,7 +9,7 @@ _WHITE, _GREY, _BLACK = range(3)
 
 
 def reached(roots: Iterable[str], targets: Mapping[str, Iterable[str]], barrier: str | None = None) -> set[str]:
-    """The roots, and everything to which a path leads from them without passing through the barrier."""
+    """Returns the roots, and everything to which a path leads from them without passing through the barrier."""
     found = set(roots)
     left = list(found)
     while left:
@@ -20,7 +20,7 @@ def reached(roots: Iterable[str], targets: Mapping[str, Iterable[str]], barrier:
 
 
 def closing(edges: Sequence[tuple[str, str]]) -> list[int]:
-    """The places of the edges, (source, target), that close a cycle: found depth first, in the order of edges."""
+    """Returns the places of the edges, (source, target), that close a cycle: found depth first, in the order of edges."""
     leaving: dict[str, list[int]] = defaultdict(list)
     for place, (source, _) in enumerate(edges):
         leaving[source].append(place)
@@ -48,7 +48,7 @@ def closing(edges: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def upstream(sources: Mapping[str, Sequence[str]]) -> tuple[dict[str, int], dict[str, int]]:
-    """The bit of each key of a graph without cycles, and the bits of all that is upstream of it. `sources` are the direct
+    """Returns the bit of each key of a graph without cycles, and the bits of all that is upstream of it. `sources` are the direct
     ones."""
     bits = {key: 1 << place for place, key in enumerate(sources)}
     above: dict[str, int] = {}

@@ -12,18 +12,18 @@ from stepless.nodes import KINDS
 
 
 def is_retried(kind: str) -> bool:
-    """Whether nodes of the kind obey `retry`."""
+    """Returns whether nodes of the kind obey `retry`."""
     return obeys(KINDS[kind], "retry")
 
 
 def kept(node: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What a node keeps that a function, which has one exit, stands in for."""
+    """Returns the settings that a node keeps when a function with one exit replaces it."""
     fields = {name: node[name] for name in ("label", "after", "enabled") if name in node}
     return {**fields, "enabled": False} if "enabled" in fields else fields
 
 
 def disabled(node: Mapping[str, JSON]) -> JSON:
-    """The `enabled` of a node that is disabled. With several exits it leaves by the first."""
+    """Returns the `enabled` of a node that is disabled. With several exits it leaves by the first."""
     kind, with_ = KINDS[str(node["type"])], node.get("with", {})
     if kind.terminal:
         return False

@@ -1,5 +1,4 @@
-"""The data types of the engine: the document, its findings, the compiled graph, kinds, JSON values.
+"""Defines the data types of the engine: the document, its findings, the compiled graph, kinds, JSON values.
 
-These types have no side effects and make no decisions. `document` is the only tree of pydantic models; a run uses frozen
-dataclasses.
+These types have no side effects and make no decisions. Only `declaration` builds pydantic models; a run uses frozen dataclasses.
 """

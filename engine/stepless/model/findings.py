@@ -40,7 +40,7 @@ class Fix:
 
 
 def use(name: str | None, *, change: Change = Change.REPLACE, former: str = "") -> Fix | None:
-    """The fix that takes another name; None without one."""
+    """Returns the fix that takes another name; None without one."""
     return Fix(change, f"Use `{name}`", name, former) if name is not None else None
 
 

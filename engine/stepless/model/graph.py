@@ -204,7 +204,7 @@ class Body:
 
 
 def all_nodes(body: Body) -> Iterator[Node]:
-    """Every node of a body and of the bodies inside it, those that are only tools included."""
+    """Yields every node of a body and of the bodies inside it, those that are only tools included."""
     for node in body.nodes:
         yield node
         yield from node.tools.values()
@@ -213,7 +213,7 @@ def all_nodes(body: Body) -> Iterator[Node]:
 
 
 def placed_nodes(body: Body, path: str = "nodes") -> Iterator[tuple[str, Node]]:
-    """The nodes of `all_nodes`, each with the dotted path to it in the document."""
+    """Yields the nodes of `all_nodes`, each with the dotted path to it in the document."""
     for node in body.nodes:
         yield f"{path}.{node.id}", node
         yield from ((f"{path}.{tool.id}", tool) for tool in node.tools.values())

@@ -13,7 +13,7 @@ _STEP: Final = re.compile(r"(?:^|(?<!^)\.)([^.\[\]]+)|\[(-?[0-9]{1,9})\]")
 
 
 def parse_path(text: str) -> Path:
-    """The steps of a path such as `body.rows[0].id`; empty for the empty text. Raises `ValueError`."""
+    """Returns the steps of a path such as `body.rows[0].id`; empty for the empty text. Raises `ValueError`."""
     if not text:
         return ()
     steps: list[str | int] = []
@@ -28,7 +28,7 @@ def parse_path(text: str) -> Path:
 
 
 def read_path(value: JSON, path: Path) -> JSON:
-    """The value at `path` inside `value`; None where a step does not exist. Texts are never indexed."""
+    """Returns the value at `path` inside `value`; None where a step does not exist. Texts are never indexed."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)
@@ -42,7 +42,7 @@ def read_path(value: JSON, path: Path) -> JSON:
 
 
 def has_step(value: JSON, step: str | int) -> bool:
-    """Whether one step of a path leads to something in `value`, which may be null."""
+    """Returns whether one step of a path leads to something in `value`, which may be null."""
     if isinstance(value, dict):
         return step in value
     if not isinstance(value, list):
@@ -53,12 +53,12 @@ def has_step(value: JSON, step: str | int) -> bool:
 
 
 def encodable(text: str) -> bool:
-    """Whether a text can be written as UTF-8: it has no half of a surrogate pair."""
+    """Returns whether a text can be written as UTF-8: it has no half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def equal(left: JSON, right: JSON) -> bool:
-    """Equality by JSON type and value: `1 == 1.0`, but `1 != True` and `"5" != 5`."""
+    """Compares by JSON type and value: `1 == 1.0`, but `1 != True` and `"5" != 5`."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):

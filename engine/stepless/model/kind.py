@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from stepless.limits import DEFAULT_MAX_ITERATIONS
 from stepless.model.json import JSON
+from stepless.model.runs.span import INTERNAL
 from stepless.model.scope import Expression
-from stepless.model.span import INTERNAL
 
 if TYPE_CHECKING:  # a run does not need pydantic, so it does not import it
     from pydantic import BaseModel

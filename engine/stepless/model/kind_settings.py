@@ -33,6 +33,6 @@ _RULES: Final[Mapping[str, _Rule]] = {
 
 
 def obeys(kind: Kind, setting: str) -> bool:
-    """Whether the setting has an effect on nodes of the kind."""
+    """Returns whether the setting has an effect on nodes of the kind."""
     rule = _RULES.get(setting)
     return rule is None or rule(kind)

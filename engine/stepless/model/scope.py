@@ -42,8 +42,8 @@ class Scope(Payer, Protocol):
     """Resolves references while one node is decided, and counts the steps of its evaluation."""
 
     def read(self, reference: Reference) -> JSON:
-        """The value; None for a path that does not exist and for an upstream node that was skipped. Raises `ExpressionError`
-        (missing_value) instead for a strict reference; a null that exists is its value."""
+        """Returns the value; None for a path that does not exist and for an upstream node that was skipped. Raises
+        `ExpressionError` (missing_value) instead for a strict reference; a null that exists is its value."""
         ...
 
     @property
@@ -64,7 +64,7 @@ class Expression(Protocol):
         ...
 
     def evaluate(self, scope: Scope) -> JSON:
-        """Its value. Raises `ExpressionError` with the position. Has no side effects."""
+        """Returns its value. Raises `ExpressionError` with the position. Has no side effects."""
         ...
 
 
@@ -85,7 +85,7 @@ class Template(Protocol):
         ...
 
     def render(self, scope: Scope) -> JSON:
-        """The value with every reference resolved. A text that is exactly one reference keeps the type of its value."""
+        """Returns the value with every reference resolved. A text that is exactly one reference keeps the type of its value."""
         ...
 
 
@@ -96,5 +96,5 @@ class Contract(Protocol):
     def schema(self) -> Mapping[str, JSON]: ...
 
     def violations(self, value: JSON) -> tuple[str, ...]:
-        """One sentence per violation, each with its path; empty when the value is valid. At most MAX_VIOLATIONS."""
+        """Returns one sentence per violation, each with its path; empty when the value is valid. At most MAX_VIOLATIONS."""
         ...

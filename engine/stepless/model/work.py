@@ -69,18 +69,19 @@ class NodeFailure(Exception):
 
 
 def misconfigured(error: ConfigError) -> NodeFailure:
-    """The failure of an attempt whose parameters or settings are invalid: config, not retryable, with the error's code."""
+    """Returns the failure of an attempt whose parameters or settings are invalid: config, not retryable, with the error's
+    code."""
     return NodeFailure("config", error.code, f"{error.place}: {error.message}", retryable=False, mend=error.mend)
 
 
 def added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """The sum of two usages, by name."""
+    """Returns the sum of two usages, by name."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def passed_through(inputs: Mapping[str, JSON]) -> JSON:
-    """The output of a node that passes its inputs through: the value itself if `input` is its only param, else all values by
-    param; None without inputs."""
+    """Returns the output of a node that passes its inputs through: the value itself if `input` is its only param, else all values
+    by param; None without inputs."""
     if len(inputs) == 1 and "input" in inputs:
         return inputs["input"]
     return dict(inputs) or None

@@ -1,4 +1,4 @@
-"""Node kinds: one module per kind, and tables of all kinds. Kinds do not depend on each other.
+"""Defines the kinds of nodes: one module or folder per kind, and tables of all kinds. Kinds do not depend on each other.
 
 `KINDS` holds the kinds that documents may use, including those of installed plug-ins. `KIND_CODE` holds the code of the effectful
 kinds that need no port; `model_kind_code`, `sandbox_kind_code` and `aws_kind_code` add the code of those that do. A kind without
@@ -17,39 +17,39 @@ from stepless.nodes.plugins import WithPlugins
 if TYPE_CHECKING:
     from stepless.model.kind import Kind, Pause
     from stepless.model.work import Result
-    from stepless.nodes.aws_lambda import Invite
+    from stepless.nodes.effects.aws_lambda import Invite
     from stepless.ports import Aws, Call, Models, Sandbox
 
 KindCode: TypeAlias = "Callable[[Call], Awaitable[Result | Pause]]"
 """Runs one attempt of an effectful node. Returns its result, or the pause that it waits in; raises `NodeFailure`."""
 
 _MODULES: Final[Mapping[str, str]] = MappingProxyType({
-    "manual": "manual",
-    "webhook": "webhook",
-    "schedule": "schedule",
-    "event": "event",
+    "manual": "entries.manual",
+    "webhook": "entries.webhook",
+    "schedule": "entries.schedule",
+    "event": "entries.event",
     "http": "http.kind",
     "function": "function.kind",
-    "lambda": "aws_lambda",
-    "aws": "aws",
-    "code": "code",
+    "lambda": "effects.aws_lambda",
+    "aws": "effects.aws",
+    "code": "effects.code",
     "llm": "llm.kind",
-    "workflow": "workflow",
-    "send": "send",
-    "condition": "condition",
-    "router": "router",
-    "join": "join",
-    "loop": "loop",
-    "parallel": "parallel",
-    "approval": "approval",
-    "callback": "callback",
-    "receive": "receive",
-    "wait": "wait",
-    "transform": "transform",
-    "set": "set",
-    "respond": "respond",
-    "end": "end",
-    "fail": "fail",
+    "workflow": "effects.workflow",
+    "send": "effects.send",
+    "condition": "control.condition",
+    "router": "effects.router",
+    "join": "control.join",
+    "loop": "control.loop",
+    "parallel": "control.parallel",
+    "approval": "pausing.approval",
+    "callback": "pausing.callback",
+    "receive": "pausing.receive",
+    "wait": "pausing.wait",
+    "transform": "control.transform",
+    "set": "control.set",
+    "respond": "control.respond",
+    "end": "control.end",
+    "fail": "control.fail",
 })
 """Name of a kind → the module of this package that holds its `KIND`, in the order of editors."""
 
@@ -70,12 +70,12 @@ KIND_CODE: Final[Mapping[str, KindCode]] = WithPlugins(_KIND_CODE, lambda plugin
 
 
 def kind_code_with(*tables: Mapping[str, KindCode]) -> Mapping[str, KindCode]:
-    """`KIND_CODE` combined with `tables`: the first table that has a kind provides its code."""
+    """Returns `KIND_CODE` combined with `tables`: the first table that has a kind provides its code."""
     return LayeredMapping(*tables, KIND_CODE)
 
 
 def model_kind_code(models: Models) -> Mapping[str, KindCode]:
-    """The code of the kinds that call a model."""
+    """Returns the code of the kinds that call a model."""
 
     def llm() -> KindCode:
         from stepless.nodes.function import describe, run
@@ -83,22 +83,22 @@ def model_kind_code(models: Models) -> Mapping[str, KindCode]:
 
         return caller(models, run, describe)
 
-    return LazyMapping({"llm": llm, "router": lambda: attribute("router", "caller")()(models)})
+    return LazyMapping({"llm": llm, "router": lambda: attribute("effects.router", "caller")()(models)})
 
 
 def sandbox_kind_code(sandbox: Sandbox) -> Mapping[str, KindCode]:
-    """The code of the kinds that run author code in a sandbox."""
-    return LazyMapping({"code": lambda: attribute("code", "caller")()(sandbox)})
+    """Returns the code of the kinds that run author code in a sandbox."""
+    return LazyMapping({"code": lambda: attribute("effects.code", "caller")()(sandbox)})
 
 
 def aws_kind_code(aws: Aws, invite: Invite) -> Mapping[str, KindCode]:
-    """The code of the kinds that call AWS."""
+    """Returns the code of the kinds that call AWS."""
     return LazyMapping({
-        "aws": lambda: attribute("aws", "caller")()(aws),
-        "lambda": lambda: attribute("aws_lambda", "caller")()(aws, invite),
+        "aws": lambda: attribute("effects.aws", "caller")()(aws),
+        "lambda": lambda: attribute("effects.aws_lambda", "caller")()(aws, invite),
     })
 
 
 def aws_kinds(aws: Aws) -> Mapping[str, Kind]:
-    """`KINDS`, with `aws` nodes checked against the service models of AWS."""
-    return LayeredMapping(LazyMapping({"aws": lambda: attribute("aws", "checked")()(aws)}), KINDS)
+    """Returns `KINDS`, with `aws` nodes checked against the service models of AWS."""
+    return LayeredMapping(LazyMapping({"aws": lambda: attribute("effects.aws", "checked")()(aws)}), KINDS)

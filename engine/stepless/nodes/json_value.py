@@ -37,15 +37,15 @@ class NotJson(Exception):
 
 
 def to_json(value: object) -> JSON:
-    """A JSON value that shares no list or object with `value`. Tuples become lists; pydantic models, dataclasses and mappings
-    become objects; enums become their values. Raises `NotJson` for other types, NaN, lone surrogates, and values nested deeper
-    than MAX_DOCUMENT_DEPTH, as circular ones are."""
+    """Returns a JSON value that shares no list or object with `value`. Tuples become lists; pydantic models, dataclasses and
+    mappings become objects; enums become their values. Raises `NotJson` for other types, NaN, lone surrogates, and values nested
+    deeper than MAX_DOCUMENT_DEPTH, as circular ones are."""
     rule = _RULES.get(type(value))
     return _foreign(value, MAX_DOCUMENT_DEPTH) if rule is None else rule(value, MAX_DOCUMENT_DEPTH)
 
 
 def copied(value: JSON) -> JSON:
-    """A JSON value that shares no list or object with `value`."""
+    """Returns a JSON value that shares no list or object with `value`."""
     kind = type(value)
     if kind is dict:
         return {name: copied(item) for name, item in value.items()}
@@ -53,7 +53,7 @@ def copied(value: JSON) -> JSON:
 
 
 def as_text(value: JSON) -> str:
-    """Text unchanged, null as the empty text, any other value as JSON."""
+    """Returns text unchanged, null as the empty text, any other value as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

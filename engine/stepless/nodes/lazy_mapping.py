@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def attribute(module: str, name: str) -> Callable[[], Any]:
-    """A function that loads an attribute of `stepless.nodes.<module>`."""
+    """Returns a function that loads an attribute of `stepless.nodes.<module>`."""
     return lambda: getattr(import_module(f"stepless.nodes.{module}"), name)
 
 

@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 from stepless.errors import ConfigError
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.misfits import misfits, read_duration_ms
-from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
 from stepless.model.kind import no_findings
+from stepless.model.texts.durations import DURATION_SCHEMA
 from stepless.model.work import misconfigured
 from stepless.ports import Call
 
@@ -45,7 +45,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def rendered(
     model: type[P], *parts: Mapping[str, JSON], check: Callable[[P, str], list[Finding]] = no_findings,
 ) -> P:
-    """The parameters as `model`, from the filled-in `parts`. Values that publishing could not check, because they were
+    """Returns the parameters as `model`, from the filled-in `parts`. Values that publishing could not check, because they were
     references, are checked here by the same rules. Raises `ConfigError` with the name of the field."""
     values = {name: value for part in parts for name, value in part.items()}
     try:
@@ -63,7 +63,7 @@ def rendered(
 
 
 def params_of(model: type[P], call: Call, *, check: Callable[[P, str], list[Finding]] = no_findings) -> P:
-    """`rendered`, for an attempt. Raises `NodeFailure` (config, not retryable) for invalid parameters."""
+    """Validates `rendered` for an attempt. Raises `NodeFailure` (config, not retryable) for invalid parameters."""
     try:
         return rendered(model, call.params, call.literals, check=check)
     except ConfigError as error:
@@ -85,7 +85,7 @@ def instant_ms(text: str, place: str) -> int:
 
 
 def exactly_one(params: BaseModel, path: str, names: tuple[str, ...]) -> list[Finding]:
-    """A finding unless exactly one of the fields is set. `names` are the names in the document (`for`, `while`)."""
+    """Returns a finding unless exactly one of the fields is set. `names` are the names in the document (`for`, `while`)."""
     fields = {name: f"{name}_" if keyword.iskeyword(name) else name for name in names}
     present = [name for name, field in fields.items() if getattr(params, field) is not None]
     if len(present) == 1:
@@ -101,7 +101,7 @@ def warning(code: str, path: str, message: str, mend: str) -> Finding:
 
 
 def notify_target(target: str | None, path: str) -> list[Finding]:
-    """A finding for a target that is not supported. A target with a reference is checked when a run fills it in."""
+    """Returns a finding for a target that is not supported. A target with a reference is checked when a run fills it in."""
     if target is None or re.match(r"https?://|arn:aws[a-z-]*:sns:|mailto:.+@|<|\$\{|\{\{", target):
         return []
     return [Finding("invalid_value", f"{path}.notify", f"{target!r:.100} is not a target for notifications",
@@ -109,8 +109,8 @@ def notify_target(target: str | None, path: str) -> list[Finding]:
 
 
 def stored_secrets(value: Any, path: str, whose: str) -> list[Finding]:
-    """A finding if a value for another run contains a secret: it is stored, and a run masks only its own secrets in what it
-    stores."""
+    """Returns a finding if a value for another run contains a secret: it is stored, and a run masks only its own secrets in what
+    it stores."""
     if "${" not in json.dumps(value, ensure_ascii=False, default=str):
         return []
     field = path.rpartition(".")[2]
@@ -119,7 +119,7 @@ def stored_secrets(value: Any, path: str, whose: str) -> list[Finding]:
 
 
 def reserved_exits(names: Mapping[str, Any], path: str) -> list[Finding]:
-    """A finding for every exit with a reserved name."""
+    """Returns a finding for every exit with a reserved name."""
     return [
         Finding("reserved_exit", f"{path}.{name}", f"`{name}` is the exit for failures in every kind", "Choose another name.")
         for name in names if name in ("error", "onError")

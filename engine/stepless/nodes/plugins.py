@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 @cache
 def plugins() -> Mapping[str, Any]:
-    """The objects of all entry points, by the names of their kinds. Raises `ConfigError`: module_not_loaded, invalid_plugin, and
-    kind_taken for a name that two packages use."""
+    """Returns the objects of all entry points, by the names of their kinds. Raises `ConfigError`: module_not_loaded,
+    invalid_plugin, and kind_taken for a name that two packages use."""
     found: dict[str, Any] = {}
     for one in announced(KINDS):
         plugin = one.load()

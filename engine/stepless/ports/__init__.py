@@ -10,8 +10,8 @@ coroutines. The engine cancels a call that it no longer waits for, and these met
 
 from __future__ import annotations
 
-from stepless.model.call import Call
-from stepless.model.exchange import Http, HttpAnswer, HttpRequest
+from stepless.model.effects.call import Call
+from stepless.model.effects.exchange import Http, HttpAnswer, HttpRequest
 from stepless.ports.draft_connections import Connection, DraftConnections, Wire
 from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers

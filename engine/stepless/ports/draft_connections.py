@@ -47,7 +47,7 @@ class DraftConnections(Protocol):
         ...
 
     def members(self, workflow_id: str) -> Sequence[Connection]:
-        """The connections in a session, sorted by id."""
+        """Returns the connections in a session, sorted by id."""
         ...
 
 

@@ -85,7 +85,7 @@ class Drafts(Protocol):
     def get_head(self, workflow_id: str) -> DraftHead | None: ...
 
     def list_heads(self, *, limit: int = 100, cursor: str | None = None) -> Page[DraftHead]:
-        """All heads, those of discarded drafts included, sorted by workflow id ascending."""
+        """Returns all heads, those of discarded drafts included, sorted by workflow id ascending."""
         ...
 
     def raise_checked(self, draft: Draft, seq: int) -> bool:
@@ -105,12 +105,12 @@ class Drafts(Protocol):
         ...
 
     def read_ops(self, draft: Draft, after: int = 0, *, limit: int = 1000) -> Sequence[Op]:
-        """The items above `after`, in order; fewer than `limit` (at most MAX_PAGE_ITEMS) only at the end of the log. Of items
-        that have expired, any may be missing."""
+        """Returns the items above `after`, in order; fewer than `limit` (at most MAX_PAGE_ITEMS) only at the end of the log. Of
+        items that have expired, any may be missing."""
         ...
 
     def last_op(self, draft: Draft) -> Op | None:
-        """The item with the highest `seq`."""
+        """Returns the item with the highest `seq`."""
         ...
 
     # -- entities -----------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Drafts(Protocol):
         ...
 
     def read_entities(self, draft: Draft, *, limit: int = 1000, cursor: str | None = None) -> Page[Entity]:
-        """All entities, tombstones included, sorted by the bytes of their keys. A page may have fewer than `limit`."""
+        """Returns all entities, tombstones included, sorted by the bytes of their keys. A page may have fewer than `limit`."""
         ...
 
     # -- states -------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Drafts(Protocol):
         ...
 
     def nearest_state(self, draft: Draft, seq: int) -> StateAt | None:
-        """The latest state at or before an item."""
+        """Returns the latest state at or before an item."""
         ...
 
     # -- removal ------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ class Inbound(Protocol):
         ...
 
     def next_ms(self) -> int | None:
-        """The instant at which the next message becomes visible, possibly in the past; None without messages."""
+        """Returns the instant at which the next message becomes visible, possibly in the past; None without messages."""
         ...
 
 
@@ -65,13 +65,13 @@ class Firing(Protocol):
         ...
 
     def next_ms(self) -> int | None:
-        """The earliest armed instant, possibly in the past; None without timers."""
+        """Returns the earliest armed instant, possibly in the past; None without timers."""
         ...
 
 
 class Rhythm(NamedTuple):
-    """When the schedule `node` fires: by `cron` (five or six fields, see `model.cron`) in `timezone`, or every `rate_ms` (whole
-    minutes). Exactly one of the two is set."""
+    """When the schedule `node` fires: by `cron` (five or six fields, see `model.triggers.cron`) in `timezone`, or every `rate_ms`
+    (whole minutes). Exactly one of the two is set."""
 
     node: str
     cron: str | None = None

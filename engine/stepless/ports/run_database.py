@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports.drafts import Drafts
 from stepless.ports.store import Blobs, Store, Together
 
 
 def nothing_to_close() -> None:
-    """The `close` of an `OpenStore` without connections."""
+    """Does nothing: the `close` of an `OpenStore` without connections."""
 
 
 class Record(NamedTuple):
@@ -31,7 +31,7 @@ class Inspection(Protocol):
     def records(self) -> Iterator[Record]: ...
 
     def faults(self) -> Iterator[Damage]:
-        """What the store itself finds damaged, beside its records."""
+        """Yields what the store itself finds damaged, in addition to its records."""
         ...
 
 

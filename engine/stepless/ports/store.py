@@ -84,7 +84,7 @@ class Lease(NamedTuple):
     exported: str = ""
 
     def passed_on(self, until_ms: int, spent: bytes | None, exported: str | None) -> Lease:
-        """The lease that `update_run` returns when it passes this one on."""
+        """Returns the lease that `update_run` returns when it passes this one on."""
         spent, exported = self.spent if spent is None else spent, self.exported if exported is None else exported
         return Lease(self.run_id, SUCCESSOR, self.epoch + 1, until_ms, spent, exported)
 
@@ -159,11 +159,11 @@ class Store(Protocol):
         ...
 
     def get_attached(self, workflow_id: str, number: int) -> bytes | None:
-        """The metadata of a version; None if nothing is, or if there is no such version."""
+        """Returns the metadata of a version; None if nothing is, or if there is no such version."""
         ...
 
     def get_version(self, workflow_id: str, number: int | None = None, *, hash: str | None = None) -> StoredVersion | None:
-        """The version with this number, or the newest with this hash; without either, the newest version."""
+        """Returns the version with this number, or the newest with this hash; without either, the newest version."""
         ...
 
     def newest_version(self, workflow_id: str) -> Version | None:
@@ -171,17 +171,17 @@ class Store(Protocol):
         ...
 
     def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
-        """The newest versions, at most `limit`, the newest first; with `before`, of those with a smaller number. The documents
-        are not read."""
+        """Returns the newest versions, at most `limit`, the newest first; with `before`, of those with a smaller number. The
+        documents are not read."""
         ...
 
     def list_workflows(self, *, limit: int = 100, cursor: str | None = None) -> Page[StoredVersion]:
-        """The newest version of every workflow, sorted by workflow id ascending."""
+        """Returns the newest version of every workflow, sorted by workflow id ascending."""
         ...
 
     def list_entries(self, kind: str, *, limit: int = 100, cursor: str | None = None) -> Page[Version]:
-        """The newest version of every workflow of which any version was published with this kind in its `entries`; sorted by
-        workflow id ascending. Other workflows cost nothing, and the documents are not read, as with `newest_version`."""
+        """Returns the newest version of every workflow of which any version was published with this kind in its `entries`; sorted
+        by workflow id ascending. Other workflows cost nothing, and the documents are not read, as with `newest_version`."""
         ...
 
     # -- claims: webhook paths, idempotency keys --------------------------------------------------------------------
@@ -219,7 +219,8 @@ class Store(Protocol):
         ...
 
     def read_line(self, line: str, *, limit: int) -> Sequence[str]:
-        """The first places of a line, in the order of their UTF-8 bytes. Read-your-writes, also for the writes of others."""
+        """Returns the first places of a line, in the order of their UTF-8 bytes. Read-your-writes, also for the writes of
+        others."""
         ...
 
     # -- runs -------------------------------------------------------------------------------------------------------
@@ -230,8 +231,8 @@ class Store(Protocol):
     def get_run(self, run_id: str) -> RunHead | None: ...
 
     def list_runs(self, filter: RunFilter, *, limit: int = 100, cursor: str | None = None) -> Page[RunHead]:
-        """Newest first (created_ms, then run_id, descending), without erased runs. Paging neither repeats nor omits a run that
-        exists for the whole time; runs created during paging appear only in a new listing."""
+        """Returns headers, newest first (created_ms, then run_id, descending), without erased runs. Paging neither repeats nor
+        omits a run that exists for the whole time; runs created during paging appear only in a new listing."""
         ...
 
     def list_due(self, now_ms: int, *, limit: int = 100, after: tuple[int, str] | None = None) -> Sequence[RunHead]:
@@ -240,7 +241,7 @@ class Store(Protocol):
         ...
 
     def due_parts(self) -> int:
-        """Into how many parts `each_due` can be divided; 1 if dividing saves nothing."""
+        """Returns into how many parts `each_due` can be divided; 1 if dividing saves nothing."""
         ...
 
     def each_due(self, now_ms: int, part: tuple[int, int] = (0, 1)) -> Iterator[Sequence[RunHead]]:
@@ -290,7 +291,7 @@ class Store(Protocol):
     def list_audit(
         self, now_ms: int, since_ms: int, until_ms: int, *, limit: int = 100, cursor: str | None = None
     ) -> Page[AuditEntry]:
-        """The unexpired entries with `since_ms` <= `at_ms` < `until_ms`, newest first (at_ms, then id, descending)."""
+        """Returns the unexpired entries with `since_ms` <= `at_ms` < `until_ms`, newest first (at_ms, then id, descending)."""
         ...
 
     # -- removal ----------------------------------------------------------------------------------------------------
@@ -344,7 +345,7 @@ class Store(Protocol):
         ...
 
     def get_snapshot(self, run_id: str) -> tuple[int, bytes] | None:
-        """The newest snapshot, with its sequence number."""
+        """Returns the newest snapshot, with its sequence number."""
         ...
 
     # -- the inbox --------------------------------------------------------------------------------------------------
@@ -356,7 +357,7 @@ class Store(Protocol):
     def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None: ...
 
     def read_inbox(self, run_id: str) -> Sequence[Signal]:
-        """The signals that are not yet taken, oldest first."""
+        """Returns the signals that are not yet taken, oldest first."""
         ...
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
@@ -388,7 +389,7 @@ class Blobs(Protocol):
         ...
 
     def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
-        """The keys of values without a run, above `after`, in order."""
+        """Returns the keys of values without a run, above `after`, in order."""
         ...
 
     def forget(self, keys: Sequence[str]) -> None:

@@ -10,9 +10,9 @@ from stepless.model.json import JSON
 
 if TYPE_CHECKING:
     from stepless.model.conversation import ModelAnswer, Question
-    from stepless.model.program import Program, Ran
-    from stepless.model.span import Measure, Span
-    from stepless.model.tally import Tally
+    from stepless.model.effects.program import Program, Ran
+    from stepless.model.runs.span import Measure, Span
+    from stepless.model.runs.tally import Tally
 
 
 class Clock(Protocol):
@@ -23,7 +23,7 @@ class Clock(Protocol):
 
 class Secrets(Protocol):
     def get(self, name: str) -> str | None:
-        """The value of `${name}`; None when it is not set. An empty text counts as not set."""
+        """Returns the value of `${name}`; None when it is not set. An empty text counts as not set."""
         ...
 
 
@@ -61,20 +61,20 @@ class Tallies(Protocol):
         ...
 
     def take(self) -> Tally | None:
-        """The count since the previous `take`; None outside a block."""
+        """Returns the count since the previous `take`; None outside a block."""
         ...
 
 
 class Moderator(Protocol):
     def review(self, phase: str, value: JSON) -> str | None:
-        """Why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that the
-        review was not possible: `value` then does not pass, unless the node allows it."""
+        """Returns why `value`, the `input` or `output` of a node, must not pass; None when it may. Any `SteplessError` means that
+        the review was not possible: `value` then does not pass, unless the node allows it."""
         ...
 
 
 class Models(Protocol):
     async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
-        """One answer of a model. Never retries: the node does. With `delta`, also passes on the text piece by piece as it
+        """Returns one answer of a model. Never retries: the node does. With `delta`, also passes on the text piece by piece as it
         arrives.
 
         Raises `NodeFailure`: timeout; rate_limit, with `retry_after_ms` when the provider gives it; provider_error when the

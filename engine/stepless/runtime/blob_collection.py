@@ -61,7 +61,7 @@ def _read(store: Store, blobs: Blobs, head: RunHead, names: Names) -> None:
 
 
 def unnamed(blobs: Blobs, names: Names) -> Iterator[list[str]]:
-    """The shared values that no log names, a page at a time. Values that are removed meanwhile change nothing."""
+    """Yields the shared values that no log names, a page at a time. Values that are removed meanwhile change nothing."""
     after = ""
     while page := blobs.list_shared(after, limit=MAX_PAGE_ITEMS):
         after = page[-1]

@@ -95,7 +95,7 @@ class Commits:
                     raise
 
     async def now_or_later(self, call: Callable[[], T]) -> T:
-        """What an idempotent call returns now, or after `with_retries` if the store is unavailable."""
+        """Returns the result of an idempotent call, now or after `with_retries` if the store is unavailable."""
         try:
             return call()
         except StoreUnavailable:
@@ -133,17 +133,17 @@ class Commits:
 
 
 def backoff_s(failed: int) -> float:
-    """The seconds before the next try, after this many."""
+    """Returns the seconds before the next try, after this many."""
     return TRANSIENT_BACKOFF_MS / 1000 * 2.0 ** min(failed, 6)
 
 
 def tries_for(error: TransientError) -> int:
-    """How often a call is tried that raises this error."""
+    """Returns how often a call is tried that raises this error."""
     return LOCKED_TRIES if is_locked(error) else COMMIT_TRIES
 
 
 def is_locked(error: TransientError) -> bool:
-    """Whether another process was writing to the file: nothing was done, and a later try succeeds."""
+    """Returns whether another process was writing to the file: nothing was done, and a later try succeeds."""
     return bool(error.facts.get("locked"))
 
 

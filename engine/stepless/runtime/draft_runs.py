@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import DRAFT_RUN_KEPT_MS, MAX_DRAFT_RUNS, SEQUENCING_TRIES
-from stepless.model.damage import FAULTS
+from stepless.model.stored.damage import FAULTS
 from stepless.runtime.world import World
 
 
@@ -50,7 +50,7 @@ def forget_run(world: World, workflow_id: str, run_id: str) -> None:
 
 
 def noted_runs(world: World, workflow_id: str) -> Sequence[StartedRun]:
-    """The last test runs, the newest first, at most MAX_DRAFT_RUNS. A run may be gone by now."""
+    """Returns the last test runs, the newest first, at most MAX_DRAFT_RUNS. A run may be gone by now."""
     return _read(world.store.get_claim(_key(workflow_id), world.clock.now_ms()))
 
 
@@ -71,7 +71,7 @@ def _read(data: bytes | None) -> list[StartedRun]:
 
 
 def read_runs(data: bytes) -> list[StartedRun]:
-    """The list in a record. Raises an error of FAULTS for a damaged one."""
+    """Returns the list in a record. Raises an error of FAULTS for a damaged one."""
     rows = json.loads(data)
     if not isinstance(rows, list):
         raise ValueError("there is no list of runs")

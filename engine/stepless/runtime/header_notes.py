@@ -1,4 +1,4 @@
-"""Reads what the header of a run says besides its columns, and writes the notes of `core/history/notes.py` into it."""
+"""Reads what the header of a run holds in addition to its columns, and writes the notes of `core/history/notes.py` into it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from stepless.core.history.notes import ERROR, NOTES, PAUSES, notes_of
 from stepless.core.history.waits import ANSWER
 from stepless.core.state import RunStatus, State
 from stepless.errors import DamagedHeader
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import RunHead
 
 _PAUSE = frozenset({"pause", "node", "reason", "message", "since"})  # what every note of a question has
 
 
 def noted_meta(head: RunHead, state: State) -> bytes | None:
-    """The `meta` to write into the header of a run at `state`, in a write that is made anyway: with the notes of
+    """Returns the `meta` to write into the header of a run at `state`, in a write that is made anyway: with the notes of
     `core/history/notes.py`. None if neither has any. `head` may be older than the lease: notes that a session in between has made
     are then left, and readers ignore notes that the header's status and waits contradict."""
     kept: Mapping[str, JSON] = meta_of(head)
@@ -33,14 +33,15 @@ def noted_meta(head: RunHead, state: State) -> bytes | None:
 
 
 def error_of(head: RunHead) -> Mapping[str, JSON] | None:
-    """Why the run failed: {code, message, node?}, shortened. None for other runs, and for runs of a release that did not note
-    it."""
+    """Returns why the run failed: {code, message, node?}, shortened. None for other runs, and for runs of a release that did not
+    note it."""
     error = notes_in(head).get(ERROR) if head.status == RunStatus.FAILED else None
     return error if isinstance(error, dict) and {"code", "message"} <= error.keys() else None
 
 
 def pauses_of(head: RunHead) -> Sequence[Mapping[str, JSON]]:
-    """The first questions that the run waits for, as `core/history/notes.py` describes them; empty if it waits for no answer."""
+    """Returns the first questions that the run waits for, as `core/history/notes.py` describes them; empty if it waits for no
+    answer."""
     pauses = notes_in(head).get(PAUSES) if ANSWER in head.waits.split() else None
     return [pause for pause in pauses if _is_whole(pause)] if isinstance(pauses, list) else []
 
@@ -66,8 +67,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def meta_of(head: RunHead) -> dict[str, Any]:
-    """What the header of a run says besides its columns. Raises `DamagedHeader` if that cannot be decoded, or if a column is
-    damaged: then nothing is to be done with the run."""
+    """Reads what the header of a run holds in addition to its columns. Raises `DamagedHeader` if that cannot be decoded, or if a
+    column is damaged: then nothing is to be done with the run."""
     damage = damage_of(head)
     if damage is not None:
         raise DamagedHeader(damage.why, run_id=head.run_id, place=damage.place)
@@ -75,7 +76,7 @@ def meta_of(head: RunHead) -> dict[str, Any]:
 
 
 def inputs_of(head: RunHead) -> JSON:
-    """The inputs of a run. Raises `DamagedHeader`."""
+    """Returns the inputs of a run. Raises `DamagedHeader`."""
     try:
         return json.loads(head.inputs.decode("utf-8", "surrogatepass"))
     except FAULTS as error:
@@ -83,7 +84,7 @@ def inputs_of(head: RunHead) -> JSON:
 
 
 def notes_in(head: RunHead) -> dict[str, Any]:
-    """`meta_of` for a list; empty for a damaged header, whose status is shown as DAMAGED."""
+    """Reads like `meta_of`, for a list; empty for a damaged header, whose status is shown as DAMAGED."""
     try:
         return _decoded(head.meta)
     except FAULTS:
@@ -91,7 +92,7 @@ def notes_in(head: RunHead) -> dict[str, Any]:
 
 
 def damage_of(head: RunHead) -> Damage | None:
-    """What is damaged in the header of a run."""
+    """Returns the damage to the header of a run."""
     try:
         _decoded(head.meta)
     except FAULTS as error:

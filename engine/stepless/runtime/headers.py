@@ -22,7 +22,7 @@ NO_NUMBER = 0  # of a version that was made of a draft for one run
 def create_run(
     world: World, run_id: str, version: Version, inputs: bytes, facts: Mapping[str, JSON], *, numbered: bool
 ) -> RunHead:
-    """`create_run_once`, without the answer to whether this process was the first."""
+    """Creates a run like `create_run_once`, without the answer to whether this process was the first."""
     return create_run_once(world, run_id, version, inputs, facts, numbered=numbered)[0]
 
 
@@ -66,8 +66,8 @@ def _granted(now_ms: int) -> dict[str, Any]:
 
 
 def head_of(world: World, message: Message, now_ms: int) -> RunHead | None:
-    """The header of the run of a hint. That of a run which this process has just created is not read again: if another process
-    has received a hint of it before, the first append is refused, as with every lease that was granted."""
+    """Returns the header of the run of a hint. That of a run which this process has just created is not read again: if another
+    process has received a hint of it before, the first append is refused, as with every lease that was granted."""
     fresh = world.fresh.pop(message.run_id, None)
     if fresh is not None and message.reason == "start" and 0 <= now_ms - fresh.created_ms < FRESH_HEAD_MS:
         return fresh
@@ -75,7 +75,7 @@ def head_of(world: World, message: Message, now_ms: int) -> RunHead | None:
 
 
 def not_erased(head: RunHead) -> RunHead:
-    """The header of a run that a start has found. Raises `Conflict` (run_erased): an erased run does not begin again."""
+    """Returns the header of a run that a start has found. Raises `Conflict` (run_erased): an erased run does not begin again."""
     if head.status == ERASED:
         message = f"this idempotency key belongs to the run {head.run_id}, which was erased"
         raise Conflict(message, code="run_erased", mend="use another idempotency key for a new run", run_id=head.run_id)
@@ -83,25 +83,25 @@ def not_erased(head: RunHead) -> RunHead:
 
 
 def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
-    """`version_of` and `number_of`."""
+    """Returns the results of `version_of` and `number_of`."""
     meta = notes_in(head)
     return _whole(meta.get(_VERSION)), _whole(meta.get(_NUMBER))
 
 
 def version_of(head: RunHead) -> int | None:
-    """The number of the version that the run started with; None for a run of a release that did not store it."""
+    """Returns the number of the version that the run started with; None for a run of a release that did not store it."""
     return _number(head, _VERSION)
 
 
 def draft_of(head: RunHead) -> Mapping[str, JSON] | None:
-    """What the header of a test run says of it: `{seq, pins, by}`, and `stop_after`, `of`, `from` where it has them; None for a
-    run of a published version."""
+    """Returns the facts about a test run in its header: `{seq, pins, by}`, and `stop_after`, `of`, `from` where it has them; None
+    for a run of a published version."""
     found = notes_in(head).get(DRAFT_RUN)
     return found if isinstance(found, dict) else None
 
 
 def number_of(head: RunHead) -> int | None:
-    """The run's number among the runs of its workflow, from 1; None if its document is not `numbered`."""
+    """Returns the run's number among the runs of its workflow, from 1; None if its document is not `numbered`."""
     return _number(head, _NUMBER)
 
 

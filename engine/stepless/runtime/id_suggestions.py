@@ -9,7 +9,7 @@ _MAX_CANDIDATES = 100  # workflows, by id
 
 
 def near_workflow(store: Store, workflow_id: str) -> str:
-    """`Did you mean …?`, or an empty text. Only the first hundred workflows are candidates."""
+    """Returns `Did you mean …?`, or an empty text. Only the first hundred workflows are candidates."""
     from stepless.compile.suggest import did_you_mean  # only needed for an unknown name
 
     known = [version.workflow_id for version in store.list_workflows(limit=_MAX_CANDIDATES).items]
@@ -17,6 +17,7 @@ def near_workflow(store: Store, workflow_id: str) -> str:
 
 
 def unknown_workflow(store: Store, workflow_id: str, *, what: str = "") -> NotFound:
-    """The error for an id under which nothing is published. `what` names the requested object if it is more than the id."""
+    """Returns the error for an id under which nothing is published. `what` names the requested object if it is more than the
+    id."""
     mend = near_workflow(store, workflow_id) or "publish it, or look at the list"
     return NotFound(f"there is no workflow {what or workflow_id}", code="unknown_workflow", mend=mend)

@@ -10,13 +10,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged, Received
-from stepless.core.pauses import TIMEOUT
 from stepless.core.state import State
 from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
-from stepless.model.damage import decoding, json_object
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
 
 
@@ -42,12 +42,12 @@ RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that
 
 
 def answer_signal(pause: str, handle: str, answer: JSON, by: str | None, now_ms: int) -> Signal:
-    """An answer to a pause, from a person or another system."""
+    """Returns an answer to a pause, from a person or another system."""
     return _signal(RESUME, pause, {"handle": handle, "answer": answer, "by": by, "at": now_ms}, now_ms)
 
 
 def deadline_signal(pause: str, now_ms: int) -> Signal:
-    """The signal that the deadline of the pause has passed without an answer."""
+    """Returns the signal that the deadline of the pause has passed without an answer."""
     return _signal(RESUME, pause, {"handle": TIMEOUT, "at": now_ms}, now_ms)
 
 
@@ -56,13 +56,14 @@ def cancel_signal(by: str | None, reason: str | None, now_ms: int) -> Signal:
 
 
 def hold_signal(number: int, held: bool, by: str | None, reason: str | None, now_ms: int) -> Signal:
-    """An operator holds the run or releases it. The number is the identity, so concurrent requests compete for one change."""
+    """Returns the signal by which an operator holds the run or releases it. The number is the identity, so concurrent requests
+    compete for one change."""
     return _signal(HOLD, str(number), {"held": held, "by": by, "reason": reason, "at": now_ms}, now_ms)
 
 
 def child_signal(instance: str, run_id: str, sequence: int, status: str, now_ms: int, *, first: bool = True) -> Signal:
-    """The status of a child run after `sequence` events. Each change of status is a separate signal, also of each child run that
-    an instance calls; `first` is false for those after the first."""
+    """Returns the signal of a child run's status after `sequence` events. Each change of status is a separate signal, also of
+    each child run that an instance calls; `first` is false for those after the first."""
     identity = f"{instance}#{sequence}" if first else f"{instance}#{run_id}#{sequence}"
     return _signal(CHILD, identity, {"instance": instance, "run": run_id, "status": status}, now_ms)
 
@@ -71,14 +72,14 @@ def message_signal(
     identity: str, name: str, data: JSON, now_ms: int, *, key: str | None = None, by: str | None = None,
     start: JSON = None,
 ) -> Signal:
-    """A message for the run. `identity` names it among all messages of the run. `start` is None if the message starts no run,
-    `{inputs}` if it does, and `{}` if its data are the inputs."""
+    """Returns a message for the run. `identity` names it among all messages of the run. `start` is None if the message starts no
+    run, `{inputs}` if it does, and `{}` if its data are the inputs."""
     body = {"name": name, "data": data, "key": key, "by": by, "at": now_ms, **({"start": start} if start is not None else {})}
     return _signal(MESSAGE, identity, body, now_ms)
 
 
 def rerun_note(number: int, run_id: str, now_ms: int) -> Signal:
-    """A note of the number-th rerun. It is stored as taken, so that no session reads it."""
+    """Returns a note of the number-th rerun. It is stored as taken, so that no session reads it."""
     return _signal(RERUN, str(number), {"run": run_id}, now_ms)._replace(taken=True)
 
 
@@ -88,7 +89,7 @@ def _signal(kind: str, identity: str, body: Mapping[str, JSON], now_ms: int) -> 
 
 
 def body_of(signal: Signal) -> Mapping[str, JSON]:
-    """What a signal says. Raises `Damaged`."""
+    """Reads a signal. Raises `Damaged`."""
     return json_object(signal.body, _place_of(signal), _FIX)
 
 
@@ -113,15 +114,15 @@ def _place_of(signal: Signal) -> str:
 
 
 def fact_of(signal: Signal, outcome_of: OutcomeOf, value_of: ValueOf) -> Fact | None:
-    """The fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads the
-    outcome of a child run that has ended, `value_of` a stored value."""
+    """Returns the fact that a signal becomes for the core; None for a kind that this version does not know. `outcome_of` reads
+    the outcome of a child run that has ended, `value_of` a stored value."""
     body = body_of(signal)
     with decoding(signal.body, _place_of(signal), _FIX):
         return _fact(signal, body, outcome_of, value_of)
 
 
 def whole_body(signal: Signal, value_of: ValueOf) -> Mapping[str, Any]:
-    """What a message says, with its stored value in place. Raises as `fact_of`."""
+    """Reads a message, with its stored value in place. Raises as `fact_of`."""
     body = body_of(signal)
     return {**body, **value_of(body[BLOB])} if BLOB in body else body
 
@@ -146,20 +147,21 @@ def _fact(signal: Signal, body: Mapping[str, Any], outcome_of: OutcomeOf, value_
 
 
 def holds_first(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts with changes of the hold first, otherwise in the same order: a hold takes effect before facts read with it."""
+    """Returns the facts with changes of the hold first, otherwise in the same order: a hold takes effect before facts read with
+    it."""
     return sorted(facts, key=lambda fact: not isinstance(fact, HoldChanged))
 
 
 def is_worth_marking(signals: Sequence[Signal]) -> bool:
-    """Whether to mark signals as taken after their events are committed. A mark costs one write per signal. Without it, later
-    sessions process the signals again, without effect. Marking pays off for many signals, and for signals of a child run, whose
-    log is read each time. Messages are always marked: `core/mailbox.py` says why."""
+    """Returns whether to mark signals as taken after their events are committed. A mark costs one write per signal. Without it,
+    later sessions process the signals again, without effect. Marking pays off for many signals, and for signals of a child run,
+    whose log is read each time. Messages are always marked: `core/mailbox.py` says why."""
     return len(signals) > MAX_UNMARKED_SIGNALS or any(signal.kind in (CHILD, MESSAGE) for signal in signals)
 
 
 def orphaned_child(state: State, signal: Signal) -> str | None:
-    """The child run that sent the signal, if it is still running and its caller has settled or waits for another one: a frozen
-    process started it, or the attempt that waited for it has ended."""
+    """Returns the child run that sent the signal, if it is still running and its caller has settled or waits for another one: a
+    frozen process started it, or the attempt that waited for it has ended."""
     if signal.kind != CHILD:
         return None
     body = body_of(signal)
@@ -169,8 +171,8 @@ def orphaned_child(state: State, signal: Signal) -> str | None:
 
 
 def is_early(state: State, signal: Signal) -> bool:
-    """Whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding number,
-    or a message while the mailbox is full. Such a signal is kept until then."""
+    """Returns whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding
+    number, or a message while the mailbox is full. Such a signal is kept until then."""
     if signal.kind == MESSAGE:
         return len(state.mailbox) >= MAX_MAILBOX and signal.identity not in state.mailbox.known
     if signal.kind == HOLD:
@@ -181,7 +183,7 @@ def is_early(state: State, signal: Signal) -> bool:
 
 
 def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
-    """The early signals, and the others, both in their original order."""
+    """Returns the early signals, and the others, both in their original order."""
     early: list[Signal] = []
     timely: list[Signal] = []
     space = MAX_MAILBOX - len(state.mailbox)

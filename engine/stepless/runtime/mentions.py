@@ -9,8 +9,8 @@ from typing import Final
 
 from stepless.errors import Damaged
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_PAGE_ITEMS, MAX_REDACTED_AUDIT
-from stepless.model.damage import json_object
 from stepless.model.json import JSON
+from stepless.model.stored.damage import json_object
 from stepless.ports import AuditEntry, RunHead
 from stepless.runtime.access.audit import kept_until_ms
 from stepless.runtime.draft_runs import forget_run
@@ -45,7 +45,7 @@ def _forget_key(world: World, slot: Slot, number: int) -> None:
 
 
 def hashed_claim(claim: str) -> str:
-    """The name that a claim of a caller's key has after its run was erased."""
+    """Returns the name that a claim of a caller's key has after its run was erased."""
     return f"erased-start:{sha256(claim.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

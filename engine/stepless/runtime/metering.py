@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from stepless.core.events import ROWS, Event, EventType
-from stepless.model.tally import Tally
+from stepless.model.runs.tally import Tally
 from stepless.ports import Meter, RunHead
 
 COMMITS: Final = "Commits"

@@ -21,12 +21,12 @@ Matters: TypeAlias = Callable[[Sequence[Event]], bool]
 
 
 def at_milestones(events: Sequence[Event]) -> bool:
-    """Whether the run ends, changes its status, waits or answers its caller by these events."""
+    """Returns whether the run ends, changes its status, waits or answers its caller by these events."""
     return any(event.type in _MILESTONES or "response" in event.data for event in events)
 
 
 def always(events: Sequence[Event]) -> bool:
-    """Every commit is news."""
+    """Returns True: every commit is news."""
     return True
 
 

@@ -1,7 +1,7 @@
 """Finds where this copy of Stepless was installed from, to install it again, with an extra or on another machine.
 
 The bare name is never passed to an installer, because a package index may hold another package under it. Per PEP 610, installers
-store the source URL in `direct_url.json` beside the installed files.
+store the source URL in `direct_url.json` next to the installed files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXTRA: Final = re.compile(r"""\s*;.*\bextra\s*==\s*['"]([\w.-]+)['"].*""")
 
 
 def installed() -> Distribution | None:
-    """The metadata that an installer stored for this copy; None for a copy that runs from its source or a layer."""
+    """Returns the metadata that an installer stored for this copy; None for a copy that runs from its source or a layer."""
     try:
         return distribution(NAME)
     except PackageNotFoundError:
@@ -27,8 +27,8 @@ def installed() -> Distribution | None:
 
 
 def place() -> str:
-    """The URL that this copy was installed from, in the form of a requirement. Empty if it came from an index, or if the file or
-    folder no longer exists."""
+    """Returns the URL that this copy was installed from, in the form of a requirement. Empty if it came from an index, or if the
+    file or folder no longer exists."""
     found = installed()
     if found is None:
         root = Path(__file__).resolve().parents[3]
@@ -43,12 +43,13 @@ def place() -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether the URL names a file of this machine."""
+    """Returns whether the URL names a file of this machine."""
     return url.startswith("file:")
 
 
 def command(extra: str) -> str:
-    """The command that installs an extra: this copy again, from its source URL. If that is unknown, the extra's requirements."""
+    """Returns the command that installs an extra: this copy again, from its source URL. If that is unknown, the extra's
+    requirements."""
     where = place()
     if where:
         return f"pip install '{NAME}[{extra}] @ {where}'"
@@ -56,7 +57,7 @@ def command(extra: str) -> str:
 
 
 def brought_by(extra: str) -> list[str]:
-    """The requirements of an extra, without their markers."""
+    """Returns the requirements of an extra, without their markers."""
     found = installed()
     written = found.requires or [] if found is not None else []
     return [_EXTRA.sub("", line) for line in written if (match := _EXTRA.search(line)) and match[1] == extra]

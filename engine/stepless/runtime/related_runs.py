@@ -59,8 +59,8 @@ def _noted(world: World, run_id: str, number: int) -> str:
 
 
 def reruns_of(world: World, run_id: str) -> tuple[RunHead, ...]:
-    """The headers of the reruns of a run that still exist, in the order of their start: a few reads, and two for each rerun.
-    Reruns of former releases left no note."""
+    """Returns the headers of the reruns of a run that still exist, in the order of their start: a few reads, and two for each
+    rerun. Reruns of former releases left no note."""
     noted = (_noted(world, run_id, number) for number in range(1, _reruns(world, run_id) + 1))
     return tuple(head for rerun in noted if (head := world.store.get_run(rerun)) is not None)
 
@@ -84,7 +84,8 @@ def relatives_of(world: World, head: RunHead) -> Relatives:
 
 
 def living_parent(world: World, head: RunHead) -> str:
-    """The parent of a child run, if it has not ended; else empty. Until it has, its next session may read the child's outcome."""
+    """Returns the parent of a child run, if it has not ended; else empty. Until it has, its next session may read the child's
+    outcome."""
     parent = notes_in(head).get("parent")
     if not isinstance(parent, dict):
         return ""

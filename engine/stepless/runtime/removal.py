@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from stepless.errors import SteplessError
 from stepless.limits import ERASE_RETRY_MS, ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.exporting.cursors import decode
 from stepless.runtime.mentions import forget_mentions, redact_audit
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def is_over(head: RunHead, now_ms: int) -> bool:
-    """Whether a run is to be removed: it was erased, or it has expired. For events that are not exported yet,
+    """Returns whether a run is to be removed: it was erased, or it has expired. For events that are not exported yet,
     a removal waits EXPORTS_WAIT_MS at most."""
     if head.status not in ENDED or head.expires_ms is None:
         return head.status == ERASED
@@ -31,7 +31,7 @@ def is_over(head: RunHead, now_ms: int) -> bool:
 
 
 def exports_left(head: RunHead) -> Sequence[str]:
-    """The exporters of an ended run that have not confirmed all its events and will be tried again."""
+    """Returns the exporters of an ended run that have not confirmed all its events and will be tried again."""
     if head.due_ms in (None, head.expires_ms):  # everything is confirmed or given up
         return ()
     return [name for name, cursor in decode(head.exported).items() if cursor.sequence < head.sequence]
@@ -107,5 +107,5 @@ def _forget(world: World, head: RunHead) -> None:
 
 
 def ahead_key(run_id: str) -> str:
-    """The claim that says how far a run's own time is ahead of the clock (`verbs/time_skip`)."""
+    """Returns the claim that says how far a run's own time is ahead of the clock (`verbs/changes/time_skip`)."""
     return f"ahead:{run_id}"

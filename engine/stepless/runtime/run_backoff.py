@@ -11,7 +11,7 @@ from typing import Final
 
 from stepless.errors import DamagedLog, LeaseLost, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, RunHead
 from stepless.runtime.world import World
 
@@ -36,7 +36,8 @@ def rest(world: World, head: RunHead, lease: Lease, error: LogUnreadable) -> boo
 
 
 def reported(world: World, head: RunHead, error: LogUnreadable) -> LogUnreadable:
-    """The error to raise to a reader. If no runner has found the fault yet, the run rests from now on, so that lists show it."""
+    """Returns the error to raise to a reader. If no runner has found the fault yet, the run rests from now on, so that lists show
+    it."""
     if head.status not in UNREADABLE | ENDED:
         now_ms = world.clock.now_ms()
         lease = world.store.take_lease(head.run_id, token_hex(8), now_ms, now_ms)

@@ -24,7 +24,7 @@ from stepless.limits import (
     SUMMARY_VALUE_BYTES,
 )
 from stepless.model.graph import Graph
-from stepless.model.packing import PACK_BYTES, pack
+from stepless.model.stored.packing import PACK_BYTES, pack
 from stepless.ports import Batch, Blobs, Store
 
 _TAKEN_OVER = frozenset({"reused", "kept"})  # from another run, where each value passed the limit
@@ -46,7 +46,7 @@ class RunLog:
         self.has_snapshot = False  # whether `load` has found one or `save_snapshot` has stored one
 
     def append(self, events: Sequence[Event]) -> None:
-        """`write` for events that are not encoded yet."""
+        """Writes like `write`, for events that are not encoded yet."""
         self.write(self.encoded(events))
 
     def write(self, batches: Sequence[Batch]) -> None:
@@ -70,7 +70,7 @@ class RunLog:
         return not self._writer
 
     def encoded(self, events: Sequence[Event]) -> Sequence[Batch]:
-        """The events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
+        """Returns the events in order, in as few batches as MAX_BATCH_EVENTS and MAX_BATCH_BYTES allow."""
         if len(events) <= MAX_BATCH_EVENTS:
             return self._fitting(events) if events else []
         batches: list[Batch] = []
@@ -93,8 +93,8 @@ class RunLog:
         return [Batch(events[0].sequence, events[-1].sequence, data, self.epoch)]
 
     def load(self, graph: Graph, *, unsaved: bool = False) -> State:
-        """The state after the last committed event: the newest snapshot plus the events after it. `unsaved` says that there is
-        none, which saves the request for it."""
+        """Returns the state after the last committed event: the newest snapshot plus the events after it. `unsaved` says that
+        there is none, which saves the request for it."""
         snapshot = None if unsaved else self._store.get_snapshot(self.run_id)
         self.has_snapshot = snapshot is not None
         state = decode_state(snapshot[1], graph, self.run_id) if snapshot is not None else None
@@ -120,7 +120,7 @@ class RunLog:
                 raise self.misfit(event, error) from error
 
     def misfit(self, event: Event, error: Exception) -> DamagedLog:
-        """The error for an event that can be decoded but is not possible in this run."""
+        """Returns the error for an event that can be decoded but is not possible in this run."""
         why = f"event {event.sequence:,} does not follow from those before it ({error})"
         return DamagedLog(why, sequence=event.sequence, run_id=self.run_id)
 
@@ -131,7 +131,7 @@ class RunLog:
             raise DamagedLog(why, sequence=sequence + 1, run_id=self.run_id)
 
     def event(self, number: int) -> Event:
-        """One event that the log is known to have. Raises `LogUnreadable`."""
+        """Returns one event that the log is known to have. Raises `LogUnreadable`."""
         for event in self.read(number - 1, stride_bytes=1):
             return event
         raise DamagedLog(f"event {number:,} is missing", sequence=number, run_id=self.run_id)
@@ -171,13 +171,13 @@ class RunLog:
         return events
 
     def blob_of(self, digest: str, *, last: int) -> str | None:
-        """The key of the blob with this hash, if an event of the log has its value there. The batch of event `last` is searched
-        first, since the last event of a run holds most of the requested values. Raises `LogUnreadable`."""
+        """Returns the key of the blob with this hash, if an event of the log has its value there. The batch of event `last` is
+        searched first, since the last event of a run holds most of the requested values. Raises `LogUnreadable`."""
         keys = (key for after in (max(0, last - 1), 0) for key in self.blob_keys(after))
         return next((key for key in keys if key.rpartition("/")[2] == digest), None)
 
     def blob_keys(self, after: int = 0) -> Iterator[str]:
-        """The keys of the blobs that the batches with events above `after` refer to."""
+        """Yields the keys of the blobs that the batches with events above `after` refer to."""
         for batch in self._batches(after):
             for event in self._decoded(batch, after):
                 yield from (blob for blob, _ in event.data.get("blobs", {}).values())
@@ -246,7 +246,7 @@ def _previewed(event: Event) -> Event:
 
 
 def previewed(event: Event) -> Event:
-    """An event that was read whole, with `previews` in place of the values that are too large for the log itself."""
+    """Returns an event that was read whole, with `previews` in place of the values that are too large for the log itself."""
     previews = {name: text for name in _SPILLED & event.data.keys() if (text := _preview(event.data[name]))}
     if not previews:
         return event
@@ -263,8 +263,8 @@ def _preview(value: Any) -> str:
 
 
 def may_be_large(value: Any, floor: int = INLINE_VALUE_BYTES // 6) -> bool:
-    """Whether a value could take more than INLINE_VALUE_BYTES: a cheap estimate that stops early. One character takes at most six
-    bytes as JSON."""
+    """Returns whether a value could take more than INLINE_VALUE_BYTES: a cheap estimate that stops early. One character takes at
+    most six bytes as JSON."""
     if type(value) is str:
         return len(value) > floor
     size, stack = 0, [value]

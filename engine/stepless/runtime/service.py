@@ -9,23 +9,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.triggers import deliveries, redelivering, schedule_verbs, webhooks
-from stepless.runtime.verbs import (
-    answering,
-    bulk,
-    costing,
-    erasing,
-    holds,
-    inspecting,
-    publishing,
-    replaying,
-    reruns,
-    searching,
-    sending,
-    starting,
-    time_skip,
-    values,
-)
+from stepless.runtime.verbs.changes import answering, bulk, erasing, holds, sending, time_skip
 from stepless.runtime.verbs.overviews import approvals, failures, health, versions
+from stepless.runtime.verbs.publication import publishing
+from stepless.runtime.verbs.reads import costing, inspecting, replaying, searching, values
+from stepless.runtime.verbs.starts import reruns, starting
 from stepless.runtime.world import World
 
 P = ParamSpec("P")

@@ -22,7 +22,7 @@ after it has released its lease.
 from __future__ import annotations
 
 from stepless.limits import START_GRACE_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED
 from stepless.ports.store import Signal
 from stepless.runtime.world import World

@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
 from stepless.errors import DamagedVersion, NewerVersion
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
-from stepless.model.draft_run import DRAFT
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds
-from stepless.model.stored_document import decode_document
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.document import decode_document
+from stepless.model.stored.draft_run import DRAFT
 from stepless.ports import Blobs, Store, StoredVersion
 
 _MAX_GRAPHS = 64  # in memory
@@ -38,7 +38,7 @@ class Versions:
         self.while_compiling: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def graph(self, workflow_id: str, version: str, entries: Sequence[str] | None = None) -> Graph:
-        """The graph of a published version, for these entries (None: all roots)."""
+        """Returns the graph of a published version, for these entries (None: all roots)."""
         key = (workflow_id, version, tuple(entries) if entries is not None else None)
         with self._lock:
             graph = self._graphs.get(key)
@@ -60,7 +60,7 @@ class Versions:
         return decoded_document(self._stored(workflow_id, version), f"{workflow_id}@{version}")
 
     def has_conditions(self, workflow_id: str, version: str) -> bool:
-        """False where no edge of a version has a condition. Costs little, because nothing is compiled."""
+        """Returns False where no edge of a version has a condition. Costs little, because nothing is compiled."""
         return _CONDITION.search(self._stored(workflow_id, version)) is not None
 
     def _stored(self, workflow_id: str, version: str) -> bytes:
@@ -84,12 +84,12 @@ class Versions:
 
 
 def document_of(version: StoredVersion) -> dict[str, JSON]:
-    """The document of a version as it was published. Raises `DamagedVersion`."""
+    """Returns the document of a version as it was published. Raises `DamagedVersion`."""
     return decoded_document(version.document, f"version.document of {version.workflow_id}/{version.number}")
 
 
 def version_damage(version: StoredVersion) -> Damage | None:
-    """What is damaged in the document of a version."""
+    """Returns the damage to the document of a version."""
     try:
         document_of(version)
     except DamagedVersion as error:
@@ -98,7 +98,7 @@ def version_damage(version: StoredVersion) -> Damage | None:
 
 
 def decoded_document(data: bytes, place: str) -> dict[str, JSON]:
-    """The document in what is stored of a version, which `place` names. Raises `DamagedVersion`."""
+    """Returns the document in what is stored of a version, which `place` names. Raises `DamagedVersion`."""
     try:
         document = decode_document(data)
         if not isinstance(document.get("nodes"), dict):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINGER_MS
-from stepless.model.exchange import NoHttp
+from stepless.model.effects.exchange import NoHttp
 from stepless.model.kind import Kinds
 from stepless.nodes import KindCode
 from stepless.ports import (
@@ -39,7 +39,7 @@ Notify: TypeAlias = Callable[[State, Instance, Wait, Mapping[str, str], int], Aw
 
 
 def never_ahead(run_id: str) -> int:
-    """`World.ahead_ms` for deployments: only `stepless dev` can skip time."""
+    """Returns 0, the `World.ahead_ms` of deployments: only `stepless dev` can skip time."""
     return 0
 
 

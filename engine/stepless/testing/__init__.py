@@ -1,4 +1,4 @@
-"""Test workflows without a cloud and without waiting: days pass in milliseconds.
+"""Tests workflows without a cloud and without waiting: days pass in milliseconds.
 
     def test_small_refunds_are_paid_at_once(workflow):
         refund = workflow("refund.yaml").script("score", returns({"body": {"risk": 0.1}}))

@@ -95,7 +95,7 @@ def _has_body(node: Mapping[str, Any]) -> bool:
 
 
 def is_concurrent(level: Mapping[str, Any]) -> bool:
-    """Whether steps of a document may run at the same time, so that the order in which they begin is not fixed."""
+    """Returns whether steps of a document may run at the same time, so that the order in which they begin is not fixed."""
     exits = Counter(_exit(after) for node in level["nodes"].values() for after in _all(node.get("after")))
     bodies = [node["with"]["body"] for node in level["nodes"].values() if _has_body(node)]
     parallel = any(node["type"] == "parallel" for node in level["nodes"].values())
@@ -111,7 +111,7 @@ def _exit(after: JSON) -> str:
 
 
 def difference(plain: Effects, compiled: Effects, *, ordered: bool) -> str:
-    """How the calls differ, in words; empty if they do not."""
+    """Returns how the calls differ, in words; empty if they do not."""
     one, other = plain.made, compiled.made
     if not ordered:
         one, other = sorted({*one}), sorted({*other})

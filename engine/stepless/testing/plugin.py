@@ -24,7 +24,7 @@ def workflow(request: pytest.FixtureRequest) -> Callable[[Source], WorkflowTest]
     def load(source: Source) -> WorkflowTest:
         if not isinstance(source, str | os.PathLike):
             return WorkflowTest.load(source)
-        beside = request.path.parent / source
-        return WorkflowTest.load(beside if beside.exists() else Path(request.config.rootpath) / source)
+        nearby = request.path.parent / source
+        return WorkflowTest.load(nearby if nearby.exists() else Path(request.config.rootpath) / source)
 
     return load

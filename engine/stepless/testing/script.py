@@ -48,12 +48,12 @@ class Script:
         return steps[min(attempt, len(steps)) - 1] if steps else None
 
     def only_waits(self, node: str) -> bool:
-        """Whether the script keeps the node's own pause and only sets when it ends."""
+        """Returns whether the script keeps the node's own pause and only sets when it ends."""
         steps = [step for key, entries in self._entries.items() if key.partition("@")[0] == node for step in entries]
         return bool(steps) and all(_WAITING.issuperset(step) for step in steps)
 
     def step(self, instance: str, node: Node, attempt: int, chance: float) -> Step:
-        """The end of an attempt of an effectful (or scripted) node."""
+        """Returns the end of an attempt of an effectful (or scripted) node."""
         entry = self.entry(instance, attempt) or {"ok": {}}
         ((what, given),) = entry.items()
         options = given or {}
@@ -73,7 +73,7 @@ class Script:
                 return Step(0, Suspended(instance, attempt, pause))
 
     def answer(self, instance: str) -> tuple[int, str | None, JSON] | None:
-        """When and how the script answers a pause of this instance."""
+        """Returns when and how the script answers a pause of this instance."""
         entry = self.entry(instance, 1)
         options = (entry.get("human") or {}) if entry and "human" in entry else {}
         if options.get("resume_at") is None:
@@ -99,7 +99,7 @@ def _failure(options: Mapping[str, Any]) -> Failure:
 
 
 def scripted(graph: Graph, script: Script) -> Graph:
-    """The graph in which every scripted node follows the script. Nothing else of a node changes."""
+    """Returns the graph in which every scripted node follows the script. Nothing else of a node changes."""
     return replace(graph, root=_scripted_body(graph.root, script)) if script.nodes else graph
 
 

@@ -14,17 +14,17 @@ from typing import Any, Literal
 
 from stepless.compile import compile_document
 from stepless.core.decide import decide
+from stepless.core.deciding.ending import outputs
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.decision import Decision, Dispatch
-from stepless.core.ending import outputs
 from stepless.core.events import Event, EventType
 from stepless.core.facts import Answered, Begin, CancelRequested, Expired, Fact, Failed, Failure, Received, Tick
 from stepless.core.fold import fold
 from stepless.core.history.tags import Tag
 from stepless.core.history.trace import NodeRecord, Trace, envelope
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
-from stepless.core.variables import outgoing_cells
+from stepless.core.values.variables import outgoing_cells
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.model.graph import Graph
 from stepless.model.json import JSON

@@ -11,8 +11,8 @@ from stepless.compile import parse
 from stepless.compile.suggest import did_you_mean
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.testing.script import Entry
 from stepless.testing.simulation import Simulation, simulate
 
@@ -21,14 +21,14 @@ Source: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON]
 
 
 def returns(value: JSON = None, *, exit: str = "source", takes: Time = 1, sets: Mapping[str, JSON] | None = None) -> Entry:
-    """A successful attempt: its output, its exit, its duration, and the run variables that it sets."""
+    """Returns a successful attempt: its output, its exit, its duration, and the run variables that it sets."""
     return {"ok": {"value": value, "handle": exit, "ms": _ms(takes), "set": dict(sets or {})}}
 
 
 def fails(
     cause: str = "provider_error", *, code: str | None = None, message: str = "", takes: Time = 1, retry_after: Time | None = None
 ) -> Entry:
-    """A failed attempt. `cause` is one of the causes in the node's `retry_on` (timeout, rate_limit, provider_error…)."""
+    """Returns a failed attempt. `cause` is one of the causes in the node's `retry_on` (timeout, rate_limit, provider_error…)."""
     options: dict[str, Any] = {"cause": cause, "code": code, "message": message, "ms": _ms(takes)}
     return {"fail": options if retry_after is None else {**options, "retry_after_ms": _ms(retry_after)}}
 
@@ -48,8 +48,8 @@ class WorkflowTest:
 
     @classmethod
     def load(cls, source: Source) -> WorkflowTest:
-        """A workflow from a YAML or JSON file, or from its content. Raises `InvalidRequest` if the file cannot be read and
-        `DocumentRefused` if it is not YAML or JSON; `run` raises `DocumentRefused` for all other errors in the document."""
+        """Returns a workflow from a YAML or JSON file, or from its content. Raises `InvalidRequest` if the file cannot be read
+        and `DocumentRefused` if it is not YAML or JSON; `run` raises `DocumentRefused` for all other errors in the document."""
         if isinstance(source, Mapping):
             return cls(source)
         try:

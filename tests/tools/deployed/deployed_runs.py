@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from local_cloud import Cloud, Machine
 
-from stepless.model.packing import unpack
+from stepless.model.stored.packing import unpack
 
 API_KEY = "try-it"
 API_KEY_HASH = f"sha256:{sha256(API_KEY.encode()).hexdigest()}"

@@ -23,12 +23,12 @@ from reference_language import LANGUAGE
 
 from stepless.model.declaration import validation
 from stepless.model.declaration.field_docs import field_docs
-from stepless.model.durations import DURATION_SCHEMA
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.webhook_schemes import SCHEMES, RequestField, Scheme
+from stepless.model.texts.durations import DURATION_SCHEMA
+from stepless.model.triggers.webhook_schemes import SCHEMES, RequestField, Scheme
 from stepless.model.work import CAUSES
 from stepless.nodes import KINDS
-from stepless.nodes import webhook as webhooks
+from stepless.nodes.entries import webhook as webhooks
 from stepless.nodes.llm import kind as llm
 
 NATURES: Final = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepless.model.program import Program, Ran
+from stepless.model.effects.program import Program, Ran
 from stepless.model.work import NodeFailure
 from stepless.ports import Sandbox
 

@@ -18,7 +18,7 @@ from stepless.core.limits.slots import Holder, encode_holders, position_in_line
 from stepless.core.stored.snapshot import encode_state
 from stepless.runtime.inbox import hold_signal
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session.limit_claims import claim_key
+from stepless.runtime.session.permits.limit_claims import claim_key
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.stores import Kept
 

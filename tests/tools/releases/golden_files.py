@@ -32,19 +32,19 @@ from stepless.adapters.sqlite.blobs import SqliteBlobs
 from stepless.adapters.sqlite.store import SqliteStore
 from stepless.compile import compile_document
 from stepless.core.decide import decide
-from stepless.core.ending import outputs
+from stepless.core.deciding.ending import outputs
 from stepless.core.events import Event, EventType
 from stepless.core.history.trace import Trace, envelope
 from stepless.core.state import Instance, State, Status, scopes
 from stepless.core.stored.codec import decode_batch
 from stepless.core.stored.snapshot import encode_state
-from stepless.core.variables import outgoing_cells
+from stepless.core.values.variables import outgoing_cells
 from stepless.model.graph import Graph
 from stepless.nodes import KINDS
 from stepless.ports import Batch, Blobs, RunHead, Signal, Store
 from stepless.runtime import inbox
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs import publishing
+from stepless.runtime.verbs.publication import publishing
 from stepless.runtime.wiring.local import local
 
 DATABASE = "runs.sqlite"

@@ -10,7 +10,7 @@ from stepless.limits import EXPIRY_SLACK_MS, SHORT_RUN_MS
 from stepless.ports import RunHead
 from stepless.runtime.hosting.sweep import sweep
 from stepless.runtime.removal import remove_expired
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 
 Node = Callable[..., dict[str, Any]]
 DAY = 24 * 3_600_000

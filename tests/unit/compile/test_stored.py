@@ -15,7 +15,7 @@ from stepless.compile import compile_document, compile_stored, content_hash, fea
 from stepless.compile.parsed import ParsedBody, ParsedEdge, ParsedNode
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion
 from stepless.model.graph import Graph, all_nodes
-from stepless.model.stored_document import encode_document
+from stepless.model.stored.document import encode_document
 from stepless.nodes import KINDS
 
 ROOT = Path(__file__).parents[3]

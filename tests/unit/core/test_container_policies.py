@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.events import EventType
 from stepless.core.facts import (
     Answered,
@@ -20,7 +21,6 @@ from stepless.core.facts import (
     Suspended,
     Tick,
 )
-from stepless.core.pauses import next_due_ms
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stepless.core.deciding.recovery import is_cut_off
 from stepless.core.facts import (
     Answered,
     CancelRequested,
@@ -22,7 +23,6 @@ from stepless.core.facts import (
     Tick,
 )
 from stepless.core.fold import fold
-from stepless.core.recovery import is_cut_off
 from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from stepless.core.deciding.recovery import is_cut_off
 from stepless.core.decision import Decision
 from stepless.core.doubt import needs_exclusive
 from stepless.core.events import Event, EventType
 from stepless.core.facts import CancelRequested, Failed, Failure, HoldChanged, Recovered, Stopped, Tick
-from stepless.core.recovery import is_cut_off
 from stepless.core.stored.snapshot import decode_state, encode_state
 
 Make = Callable[..., Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepless.core.ending import final_status
+from stepless.core.deciding.ending import final_status
 from stepless.core.facts import Answered, CancelRequested, Completed, Failed, Failure, Tick
 from stepless.model.kind import Outcome
 

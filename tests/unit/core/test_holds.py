@@ -26,7 +26,7 @@ from stepless.core.facts import (
 )
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Outcome, Pause
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 Make = Callable[..., Any]
 Node = Callable[..., dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepless.core.masking import Mask
+from stepless.core.values.masking import Mask
 
 SECRET = "s3cr3t-of-a-bank"
 

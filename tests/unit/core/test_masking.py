@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 
-from stepless.core.masking import HIDDEN, Mask
+from stepless.core.values.masking import HIDDEN, Mask
 from stepless.testing.simulation import simulate
 
 HARD = "p@s's (w)*!/\\ü\"~\n+%&="

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepless.core.reference_values import with_nulls
+from stepless.core.values.reference_values import with_nulls
 from stepless.limits import MAX_SHOWN_NULLS
 
 BODY = {"nodes": {"x": {"type": "join"}}}

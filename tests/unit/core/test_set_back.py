@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from stepless.core.deciding.pauses import next_due_ms
+from stepless.core.deciding.set_back import is_set_back
 from stepless.core.facts import Answered, ClockSetBack, Failed, Failure, Noticed, Suspended, Tick
 from stepless.core.limits.permits import Permits
-from stepless.core.pauses import next_due_ms
-from stepless.core.set_back import is_set_back
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.model.kind import Pause
 

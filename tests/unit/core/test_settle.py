@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stepless.core.deciding.settle import backoff_ms
 from stepless.core.facts import Failed, Failure, Tick
-from stepless.core.settle import backoff_ms
 from stepless.model.declaration.policies import Retry
 
 DAY_MS = 24 * 3_600_000

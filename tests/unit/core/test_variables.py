@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepless.core.state import OUTSIDE, Cell, Scope, State
-from stepless.core.variables import VariableConflict, merge_cells, settle, written
+from stepless.core.values.variables import VariableConflict, merge_cells, settle, written
 from stepless.model.declaration.policies import JoinRule
 from stepless.model.graph import Join
 

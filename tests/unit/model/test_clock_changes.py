@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from stepless.model.clock_changes import clock_changes, ever_fires, fires_after, sentence
+from stepless.model.triggers.clock_changes import clock_changes, ever_fires, fires_after, sentence
 
 
 def at(text: str, zone: str = "UTC") -> int:

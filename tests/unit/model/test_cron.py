@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from stepless.model.cron import parse_cron
+from stepless.model.triggers.cron import parse_cron
 
 
 def following(text: str, after: str, zone: str = "UTC", count: int = 1) -> list[str]:

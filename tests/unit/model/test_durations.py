@@ -1,6 +1,6 @@
 import pytest
 
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 
 
 @pytest.mark.parametrize(("text", "duration_ms"), [

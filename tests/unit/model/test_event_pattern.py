@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepless.model.event_pattern import faults, matches
+from stepless.model.triggers.event_pattern import faults, matches
 
 EVENT = {
     "source": "shop.orders", "detail-type": "Order Placed", "resources": ["arn:a", "arn:b"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepless.model.prices import Line, Work, bill, durable_functions, step_functions, usd
-from stepless.model.tally import Tally
+from stepless.model.runs.prices import Line, Work, bill, durable_functions, step_functions, usd
+from stepless.model.runs.tally import Tally
 
 TALLY = Tally(
     write_units=18, index_units=4, read_units=4, queue_requests=3, http_requests=1, invocations=2, lambda_ms=100,

@@ -9,7 +9,7 @@ import pytest
 
 from stepless.compile import compile_document, compile_stored, features_of
 from stepless.errors import NewerVersion
-from stepless.model.stored_document import decode_document, encode_document, read_stored
+from stepless.model.stored.document import decode_document, encode_document, read_stored
 from stepless.nodes import KINDS
 
 PLAIN: dict[str, Any] = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepless.model.tally import Tally, decode_tally, encode_tally
+from stepless.model.runs.tally import Tally, decode_tally, encode_tally
 
 halves = st.integers(0, 10**9).map(lambda count: count / 2)
 counts = st.integers(0, 10**9)

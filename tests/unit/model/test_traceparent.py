@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepless.limits import MAX_TRACESTATE_CHARACTERS
-from stepless.model.traceparent import (
+from stepless.model.runs.traceparent import (
     Parent,
     RunTrace,
     attempt_span_id,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepless.model.program import Program, Ran
+from stepless.model.effects.program import Program, Ran
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import sandbox_kind_code
 from stepless.ports import Call

@@ -33,7 +33,7 @@ from stepless.runtime.runlog import RunLog
 from stepless.runtime.service import Service
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import InvocationEnd, Runner
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import local
 

@@ -247,7 +247,7 @@ def test_an_erasure_that_dies_at_any_step_is_completed(
         store: Store | None = DynamoStore(DirectClient(Table()), "table", shards=3) if ground == "dynamo" else None
         machine = make_machine(store)
         run_id = ended(machine, node)
-        from stepless.runtime.verbs.erasing import erase
+        from stepless.runtime.verbs.changes.erasing import erase
 
         if not died(machine, at, after, lambda world, run_id=run_id: erase(world, run_id)):
             break

@@ -15,7 +15,7 @@ from stepless.limits import MAX_EXCEPTION_BYTES
 from stepless.model.work import NodeFailure
 from stepless.nodes import KIND_CODE, model_kind_code
 from stepless.nodes.function import function
-from stepless.runtime.verbs.inspecting import exception_behind
+from stepless.runtime.verbs.reads.inspecting import exception_behind
 
 KEY = "a-secret-key"
 

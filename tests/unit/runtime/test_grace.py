@@ -12,7 +12,7 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.limits import LEASE_MS, START_GRACE_MS
 from stepless.ports import Message
 from stepless.runtime.hosting.sweep import sweep
-from stepless.runtime.session.children import caller, child_id
+from stepless.runtime.session.pauses.children import caller, child_id
 
 APPROVAL = {"type": "approval", "with": {"message": "Go on?"}}
 CHILD = {"id": "child", "nodes": {"ask": APPROVAL}}

@@ -92,9 +92,9 @@ def test_no_kind_is_loaded_before_a_workflow_has_it() -> None:
 
 def test_whoever_runs_a_published_version_loads_its_kinds_alone_and_judges_nothing() -> None:
     held = imported(COMPILE)
-    assert {"stepless.compile.link", "stepless.nodes.manual", "stepless.nodes.transform"} <= held
+    assert {"stepless.compile.link", "stepless.nodes.entries.manual", "stepless.nodes.control.transform"} <= held
     judging = {"stepless.model.declaration.validation", "stepless.compile.compiler", "stepless.compile.shape"}
-    assert not held & {*judging, "stepless.nodes.set"}
+    assert not held & {*judging, "stepless.nodes.control.set"}
 
 
 @pytest.mark.parametrize("name", ["sweeper", "deadletter"])

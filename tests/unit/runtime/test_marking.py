@@ -11,7 +11,7 @@ import pytest
 from stepless.errors import Refused
 from stepless.limits import MAX_DURATION_MS, MAX_UNMARKED_SIGNALS
 from stepless.ports import Message
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 from stepless.runtime.session.runner import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]

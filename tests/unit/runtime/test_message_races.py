@@ -10,12 +10,12 @@ import pytest
 
 from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import Conflict
-from stepless.limits import START_GRACE_MS
+from stepless.limits import MAX_MESSAGE_RUNS, START_GRACE_MS
 from stepless.ports import Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
 from stepless.runtime.messages.keys import AFTER, Slot, slot_of
-from stepless.runtime.session.receiving import waits_to_begin
+from stepless.runtime.session.pauses.receiving import waits_to_begin
 
 ORDER: dict[str, Any] = {
     "id": "order",
@@ -46,6 +46,16 @@ class Interrupted(MemoryStore):
     def get_run(self, run_id: str) -> RunHead | None:
         was_early, self.is_early = self.is_early, False
         return None if was_early else super().get_run(run_id)
+
+
+class EndedRuns(MemoryStore):
+    """A store in which every run that it does not have has ended, without a message, once `has_ended` is set."""
+
+    has_ended = False
+
+    def get_run(self, run_id: str) -> RunHead | None:
+        ended = RunHead(run_id, "order", "h", "completed", 0, 0, b"{}") if self.has_ended else None
+        return super().get_run(run_id) or ended
 
 
 def order(machine: Any, amount: int = 5, by: Any = None, **options: Any) -> Any:
@@ -145,6 +155,27 @@ def test_a_message_that_is_sent_again_when_it_expires_is_kept(make_machine: Any)
     machine.store.happens = lambda: machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
     assert list(kept_for(machine.world, SLOT)) == []
     assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
+
+
+def test_a_message_passes_a_bounded_number_of_runs_that_have_ended(make_machine: Any) -> None:
+    machine = make_machine(store=EndedRuns())
+    publish(machine)
+    machine.store.has_ended = True
+    for _ in range(2):
+        with pytest.raises(Conflict, match=f"{MAX_MESSAGE_RUNS:,} runs of the key have ended") as refused:
+            machine.service.send("order", "payment", 1, key="A-1", id="m", start=True)
+        assert (refused.value.code, machine.queue.next_ms()) == ("message_too_late", None)
+
+
+def test_a_message_that_an_ended_run_cannot_hand_on_stays_unread(make_machine: Any) -> None:
+    machine = make_machine(store=EndedRuns())
+    publish(machine)
+    run = ended(machine)
+    arrives_late(machine, run, "late", start={})
+    machine.store.has_ended = True
+    machine.drain()
+    machine.store.has_ended = False
+    assert [mail.id for mail in machine.view(run).unread] == ["late"]
 
 
 # -- starts ---------------------------------------------------------------------------------------------------------------

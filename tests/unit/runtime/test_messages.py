@@ -10,8 +10,8 @@ from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS
 from stepless.model.json import JSON
 from stepless.runtime.messages.keys import Slot
-from stepless.runtime.session.run_kinds import sender
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.session.pauses.run_kinds import sender
+from stepless.runtime.verbs.changes.sending import Delivered
 
 ORDER: dict[str, Any] = {
     "id": "order",

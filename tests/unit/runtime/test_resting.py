@@ -17,7 +17,7 @@ from stepless.core.stored.codec import encode_batch
 from stepless.core.stored.snapshot import encode_state
 from stepless.errors import DamagedLog, LogUnreadable, NewerLog
 from stepless.limits import MAX_UNMARKED_SIGNALS, MAX_UNREADABLE_RETRY_MS, UNREADABLE_RETRY_MS
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 from stepless.ports import Message, RunFilter, Signal
 from stepless.runtime.inbox import answer_signal, hold_signal
 from stepless.runtime.runlog import RunLog

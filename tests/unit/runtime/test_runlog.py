@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepless.core.stored.snapshot import encode_state
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 from stepless.runtime.runlog import RunLog
 
 

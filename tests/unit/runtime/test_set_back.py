@@ -14,7 +14,7 @@ from stepless.limits import LEASE_MS, LIMIT_CHECK_MS
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime.hosting.sweep import adopt, sweep
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.limit_claims import next_in
+from stepless.runtime.session.permits.limit_claims import next_in
 
 Node = Callable[..., dict[str, Any]]
 START_MS = 1_700_000_000_000

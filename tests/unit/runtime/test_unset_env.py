@@ -13,7 +13,7 @@ import pytest
 
 from stepless import function
 from stepless.adapters.memory.secrets import MemorySecrets
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.single_run import follow, serving
 

@@ -11,8 +11,8 @@ from stepless.core.decision import iso
 from stepless.core.history.waits import WORDS, summary
 from stepless.model.work import NodeFailure
 from stepless.ports import Call, RunFilter
-from stepless.runtime.session import children
-from stepless.runtime.verbs.searching import summary_of
+from stepless.runtime.session.pauses import children
+from stepless.runtime.verbs.reads.searching import summary_of
 
 Node = Callable[..., dict[str, Any]]
 ASK: dict[str, Any] = {"type": "approval", "with": {"message": "Go on?"}}

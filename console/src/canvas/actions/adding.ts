@@ -36,7 +36,7 @@ export function add(state: State, asked: Addition, fresh: Fresh): Added {
 
 /**
  * Puts a new block into an edge: from the edge's exit to the block, and from the block's first exit on to where the edge led. A block
- * without an exit is added beside the edge.
+ * without an exit is added next to the edge.
  */
 export function insert(state: State, wire: string, asked: Addition, fresh: Fresh): Added {
   const made = add(state, asked, fresh);

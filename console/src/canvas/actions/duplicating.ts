@@ -1,4 +1,4 @@
-/** Blocks again, beside themselves. */
+/** Duplicates blocks, next to the originals. */
 import type { Entity, Write } from "../../editing/effects.ts";
 import { gesture } from "../../editing/gestures.ts";
 import { spread } from "../../editing/orders.ts";

@@ -1,4 +1,4 @@
-/** What copy and paste need besides the clipboard: loaded when the page is idle. */
+/** Serves copy and paste, in addition to the clipboard: loaded when the page is idle. */
 import type { State } from "../../editing/state.ts";
 import type { Value } from "../../editing/encoding.ts";
 import { fragment } from "../actions/fragments.ts";

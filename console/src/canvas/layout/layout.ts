@@ -7,7 +7,7 @@ import { arrange, cell, depths, thin, tie, type Cell } from "./layers.ts";
 
 export interface Sizes {
   readonly head: number; // of a frame: above its body
-  readonly pad: number; // beside and below it
+  readonly pad: number; // next to and below it
   readonly emptyWidth: number;
   readonly emptyHeight: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Where every block is now: by its place, else by the last layout, else beside what it is connected to until the layout has come.
+ * Where every block is now: by its place, else by the last layout, else next to what it is connected to until the layout has come.
  * Frames grow with what is dropped in them at once. What has not moved is the same object as before.
  */
 import { gather } from "../../editing/gathering.ts";

@@ -1,4 +1,4 @@
-/** What can be done with what is selected, or with the canvas where nothing is. Each key is that of a `Choice`. */
+/** Lists the actions for the selection, or for the canvas where nothing is selected. Each key is that of a `Choice`. */
 import type { Action } from "../actions/keymap.ts";
 import type { Look } from "../desk.ts";
 

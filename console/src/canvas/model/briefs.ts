@@ -1,4 +1,4 @@
-/** What a block says of itself in one line: of its parameters, the one by which people tell it from others of its kind. */
+/** Describes a block in one line: shows, of its parameters, the one by which people tell it from others of its kind. */
 import { isList, isObject, type Json, type JsonObject } from "../../editing/values.ts";
 import { BRANCHES, BRIEFS } from "../../wire/tables/kinds.ts";
 

@@ -1,4 +1,4 @@
-/** What the server knows of the kinds of nodes, and what is shown of a kind that it does not know. */
+/** Holds the kinds of nodes that the server knows, and a default for a kind that it does not know. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { GROUPS } from "../../wire/tables/kinds.ts";
 
@@ -7,7 +7,7 @@ export type Part = "template" | "expression" | "cases" | "literal";
 
 /**
  * `exits` are without `error`; where the server says null, they follow from the parameters. `schema` is that of `with`, and `parts`
- * are those of its fields; a field that is not among them is a template. `settings` is the schema of what nodes of this kind have beside
+ * are those of its fields; a field that is not among them is a template. `settings` is the schema of what nodes of this kind have in addition to
  * `with`: retries, time limits and the rest.
  */
 export interface Kind {
@@ -43,7 +43,7 @@ export function kindsRead(answer: Json): Kinds {
   return made;
 }
 
-/** The schema of what a workflow has beside its nodes; null where the server does not say. */
+/** The schema of the fields of a workflow other than its nodes; null where the server does not say. */
 export function workflowRead(answer: Json): JsonObject | null {
   const found = isObject(answer) ? answer.get("workflow") : null;
   return isObject(found) ? found : null;

@@ -1,4 +1,4 @@
-/** Notes in a fragment: what a copy puts on the clipboard beside the nodes, and what a paste makes of it. */
+/** Notes in a fragment: what a copy puts on the clipboard with the nodes, and what a paste makes of it. */
 import type { Write } from "../../editing/effects.ts";
 import { gesture } from "../../editing/gestures.ts";
 import type { Json } from "../../editing/values.ts";

@@ -1,4 +1,4 @@
-/** The notes of a draft: texts on the canvas, beside the blocks. They are kept with the places, and are no part of the document. */
+/** The notes of a draft: texts on the canvas, next to the blocks. They are kept with the places, and are no part of the document. */
 import type { Entity, Write } from "../../editing/effects.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";
 import { NOTES, type State } from "../../editing/state.ts";
@@ -84,7 +84,7 @@ interface Box {
   readonly height: number;
 }
 
-const ROOM = 12; // px between a note and what it stands beside
+const ROOM = 12; // px between a note and what it is next to
 const TRIES = 200;
 
 /** The place for a new note that is nearest to a corner, above or below, and covers none of the boxes; the corner itself if all is full. */
@@ -137,7 +137,7 @@ export function deletions(notes: Notes, tails: Iterable<string>): Write[] {
   return [...tails].filter((tail) => notes.has(tail)).map((tail) => ["del", PREFIX + tail]);
 }
 
-/** The notes again, beside themselves. */
+/** Duplicates notes, next to the originals. */
 export function duplicates(notes: Notes, tails: Iterable<string>, fresh: Fresh): { readonly writes: Write[]; readonly tails: readonly string[] } {
   const writes: Write[] = [];
   const made: string[] = [];

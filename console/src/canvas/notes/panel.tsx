@@ -1,4 +1,4 @@
-/** What the inspector shows of a note. */
+/** Shows a note in the inspector. */
 import type { ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
 import { run } from "../commands.ts";

@@ -1,4 +1,4 @@
-/** What the editor loads once a draft is open: it is for later than the first edit. In one chunk, which compresses better than many. */
+/** Collects the parts that the editor loads once a draft is open: they are for later than the first edit. In one chunk, which compresses better than many. */
 export { default as Settings, OfWorkflow } from "../../inspector/forms/settings.tsx";
 export { default as About } from "../../panes/about.tsx";
 export { default as Conflicts } from "../../panes/conflicts.tsx";

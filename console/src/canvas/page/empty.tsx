@@ -1,4 +1,4 @@
-/** What a canvas without nodes says: how one begins. */
+/** Shows on a canvas without nodes how to begin. */
 import { useMemo, type ReactElement } from "react";
 import { run } from "../commands.ts";
 import type { Desk } from "../desk.ts";

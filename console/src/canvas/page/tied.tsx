@@ -1,4 +1,4 @@
-/** Beside the graph of a draft that was compiled from source: the source, why the graph is only read, and how that is left. */
+/** Next to the graph of a draft that was compiled from source: the source, why the graph is only read, and how that is left. */
 import { useCallback, useMemo, useState, type ReactElement } from "react";
 import { titleOf, type Made } from "../../source/made.ts";
 import { SourcePane } from "../../source/part.tsx";

@@ -1,5 +1,5 @@
 /**
- * What keeps a frame of a canvas with hundreds of blocks cheap. The page composes each part that it clips by itself, and looks for what
+ * Keeps a frame of a canvas with hundreds of blocks cheap. The page composes each part that it clips by itself, and looks for what
  * lies under the pointer at each of its moves: both took more of a frame than the script.
  */
 
@@ -20,6 +20,6 @@ export function lineOf(text: string, fits: number): string {
   return text.length > fits ? "cut" : "line";
 }
 
-/** How many letters of a name, and of the line below it, always fit on a block; fewer beside a mark. */
+/** How many letters of a name, and of the line below it, always fit on a block; fewer next to a mark. */
 export const FITS = 11;
 export const FITS_BESIDE = 8;

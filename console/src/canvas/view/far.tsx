@@ -1,4 +1,4 @@
-/** What stands in for the blocks of a large draft while it is far away, and the map in the corner. */
+/** Draws a substitute for the blocks of a large draft while it is far away, and the map in the corner. */
 import { useStore } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactElement } from "react";
 import { useShownTheme } from "../../ui/theme/switching.ts";

@@ -1,4 +1,4 @@
-/** What every server refuses of a gesture is refused before it is shown: `stepless.editing.messages` has the same bounds. */
+/** Refuses an operation that every server refuses, before it is shown: `stepless.editing.messages` has the same bounds. */
 import type { Gesture } from "../gestures.ts";
 import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../tables.ts";
 import { hasLoneSurrogate, isList, isObject, type Json } from "../values.ts";

@@ -1,5 +1,5 @@
 /**
- * What a tab has in its storage, in rows under its client's id, so that one edit writes what it changed:
+ * Keeps the edits of a tab in its storage, in rows under its client's id, so that one edit writes what it changed:
  *
  *     head         {epoch, seq, n, at, sent?: {n, tag, base, parts}, unsent, undos, redos, listed}: numbers of the rows below;
  *                  called?: [{key, name, readers}], the names of added blocks that texts mean

@@ -1,4 +1,4 @@
-/** What others took away, and how it comes back: for the notices of a person whose work went with it. */
+/** Finds the work that edits of others removed, and how to restore it: for the notices of a person whose work went with it. */
 import type { Effect } from "../effects.ts";
 import { gesture, type Gesture, type Item } from "../gestures.ts";
 import type { Entry } from "../pending.ts";

@@ -1,4 +1,4 @@
-/** What a session needs from outside. Tests give it a clock and a network of their own; a page gives it those of the browser. */
+/** Defines the ports of a session. Tests give it a clock and a network of their own; a page gives it those of the browser. */
 import type { Entity } from "../effects.ts";
 import type { Item } from "../gestures.ts";
 

@@ -1,5 +1,5 @@
 /**
- * What a client makes of a gesture before it shows it: the names that are free, the references that a rename rewrites.
+ * Expands an operation on the client before it is shown: free names, rewritten references.
  *
  * A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
  */

@@ -1,5 +1,5 @@
 /**
- * One gesture on trial: its writes are judged in order over a layer, and their effects collected.
+ * Validates one operation, write by write, on a layer over the state, and collects its effects.
  *
  * Edges are judged when the gesture ends: until then a gesture may tie blocks that it moves only later.
  */

@@ -26,7 +26,7 @@ export function meant(state: State, body: Json, name: string): string | null {
   return null;
 }
 
-/** The blocks and subflows in whose texts the name of this block means it. */
+/** Returns the blocks and subflows that refer to this block by name. */
 export function readers(state: State, key: string): string[] {
   const name = state.get(key)?.get("id");
   if (typeof name !== "string") return [];

@@ -1,5 +1,5 @@
 /**
- * What may be written under each key prefix of a draft, and with what shape: the rule of `stepless.drafts.rules.shapes`, with its
+ * Defines the values that may be written under each key prefix of a draft: the rule of `stepless.drafts.rules.shapes`, with its
  * tables. Whether a value suits the kind of a node is not asked here: a draft may be invalid at any time, and only publishing judges.
  */
 import type { Entity, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";

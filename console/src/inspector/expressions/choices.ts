@@ -1,4 +1,4 @@
-/** The list below an expression of what could be meant: a listbox beside its editor, in the same shadow tree. */
+/** The list below an expression of what could be meant: a listbox next to its editor, in the same shadow tree. */
 import type { Option } from "./completing.ts";
 
 const STYLE = `

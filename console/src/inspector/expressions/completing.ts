@@ -1,4 +1,4 @@
-/** What could be meant by what is being typed: names of the scope after `<` and `.`, secrets after `${`, functions in an expression. */
+/** Suggests completions of the text that is being typed: names of the scope after `<` and `.`, secrets after `${`, functions in an expression. */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import type { Scope } from "./scope.ts";
 import { isFormula } from "./tokens.ts";

@@ -1,4 +1,4 @@
-/** What an expression may refer to, and what it is worth: read from the server, whose evaluator is the engine's. */
+/** Reads the names that an expression may refer to, and its value: from the server, whose evaluator is the engine's. */
 import { isList, isObject, object, textAt, type Json, type JsonObject } from "../../editing/values.ts";
 import { requestObject } from "../../wire/api.ts";
 

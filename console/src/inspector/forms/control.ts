@@ -1,4 +1,4 @@
-/** What every control of a form has. */
+/** Defines what every control of a form has. */
 import type { Desk } from "../../canvas/desk.ts";
 import type { Gesture } from "../../editing/gestures.ts";
 import type { Json } from "../../editing/values.ts";
@@ -15,7 +15,7 @@ export class Bench {
 
   constructor(readonly desk: Desk, readonly room: Room, readonly node: string, readonly canEdit: boolean) {}
 
-  /** Makes of the value that the person sees what they entered; undefined removes it. `typed`: letter by letter. */
+  /** Changes the value that the person sees to the entered one; undefined removes it. `typed`: letter by letter. */
   enter(spot: Spot, base: Json | undefined, wanted: Value | undefined, typed = false): void {
     this.edit(entering(spot, base, valueAt(this.desk, spot), wanted, this.desk.fresh), typed);
   }

@@ -1,4 +1,4 @@
-/** What is entered into a control as gestures: the smallest that make of the value what was entered, over what others changed meanwhile. */
+/** Turns an entered value into the smallest operations that set it, over the changes of others. */
 import type { Desk } from "../../canvas/desk.ts";
 import { cross } from "../../editing/cross.ts";
 import { gesture, type Gesture } from "../../editing/gestures.ts";

@@ -45,7 +45,7 @@ export function fieldsOf(kind: Kind): Field[] {
   return kind.container ? fields.filter(({ name }) => name !== "body") : fields;
 }
 
-/** What nodes of a kind, or a workflow, have beside it, in the order of the schema. Nothing in it may have references. */
+/** The other fields of nodes of a kind, or of a workflow, in the order of the schema. Nothing in it may have references. */
 export function settingsOf(settings: JsonObject | null): Field[] {
   const fields = settings === null ? [] : propertiesOf(settings, definitionsOf(settings), 1, () => "literal");
   return fields.map((field) => (field.control === "lines" && field.name !== "description" ? { ...field, control: "text" } : field));

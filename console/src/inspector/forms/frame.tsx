@@ -1,4 +1,4 @@
-/** What is around a form: its keys, who is in it, and what is wrong with what it shows. */
+/** Frames a form: its keys, the people in it, and the errors of its values. */
 import "./forms.css";
 import { useMemo, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
 import type { Desk, Look } from "../../canvas/desk.ts";

@@ -1,5 +1,5 @@
 /**
- * The text of a draft under a person's hands, beside the text that the server makes of the draft.
+ * The text of a draft under a person's hands, and the text that the server makes of the draft.
  *
  *     base    the server's text at a sequence; after a check, the text that was checked
  *     mine    what the person changed since; the page shows base with mine

@@ -1,4 +1,4 @@
-/** What the list of runs shows: read from the address, written into it, and sent to the server. */
+/** Holds the filters of the list of runs: read from the address, written into it, and sent to the server. */
 import type { ListRunsQuery } from "../../wire/contract.ts";
 import { MAX_KEYWORDS, MAX_SEARCH_TEXT_CHARACTERS } from "../../wire/tables/limits.ts";
 import { STORED } from "../../wire/tables/statuses.ts";

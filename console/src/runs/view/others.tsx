@@ -1,4 +1,4 @@
-/** What a run costs, and how it differs from another. */
+/** Shows the cost of a run, and how it differs from another. */
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { dollars, lasting, shortId } from "../../ui/words/formats.ts";

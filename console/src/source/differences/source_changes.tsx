@@ -1,4 +1,4 @@
-/** What differs between two texts of a source, which comes before what differs between the graphs. */
+/** Shows the diff of two texts of a source, before the diff of the graphs. */
 import "../source.css";
 import { useMemo, type ReactElement } from "react";
 import { LineChanges } from "./changes.tsx";

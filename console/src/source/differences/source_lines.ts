@@ -1,4 +1,4 @@
-/** Two texts beside each other, line by line, with some lines around each change. */
+/** Two texts side by side, line by line, with some lines around each change. */
 import { object, type Json } from "../../editing/values.ts";
 import { hunksBetween } from "../text/lines.ts";
 import type { FieldChange, LineChange, NodeChange } from "../../wire/served.ts";

@@ -1,4 +1,4 @@
-/** What differs between two texts, line by line: the smallest lists of lines that go and come, where that is found soon. */
+/** Computes the diff of two texts, line by line: the smallest lists of lines that go and come, where that is found soon. */
 
 /** Offsets are UTF-16, of the former text. */
 export interface Change {

@@ -1,4 +1,4 @@
-/** What Enter types in YAML: a line that is indented as the one before, deeper after a key without a value. */
+/** Inserts a new line in YAML when Enter is pressed: a line that is indented as the one before, deeper after a key without a value. */
 import type { StateCommand } from "@codemirror/state";
 import { EditorSelection } from "@codemirror/state";
 

@@ -1,5 +1,5 @@
 /**
- * What CodeMirror's own commands do by a language that it has parsed, and what is done here by lines: no language is parsed, and its
+ * Replaces commands of CodeMirror that need a parsed language, by working on lines: no language is parsed, and its
  * parser would be as large as all commands.
  */
 import { countColumn, EditorSelection, findClusterBreak, type ChangeSpec, type EditorState, type Line, type StateCommand } from "@codemirror/state";

@@ -1,4 +1,4 @@
-/** What a list of choices shows for what is typed. */
+/** Filters a list of choices by the typed text. */
 import type { Mark } from "../icons.tsx";
 
 export interface Choice {

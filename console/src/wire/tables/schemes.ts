@@ -1,4 +1,4 @@
-/** How senders of webhooks sign, as far as a page can do it. Generated from engine/stepless/model/webhook_schemes.py by contract/tables.py: `make contract`. */
+/** How senders of webhooks sign, as far as a page can do it. Generated from engine/stepless/model/triggers/webhook_schemes.py by contract/tables.py: `make contract`. */
 
 /** By the name that a document writes. */
 export const SCHEMES = {

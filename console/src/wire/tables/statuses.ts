@@ -1,4 +1,4 @@
-/** The statuses of runs and of nodes. Generated from engine/stepless/model/statuses.py by contract/tables.py: `make contract`. */
+/** The statuses of runs and of nodes. Generated from engine/stepless/model/runs/statuses.py by contract/tables.py: `make contract`. */
 
 /** By which runs can be listed. */
 export const STORED = [

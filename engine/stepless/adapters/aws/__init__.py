@@ -1,1 +1,1 @@
-"""The ports on AWS: DynamoDB, SQS, EventBridge Scheduler, S3, Parameter Store. The only package that imports boto3."""
+"""Implements the ports on AWS: DynamoDB, SQS, EventBridge Scheduler, S3, Parameter Store. The only package that imports boto3."""

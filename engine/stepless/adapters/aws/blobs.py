@@ -55,7 +55,7 @@ class S3Blobs:
         return data
 
     def list_shared(self, after: str = "", *, limit: int = 1000) -> Sequence[str]:
-        """Lists the prefixes of hashes one after the other: the runs beside them, whose names begin with other letters, cost no
+        """Lists the prefixes of hashes one after the other: the runs between them, whose names begin with other letters, cost no
         request."""
         found: list[str] = []
         for digit in "0123456789abcdef":

@@ -21,7 +21,7 @@ from stepless.errors import ConfigError
 from stepless.ports import Rhythm
 
 if TYPE_CHECKING:
-    from stepless.model.cron import Cron
+    from stepless.model.triggers.cron import Cron
 
 _LATE_S: Final = 24 * 3_600  # how long Scheduler retries a message that the queue refuses: as long as starts are deduplicated
 _GONE: Final = frozenset({"ResourceNotFoundException"})
@@ -118,8 +118,8 @@ def _prefix(workflow_id: str) -> str:
 
 
 def expressions(rhythm: Rhythm) -> Sequence[str]:
-    """A rhythm in AWS syntax: `rate(…)` or `cron(…)`. A Unix cron expression with both days, "on the 13th or on Fridays", takes
-    two."""
+    """Returns a rhythm in AWS syntax: `rate(…)` or `cron(…)`. A Unix cron expression with both days, "on the 13th or on Fridays",
+    takes two."""
     if rhythm.rate_ms is not None:
         unit_ms, unit = next((size, name) for size, name in _UNITS if rhythm.rate_ms % size == 0)
         number = rhythm.rate_ms // unit_ms
@@ -127,7 +127,7 @@ def expressions(rhythm: Rhythm) -> Sequence[str]:
     text = " ".join((rhythm.cron or "").upper().split())
     if len(text.split()) == 6:
         return [f"cron({text})"]
-    from stepless.model.cron import parse_cron  # imports time zones, which a runner does not need
+    from stepless.model.triggers.cron import parse_cron  # imports time zones, which a runner does not need
 
     return [f"cron({fields})" for fields in _from_unix(parse_cron(text))]
 

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from stepless.adapters.aws.errors import LOST
-from stepless.model.tally import Tally
+from stepless.model.runs.tally import Tally
 
 OnResponse: TypeAlias = Callable[[str, Tally], None]
 """Called for each response with the operation, as `service.Operation`, and what it is billed for."""

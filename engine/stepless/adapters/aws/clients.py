@@ -22,8 +22,8 @@ CONFIG: Final = Config(
 
 @cache
 def client(service: str) -> Any:
-    """The client of `dynamodb`, `sqs`, `scheduler`, `s3`, `ssm`, `secretsmanager`… boto3 takes region, credentials and endpoint
-    from the environment. Safe to use from several threads."""
+    """Returns the client of `dynamodb`, `sqs`, `scheduler`, `s3`, `ssm`, `secretsmanager`… boto3 takes region, credentials and
+    endpoint from the environment. Safe to use from several threads."""
     return _session().client(service, config=CONFIG)
 
 

@@ -76,7 +76,7 @@ class Assembly:
         self._usage: Mapping[str, Any] = {}
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One event of the stream."""
+        """Reads one event of the stream."""
         if "contentBlockStart" in event:
             start = event["contentBlockStart"]
             use = start.get("start", {}).get("toolUse")

@@ -85,12 +85,12 @@ UNUSABLE: Final[dict[type[Exception], str]] = {
 
 
 def code_of(error: boto.ClientError) -> str:
-    """The service's error code; empty if the response has none."""
+    """Returns the service's error code; empty if the response has none."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def translate(error: Exception, place: str) -> SteplessError:
-    """The Stepless error for an error of boto3. `place` is the table, queue or bucket."""
+    """Returns the Stepless error for an error of boto3. `place` is the table, queue or bucket."""
     if isinstance(error, boto.ClientError):
         code, message = code_of(error), f"{code_of(error)} at {error.operation_name}"
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))

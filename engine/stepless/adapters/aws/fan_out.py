@@ -19,7 +19,7 @@ def send_parts(client: Any, url: str, parts: Sequence[tuple[int, int]], limit: i
 
 
 def decode_part(body: str) -> tuple[tuple[int, int], int]:
-    """The part and its limit in a message's body. Raises `InvalidRequest` for any other body."""
+    """Returns the part and its limit in a message's body. Raises `InvalidRequest` for any other body."""
     try:
         fields = json.loads(body)
         (number, count), limit = fields["part"], fields["limit"]

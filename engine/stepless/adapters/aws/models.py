@@ -98,7 +98,7 @@ def _read(stream: Any, delta: Callable[[str], None], over: Event) -> ModelAnswer
 
 
 def failure_of(error: boto.ClientError) -> NodeFailure:
-    """The node failure for an error that the service returned."""
+    """Returns the node failure for an error that the service returned."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     message = f"{code}: {error.response.get('Error', {}).get('Message', '')}"[:PREVIEW_CHARACTERS]

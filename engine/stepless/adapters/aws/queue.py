@@ -56,7 +56,7 @@ def send_batch(client: Any, url: str, bodies: Sequence[str]) -> None:
 
 
 def encode_message(message: Message) -> str:
-    """The body of a message; messages from the queue and from schedules have the same format."""
+    """Returns the body of a message; messages from the queue and from schedules have the same format."""
     body: dict[str, str | int] = {"run": message.run_id, "reason": message.reason, "hops": message.hops}
     if message.spent:
         body["spent"] = message.spent.decode()
@@ -68,7 +68,7 @@ def encode_message(message: Message) -> str:
 
 
 def decode_message(body: str) -> Message:
-    """The hint in a message's body. Raises `InvalidRequest` for any other body."""
+    """Returns the hint in a message's body. Raises `InvalidRequest` for any other body."""
     try:
         fields = json.loads(body)
         run_id, reason, hops, spent = fields["run"], fields["reason"], fields.get("hops", 0), fields.get("spent", "")

@@ -17,7 +17,7 @@ from botocore.config import Config
 
 from stepless.adapters.programs import failure, ran_of, request_of
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_MODEL_CALLS, MODEL_CONNECT_S, PREVIEW_CHARACTERS
-from stepless.model.program import Program, Ran
+from stepless.model.effects.program import Program, Ran
 from stepless.model.work import NodeFailure
 from stepless.thread_calls import CountedPool
 

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from stepless.adapters.aws.capacity import watch
-from stepless.model.tally import Tally
+from stepless.model.runs.tally import Tally
 
 
 class _Open:

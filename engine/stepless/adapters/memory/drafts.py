@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, check_text, page_size
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt
 
 

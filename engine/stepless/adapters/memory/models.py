@@ -41,7 +41,8 @@ class ScriptedModels:
         return cls(answers)
 
     async def ask(self, question: Question, delta: Callable[[str], None] | None = None) -> ModelAnswer:
-        """The next answer. Raises its `NodeFailure` if it is a failure, and one with cause config if no answer is left."""
+        """Returns the next answer. Raises its `NodeFailure` if it is a failure, and one with cause config if no answer is
+        left."""
         self.asked.append(question)
         if not self._answers:
             message = f"the script has only {len(self.asked) - 1} answers, and the workflow asks for one more"

@@ -51,7 +51,7 @@ class MemoryQueue:
             return heapq.heappop(self._heap)[2]
 
     def next_ms(self) -> int | None:
-        """The instant at which the next message becomes visible, which may be past; None if the queue is empty."""
+        """Returns the instant at which the next message becomes visible, which may be past; None if the queue is empty."""
         with self._lock:
             return self._heap[0][0] if self._heap else None
 

@@ -12,13 +12,13 @@ from stepless.adapters.bounds import check_batch, check_signal, check_text, inbo
 from stepless.adapters.memory.versions import MemoryVersions
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_MEMORY_AUDIT, MAX_PAGE_ITEMS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal
 
 
 @dataclass(slots=True)
 class _Records:
-    """The data of one run besides its header."""
+    """The data of one run other than its header."""
 
     log: list[Batch] = field(default_factory=list)
     snapshot: tuple[int, bytes] | None = None

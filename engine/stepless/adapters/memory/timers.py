@@ -51,7 +51,7 @@ class MemoryTimers:
             return tuple(runs)
 
     def next_ms(self) -> int | None:
-        """The earliest armed instant, which may be past; None if no timer is armed."""
+        """Returns the earliest armed instant, which may be past; None if no timer is armed."""
         with self._lock:
             return self._next_ms()
 

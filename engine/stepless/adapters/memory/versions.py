@@ -9,7 +9,7 @@ from threading import Lock
 
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import VersionMoved
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 

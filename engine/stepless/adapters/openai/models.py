@@ -131,7 +131,7 @@ def _piece(data: str) -> object:
 
 
 def failure_of(response: httpx.Response, body: bytes) -> NodeFailure:
-    """The node failure for a status other than 200."""
+    """Returns the node failure for a status other than 200."""
     status, text = response.status_code, _message_of(body)
     after_ms = retry_after_ms(response.headers)
     if status == 429 and _NO_MONEY not in text:

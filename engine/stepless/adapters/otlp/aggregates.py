@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stepless.limits import MAX_METRIC_SERIES
-from stepless.model.span import Attributes, Measure, Value
+from stepless.model.runs.span import Attributes, Measure, Value
 
 BOUNDS_S: Final = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0,
@@ -63,7 +63,7 @@ class Aggregates:
             self._point(measure.name, measure.attributes).add(measure.value)
 
     def take(self, now_ms: int) -> Aggregates:
-        """The series so far, which are then forgotten here."""
+        """Returns the series so far, which are then forgotten here."""
         taken = Aggregates(self.since_ms)
         taken._points, self._points, self.since_ms = self._points, {}, now_ms
         return taken
@@ -86,5 +86,5 @@ class Aggregates:
 
 
 def is_timed(name: str) -> bool:
-    """Whether a metric is a histogram of durations in seconds, and not a counter."""
+    """Returns whether a metric is a histogram of durations in seconds, and not a counter."""
     return name.endswith((".duration", ".start_delay"))

@@ -17,7 +17,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from stepless.adapters.otlp.aggregates import BOUNDS_S, Aggregates, Point, is_timed
-from stepless.model.span import CLIENT, CONSUMER, INTERNAL, PRODUCER, Attributes, Span, Value
+from stepless.model.runs.span import CLIENT, CONSUMER, INTERNAL, PRODUCER, Attributes, Span, Value
 
 SCOPE: Final = "stepless"
 _HAS_REMOTE: Final = 0x100  # the flags of OTLP say whether the parent is remote
@@ -30,7 +30,7 @@ _NS: Final = 1_000_000
 
 
 def encoded_spans(spans: Sequence[Span], resource: Mapping[str, str]) -> bytes:
-    """One request to `v1/traces`."""
+    """Returns one request to `v1/traces`."""
     scoped = trace_pb2.ScopeSpans(scope=InstrumentationScope(name=SCOPE), spans=map(_span, spans))
     ours = trace_pb2.ResourceSpans(resource=_resource(resource), scope_spans=[scoped])
     encoded: bytes = ExportTraceServiceRequest(resource_spans=[ours]).SerializeToString()
@@ -38,7 +38,7 @@ def encoded_spans(spans: Sequence[Span], resource: Mapping[str, str]) -> bytes:
 
 
 def encoded_metrics(aggregates: Aggregates, resource: Mapping[str, str], now_ms: int, *, delta: bool) -> bytes:
-    """One request to `v1/metrics`."""
+    """Returns one request to `v1/metrics`."""
     metrics: dict[str, metrics_pb2.Metric] = {}
     temporality = metrics_pb2.AGGREGATION_TEMPORALITY_DELTA if delta else metrics_pb2.AGGREGATION_TEMPORALITY_CUMULATIVE
     for name, labels, point in aggregates:
@@ -51,7 +51,7 @@ def encoded_metrics(aggregates: Aggregates, resource: Mapping[str, str], now_ms:
 
 
 def rejected(body: bytes, *, traces: bool) -> tuple[int, str]:
-    """How many spans or points a collector refused for good although it accepted the request, and why."""
+    """Returns how many spans or points a collector refused for good although it accepted the request, and why."""
     try:
         if traces:
             spans = ExportTraceServiceResponse.FromString(body).partial_success

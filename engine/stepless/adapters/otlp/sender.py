@@ -50,7 +50,8 @@ class Sender:
         self._not_before = 0.0  # the collector asked for a pause until then
 
     async def send(self, body: bytes) -> bytes:
-        """The body of the response. Raises `Refused`, and `CollectorUnavailable` if the same request may succeed later."""
+        """Returns the body of the response. Raises `Refused`, and `CollectorUnavailable` if the same request may succeed
+        later."""
         return await asyncio.to_thread(self._send, body)
 
     def close(self) -> None:

@@ -42,8 +42,8 @@ class Settings:
 
 
 def settings_of(setting: Setting) -> Settings | None:
-    """The settings of the export; None if it is off. A value that cannot be used is logged, and what it concerns stays off: the
-    variables belong to every library of the process, so none of them may stop it."""
+    """Returns the settings of the export; None if it is off. A value that cannot be used is logged, and what it concerns stays
+    off: the variables belong to every library of the process, so none of them may stop it."""
     if (setting("OTEL_SDK_DISABLED") or "").strip().lower() == "true":
         return None
     traces, metrics = _signal(setting, TRACES, "v1/traces"), _signal(setting, METRICS, "v1/metrics")
@@ -124,7 +124,7 @@ def _lambda(setting: Setting) -> dict[str, str]:
 
 
 def pairs_of(text: str) -> dict[str, str] | None:
-    """`key=value,key=value` with percent-encoded values. None, for all of them, if one is malformed."""
+    """Reads `key=value,key=value` with percent-encoded values. None, for all of them, if one is malformed."""
     pairs: dict[str, str] = {}
     for part in text.split(","):
         if not part.strip():

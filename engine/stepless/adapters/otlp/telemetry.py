@@ -10,7 +10,7 @@ from stepless.adapters.otlp.encoding import encoded_metrics, encoded_spans, reje
 from stepless.adapters.otlp.sender import Refused, Sender
 from stepless.adapters.otlp.settings import Setting, Settings
 from stepless.errors import CollectorUnavailable
-from stepless.model.span import Measure, Span
+from stepless.model.runs.span import Measure, Span
 from stepless.ports import Clock
 
 _log = logging.getLogger(__name__)

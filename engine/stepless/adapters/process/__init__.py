@@ -7,5 +7,6 @@ import sys
 
 
 def can_lock_up() -> bool:
-    """Whether `child.py` has a filter for this machine. The kernel may still refuse it; `ProcessSandbox.run` then raises."""
+    """Returns whether `child.py` has a filter for this machine. The kernel may still refuse it; `ProcessSandbox.run` then
+    raises."""
     return sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")

@@ -208,8 +208,8 @@ def kernel_prctl() -> Any:
 
 
 def why_no_filter() -> str:
-    """Why the kernel does not provide the filter; empty if it does. Passes a null pointer: EFAULT means that the kernel tried to
-    read a filter there, and so supports filters."""
+    """Returns why the kernel does not provide the filter; empty if it does. Passes a null pointer: EFAULT means that the kernel
+    tried to read a filter there, and so supports filters."""
     machine = os.uname().machine
     if sys.platform != "linux" or machine not in _CALLS:
         return f"there is no system call filter for {sys.platform} on {machine}"
@@ -291,7 +291,7 @@ def sentence(error: BaseException) -> str:
 
 
 def line_of(error: BaseException) -> int | None:
-    """The innermost line of the author's code that was running."""
+    """Returns the innermost line of the author's code that was running."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == _FILE:

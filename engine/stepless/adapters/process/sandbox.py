@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from stepless.adapters.programs import failure, ran_of, request_of
 from stepless.limits import MAX_CODE_OUTPUT_BYTES, MAX_SANDBOXES
-from stepless.model.program import Program, Ran
+from stepless.model.effects.program import Program, Ran
 
 CHILD: Final = Path(__file__).with_name("child.py")
 _PIECE_BYTES: Final = 65_536

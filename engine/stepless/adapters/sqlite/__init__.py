@@ -1,1 +1,1 @@
-"""The store and the blobs in one SQLite file, for one machine."""
+"""Implements the store and the blobs in one SQLite file, for one machine."""

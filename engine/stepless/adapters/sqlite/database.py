@@ -134,7 +134,7 @@ class Database:
             self._connection.text_factory = str
 
     def row(self, statement: str, parameters: Parameters = ()) -> Any:
-        """The first row, or None."""
+        """Returns the first row, or None."""
         found = self.rows(statement, parameters)
         return found[0] if found else None
 

@@ -9,7 +9,7 @@ from stepless.adapters import shapes
 from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
 from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt
 
 _FORGOTTEN: Final = 1_000  # expired records of one kind that one call removes: some milliseconds

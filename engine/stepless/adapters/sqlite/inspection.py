@@ -11,7 +11,7 @@ from stepless.adapters.shapes import shown_key
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import StoreUnusable
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports import Record
 
 _TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -29,12 +29,12 @@ class Inspection:
         self._database = database
 
     def records(self) -> Iterator[Record]:
-        """Every row, table by table, with what its columns may not be."""
+        """Yields every row, table by table, with what its columns may not be."""
         for (table,) in self._database.rows(_TABLES):
             yield from self._rows(table)
 
     def faults(self) -> Iterator[Damage]:
-        """What SQLite itself finds in the file: its pages and indexes."""
+        """Yields what SQLite itself finds damaged in the file: its pages and indexes."""
         mend = "restore the file from a backup, or recover its data with `sqlite3 FILE .recover`"
         place = os.fspath(self._database.path)
         try:

@@ -30,12 +30,12 @@ class SqliteRunDatabase:
 
 
 def open_read_only(path: str | os.PathLike[str]) -> OpenStore:
-    """A file that is only read, also while another process serves it. Raises `StoreUnusable`."""
+    """Returns a file that is only read, also while another process serves it. Raises `StoreUnusable`."""
     return in_file(SqliteStore(path, read_only=True))
 
 
 def in_file(store: SqliteStore) -> OpenStore:
-    """The store and the blobs of an open file."""
+    """Returns the store and the blobs of an open file."""
     database = store.database
     return OpenStore(
         store, SqliteBlobs(database), store.together, store.close, near=True, drafts=SqliteDrafts(database),

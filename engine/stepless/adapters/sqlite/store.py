@@ -13,7 +13,7 @@ from stepless.adapters.sqlite import statements as sql
 from stepless.adapters.sqlite.database import Database
 from stepless.errors import AppendConflict, LeaseLost, VersionMoved
 from stepless.limits import LOG_NUMBERS, MAX_INBOX_SIGNALS, MAX_PAGE_ITEMS, MAX_VERSION, SQLITE_BUSY_MS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import (
     RECEIVER,
     AuditEntry,

@@ -41,7 +41,7 @@ class Waits:
             self._blocking = False
 
     def until_free(self, call: Callable[[], T], is_locked: Callable[[Exception], bool], error: Exception) -> T:
-        """What `call` returns or raises as soon as it meets no lock. Raises its last error when the time is over; `error` is that
+        """Returns the result of `call` as soon as it meets no lock. Raises its last error when the time is over; `error` is that
         of the call before."""
         if _get_running_loop() is not None and not self._blocking:
             return self._spin(call, is_locked, error)

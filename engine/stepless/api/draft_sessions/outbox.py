@@ -42,7 +42,7 @@ class Outbox:
         await self._empty.wait()
 
     async def close(self) -> None:
-        """What waits is not sent any more."""
+        """Discards the messages that wait."""
         self._sending.cancel()
         await asyncio.wait({self._sending})
 

@@ -45,7 +45,7 @@ class Seats:
         sessions.rebased = self.rebased
 
     def held(self, workflow_id: str, client: str) -> Seat | None:
-        """The seat of a client."""
+        """Returns the seat of a client."""
         return self._seats.get(workflow_id, {}).get(client)
 
     def count(self, workflow_id: str) -> int:
@@ -56,7 +56,7 @@ class Seats:
         self._seats.setdefault(workflow_id, {})[seat.client] = seat
 
     def leave(self, workflow_id: str, seat: Seat) -> bool:
-        """Whether the client has left: False if it has another seat by now, or never had this one."""
+        """Returns whether the client has left: False if it has another seat by now, or never had this one."""
         seats = self._seats.get(workflow_id, {})
         if seats.get(seat.client) is not seat:
             return False
@@ -75,7 +75,7 @@ class Seats:
             seat.receive(messages.said("base"))
 
     def framed(self, entry: LogEntry) -> bytes:
-        """The message with an entry, encoded once for everyone."""
+        """Returns the message with an entry, encoded once for everyone."""
         if self._framed[0] is not entry:
             self._framed = (entry, messages.entry(entry))
         return self._framed[1]

@@ -31,7 +31,7 @@ has ended."""
 
 
 def person_of(request: Request) -> str:
-    """The caller as the log of a draft names them."""
+    """Returns the caller as the log of a draft names them."""
     caller: str = request.state.caller
     return caller
 
@@ -113,7 +113,7 @@ class DraftSessions:
     # -- upkeep -----------------------------------------------------------------------------------------------------
 
     def left(self, workflow_id: str) -> None:
-        """The last person has left the draft: what is not checked is checked now."""
+        """Checks what is not checked yet: the last person has left the draft."""
         held = self._idle.get(workflow_id)
         if held is not None:
             held.cancel()

@@ -1,1 +1,1 @@
-"""The shapes of responses, as typed dictionaries from which /openapi.json is generated."""
+"""Defines the shapes of responses, as typed dictionaries from which /openapi.json is generated."""

@@ -1,4 +1,4 @@
-"""The links of a run, in every response that names one."""
+"""Defines the links of a run, which every response has that names one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of responses about messages and keys."""
+"""Defines the shapes of responses about messages and keys."""
 
 from __future__ import annotations
 

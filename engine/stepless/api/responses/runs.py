@@ -66,7 +66,7 @@ class RefusalOut(TypedDict):
 
 
 class BulkOut(TypedDict):
-    """`matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun, each beside the run that
+    """`matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun, each with the run that
     it repeats in `changed`; `cursor` continues with older runs, null if there are none. `left_out` counts those that were rerun
     already: a rerun is in progress, or has ended and was not cancelled. Of a dry run, `applies` is how many of the matching runs
     the action would change, and `statuses` counts the matching ones by status; with `unsure`, more of them may be left out; with

@@ -1,1 +1,1 @@
-"""The routes, one module per subject; `api/app.py` adds them to the app."""
+"""Serves the routes, one module per subject; `api/app.py` adds them to the app."""

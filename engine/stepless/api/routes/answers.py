@@ -1,4 +1,5 @@
-"""Answers of API callers, without a link: the approvers of an approval are enforced, and the decision names the caller."""
+"""Serves the answers of API callers, without a link: the approvers of an approval are enforced, and the decision names the
+caller."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ from stepless.api.routes.listing import selection
 from stepless.api.routes.runs import reply_started
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role
 from stepless.runtime.service import Service
-from stepless.runtime.verbs import answering, holds
-from stepless.runtime.verbs.bulk import Surveyed
+from stepless.runtime.verbs.changes import answering, holds
+from stepless.runtime.verbs.changes.bulk import Surveyed
 from stepless.runtime.world import World
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
@@ -219,7 +219,7 @@ def _check_bulk(body: BulkBody) -> None:
     """Refuses an empty filter: a forgotten field must not change all runs."""
     given = body.filter.model_dump(exclude={"until"})
     if not any(value is not None and value != [] and value != "" for value in given.values()):
-        mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field besides `until`"
+        mend = "set `workflow`, `status`, `waiting`, `since`, a keyword or another field; `until` alone selects too much"
         raise InvalidRequest("the filter is empty", status=422, place="filter", mend=mend)
     for field, name in (("from_", "from"), ("again", "again")):
         if body.action != "rerun" and field in body.model_fields_set:

@@ -52,7 +52,7 @@ class Codes:
         self._known: dict[str, tuple[int, str]] = {}
 
     def issue(self, person: str = "") -> str:
-        """A code for `person`; without one it is for a guest, who says who they are."""
+        """Returns a code for `person`; without one it is for a guest, who says who they are."""
         while len(self._known) >= MAX_CONSOLE_CODES:
             self._known.pop(next(iter(self._known)))
         code = token_urlsafe(16)
@@ -60,8 +60,8 @@ class Codes:
         return code
 
     def exchange(self, code: str, name: str = "") -> str:
-        """The token of a session. `name` is that of a guest. Raises `Forbidden` (invalid_code), and what `Sessions.issue` raises:
-        the code is then still good."""
+        """Returns the token of a session. `name` is that of a guest. Raises `Forbidden` (invalid_code), and what `Sessions.issue`
+        raises: the code is then still good."""
         found = next((known for known in self._known if hmac.compare_digest(known.encode(), code.encode())), None)
         until_ms, person = self._known[found] if found is not None else (0, "")
         if found is None or self._clock.now_ms() >= until_ms:

@@ -34,7 +34,7 @@ from stepless.limits import (
     STREAM_RETRY_MS,
 )
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import EventPage, Fits
+from stepless.runtime.verbs.reads.inspecting import EventPage, Fits
 
 STREAM: Final = "text/event-stream"
 STREAM_HEADERS: Final = {
@@ -138,7 +138,7 @@ def _reader(service: Service, run_id: str, inputs: bool, fits: Fits | None) -> R
 
 
 def fitting_events(query: EventsQuery) -> Fits | None:
-    """Whether an event is wanted, by its envelope; None if all are."""
+    """Returns whether an event is wanted, by its envelope; None if all are."""
     wanted = (query.instance, query.node, query.type, query.text)
     if wanted == (None, None, None, None):
         return None

@@ -24,14 +24,14 @@ from stepless.api.urls import called_urls
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError
 from stepless.limits import MAX_LONG_POLL_MS
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
-from stepless.nodes.webhook import METHODS
+from stepless.model.stored.encoding import encode
+from stepless.nodes.entries.webhook import METHODS
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge
 from stepless.runtime.triggers.request_bodies import fields_of
 from stepless.runtime.triggers.webhooks import Hooked, HookRequest
-from stepless.runtime.verbs.starting import Started, new_run_id
+from stepless.runtime.verbs.starts.starting import Started, new_run_id
 
 _PATH: Final = "/hooks/{path:path}"
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

@@ -15,9 +15,9 @@ from typing_extensions import TypedDict
 from stepless.api.problems import documented
 from stepless.model.declaration.field_docs import field_docs
 from stepless.model.declaration.policies import RETRIED, Merge
-from stepless.model.encoding import encode
 from stepless.model.kind import Kind, Kinds, Nature, Part
 from stepless.model.kind_settings import obeys
+from stepless.model.stored.encoding import encode
 
 _TAGS: Final[list[str | Enum]] = ["workflows"]
 _SHOWN_OTHERWISE: Final = ("type", "after", "with", "enabled", "at")
@@ -28,9 +28,9 @@ _OF_INPUTS: Final = "input_contract"  # an entry has `inputs` instead
 
 
 class KindOut(TypedDict):
-    """`exits` are the exits besides `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
+    """`exits` are the exits other than `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
     `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`, `cases` (a mapping of
-    names to expressions), or `literal`, which is used unchanged. `settings` are the fields beside `with` that an editor
+    names to expressions), or `literal`, which is used unchanged. `settings` are the fields next to `with` that an editor
     offers."""
 
     name: str
@@ -45,8 +45,8 @@ class KindOut(TypedDict):
 
 
 class KindsOut(TypedDict):
-    """`node` is the JSON Schema of the fields that nodes of every kind have beside `with`, `workflow` that of the fields that a
-    document has beside its id, nodes and edges."""
+    """`node` is the JSON Schema of the fields that nodes of every kind have in addition to `with`, `workflow` that of the fields
+    that a document has in addition to its id, nodes and edges."""
 
     kinds: list[KindOut]
     node: dict[str, Any]
@@ -85,7 +85,7 @@ def _is_offered(kind: Kind, name: str) -> bool:
 
 @cache
 def node_schema() -> dict[str, Any]:
-    """The schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
+    """Returns the schema of a node without what an editor shows in other ways: its kind, edges, parameters and switch."""
     definitions = _document_schema()["$defs"]
     definitions["RetryDocument"]["properties"]["retry_on"].setdefault("default", list(RETRIED))
     node = definitions["NodeDocument"]
@@ -96,7 +96,7 @@ def node_schema() -> dict[str, Any]:
 
 @cache
 def workflow_schema() -> dict[str, Any]:
-    """The schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
+    """Returns the schema of a document without what an editor shows in other ways, and without the former form of `rate`."""
     schema = _document_schema()
     fields = {name: about for name, about in schema["properties"].items() if name not in _OF_A_GRAPH}
     return {"type": "object", "properties": fields, "$defs": {name: schema["$defs"][name] for name in _DEFINITIONS_OF_A_WORKFLOW}}

@@ -15,17 +15,17 @@ from stepless.api.replies import damaged, instant, reply, run_facts
 from stepless.api.requests import BulkFilter, CountQuery, RunsQuery
 from stepless.api.responses.runs import CountOut, NotedErrorOut, NotedPauseOut, RunHeadOut, RunsOut
 from stepless.errors import InvalidRequest
-from stepless.model.durations import parse_duration_ms
 from stepless.model.json import JSON
-from stepless.model.prices import bill, usd
-from stepless.model.run_filters import RUN_FILTERS, Form
-from stepless.model.statuses import STORED
-from stepless.model.tally import decode_tally
+from stepless.model.runs.filters import RUN_FILTERS, Form
+from stepless.model.runs.prices import bill, usd
+from stepless.model.runs.statuses import STORED
+from stepless.model.runs.tally import decode_tally
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import damage_of, error_of, pauses_of
 from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.searching import (
+from stepless.runtime.verbs.reads.searching import (
     Wanted,
     failed_node_of,
     status_of,
@@ -69,7 +69,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 
 def selection(query: RunsQuery | BulkFilter) -> Selection:
-    """What a listing or a bulk change asks for. Raises `InvalidRequest`."""
+    """Reads the filter of a listing or a bulk change. Raises `InvalidRequest`."""
     if query.status is not None and query.status not in STORED:
         mend = f"use one of {', '.join(STORED)}"
         raise InvalidRequest(f"{query.status!r} is not a status", place="status", mend=mend)

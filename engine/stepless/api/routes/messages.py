@@ -1,4 +1,4 @@
-"""Routes for messages: send one to the runs of a key or to one run, and find the runs of a key."""
+"""Serves the routes for messages: send one to the runs of a key or to one run, and find the runs of a key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stepless.limits import MAX_MESSAGE_BYTES
 from stepless.model.json import JSON
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.message_sources import Ignored
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes.sending import Delivered
 
 _READ_BYTES: Final = 2 * MAX_MESSAGE_BYTES  # of a body, which may have spaces and escapes
 _TAGS: Final[list[str | Enum]] = ["messages"]
@@ -92,7 +92,7 @@ def _inputs(text: str | None) -> JSON:
 
 
 def reply_sent(done: Delivered | Ignored) -> Response:
-    """The answer to a sender: what was delivered, or that the delivery is ignored."""
+    """Returns the answer to a sender: what was delivered, or that the delivery is ignored."""
     if isinstance(done, Ignored):
         return reply({"ignored": True})
     answer: DeliveredOut = {

@@ -24,12 +24,12 @@ from stepless.api.responses.general import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.deciders import named
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.answering import PauseView
+from stepless.runtime.verbs.changes.answering import PauseView
 
 _HTML: Final = "text/html"
 _JSON: Final = "application/json"
@@ -156,7 +156,7 @@ def check_size(body: ResumeBody) -> None:
 
 
 def facts_of(pause: str, body: ResumeBody, by: str | None) -> dict[str, JSON]:
-    """What the audit log keeps of a decision."""
+    """Returns the facts about a decision that the audit log keeps."""
     comment = (body.comment or "").strip()
     return {"pause": pause, "decision": body.decision, "by": by, **({"comment": comment} if comment else {})}
 

@@ -49,17 +49,17 @@ from stepless.core.mailbox import Mail
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DETAILS_BYTES, MAX_DURATION_MS, MAX_PAUSES_BYTES, MAX_SHOWN_UNREAD
 from stepless.model.json import JSON
-from stepless.model.traceparent import stored_parent
+from stepless.model.runs.traceparent import stored_parent
 from stepless.ports import RunHead
 from stepless.runtime.access.deciders import decider_of
 from stepless.runtime.access.roles import Role
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import version_of
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.answering import linked
-from stepless.runtime.verbs.inspecting import OpenPause, RunView
-from stepless.runtime.verbs.limit_waits import LimitWait
-from stepless.runtime.verbs.starting import Started, new_run_id, non_entries_of
+from stepless.runtime.verbs.changes.answering import linked
+from stepless.runtime.verbs.reads.inspecting import OpenPause, RunView
+from stepless.runtime.verbs.reads.limit_waits import LimitWait
+from stepless.runtime.verbs.starts.starting import Started, new_run_id, non_entries_of
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 _OF_A_RUN: Final = ("inputs", "outputs", "variables", "error")  # fields that may be too large for a response
@@ -211,7 +211,7 @@ def reply_started(
     headers: dict[str, str] | None = None,
     pauses: Iterable[PauseOut] = (),
 ) -> Response:
-    """202 for a new run without an outcome; 200 for an earlier start, or with the outcome."""
+    """Returns 202 for a new run without an outcome; 200 for an earlier start, or with the outcome."""
     answer: StartedOut = {
         "run_id": started.run_id,
         "workflow": started.workflow_id,

@@ -26,10 +26,10 @@ from stepless.limits import (
     MAX_LONG_POLL_MS,
     MAX_PAGE_ITEMS,
 )
-from stepless.model.encoding import encode
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.encoding import encode
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.summaries import Digests, Shown
+from stepless.runtime.verbs.reads.summaries import Digests, Shown
 
 _TAGS: Final[list[str | Enum]] = ["runs"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_INSTANCE_CHARACTERS)]

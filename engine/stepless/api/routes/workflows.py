@@ -24,11 +24,11 @@ from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_VERSION
 from stepless.model.json import JSON
-from stepless.model.version_metadata import Attached, decode_attached
+from stepless.model.stored.version_metadata import Attached, decode_attached
 from stepless.ports import StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.publishing import Published
+from stepless.runtime.verbs.publication.publishing import Published
 from stepless.runtime.versions import document_of, version_damage
 
 _YAML: Final = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
@@ -131,8 +131,8 @@ def _publish(service: Service, workflow_id: str, data: bytes, syntax: Syntax) ->
 
 
 def _written(data: bytes, syntax: Syntax) -> Attached | None:
-    """The text to keep beside the version. JSON in one line was written by a program, and says nothing that the document does
-    not."""
+    """Returns the text to keep with the version. JSON in one line was written by a program, and says nothing that the document
+    does not."""
     text = data.decode()
     return Attached(text) if syntax == "yaml" or "\n" in text.strip() else None
 

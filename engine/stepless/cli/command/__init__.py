@@ -1,1 +1,1 @@
-"""The command line: the table of commands, argument parsing, help, completion and the manual."""
+"""Defines the command line: the table of commands, argument parsing, help, completion and the manual."""

@@ -24,7 +24,7 @@ EXTRAS: Final[Mapping[str, str]] = {  # top-level module → the extra of pyproj
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigError | None:
-    """The error that names what to install; None for a module that no extra installs."""
+    """Returns the error that names what to install; None for a module that no extra installs."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
     if extra is None:

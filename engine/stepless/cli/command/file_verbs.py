@@ -104,13 +104,14 @@ attempt. STEPLESS_LINGER sets another time, like 5m.
 )  # fmt: skip
 
 VERBS_HERE = (
-    Verb("init", "stepless.cli.verbs.init:init", "create a project: a workflow, its functions, a test, deployment files", """\
+    Verb("init", "stepless.cli.verbs.files.init:init",
+         "create a project: a workflow, its functions, a test, deployment files", """\
   stepless init
   stepless init refunds && cd refunds && python -m pytest
   stepless init refunds --python
 """, _init),
     DEV,
-    Verb("run", "stepless.cli.verbs.run:run", "run one workflow on this machine and watch it", """\
+    Verb("run", "stepless.cli.verbs.files.run:run", "run one workflow on this machine and watch it", """\
   stepless run hello.yaml -i '{"name": "Ada"}'
   stepless run refund.yaml -i @order.json --approve
   stepless run refund.py:refund -i @order.json
@@ -120,29 +121,29 @@ VERBS_HERE = (
 
 Python files in the folder of the workflow that import stepless are loaded too.
 """, _run, exits="0 the run completed, 1 it did not, 2 bad input, 130 interrupted"),
-    Verb("validate", "stepless.cli.verbs.check:validate", "check workflows and show every finding", """\
+    Verb("validate", "stepless.cli.verbs.files.check:validate", "check workflows and show every finding", """\
   stepless validate refund.yaml
   stepless validate refund.py
   stepless validate workflows/
 """, _validate, exits="0 no errors, 2 errors found"),
-    Verb("compile", "stepless.cli.verbs.check:compile_", "print the document of a workflow in Python", """\
+    Verb("compile", "stepless.cli.verbs.files.check:compile_", "print the document of a workflow in Python", """\
   stepless compile refund.py
   stepless compile refund.py:refund --json | jq .nodes
 
 All faults of the source are listed at once, each with its line and a fix.
 """, _compile, exits="0 compiled, 2 the source has faults"),
-    Verb("schema", "stepless.cli.verbs.check:schema", "print the JSON Schema of a workflow, for editors", """\
+    Verb("schema", "stepless.cli.verbs.files.check:schema", "print the JSON Schema of a workflow, for editors", """\
   stepless schema > workflow.schema.json
 
 then, as the first line of a workflow:
   # yaml-language-server: $schema=workflow.schema.json
 """, _schema),
-    Verb("graph", "stepless.cli.verbs.check:graph", "draw a workflow as Mermaid, DOT or SVG", """\
+    Verb("graph", "stepless.cli.verbs.files.check:graph", "draw a workflow as Mermaid, DOT or SVG", """\
   stepless graph refund.yaml
   stepless graph refund.yaml --format svg > refund.svg
   stepless graph refund.yaml --format dot | dot -Tpdf > refund.pdf
 """, _graph),
-    Verb("import", "stepless.cli.verbs.import_export:import_", "convert the export of another tool into a workflow", """\
+    Verb("import", "stepless.cli.verbs.files.import_export:import_", "convert the export of another tool into a workflow", """\
   stepless import sim export.json > workflow.yaml
   stepless import n8n export.json -o workflow.yaml
 

@@ -26,7 +26,7 @@ def _try(command: argparse.ArgumentParser) -> None:
 
 
 VERBS_OF_HOOKS = (
-    Verb("hooks try", "stepless.cli.verbs.hooks:try_", "send a request to a webhook, signed as its sender would", """\
+    Verb("hooks try", "stepless.cli.verbs.files.hooks:try_", "send a request to a webhook, signed as its sender would", """\
   stepless hooks try /orders --body '{"order": 7}'
   stepless hooks try /orders --body @order.json --url https://flows.example.com
   stepless hooks try shop --body @order.json --print

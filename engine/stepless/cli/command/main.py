@@ -123,7 +123,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of every verb and its arguments. The parsed arguments hold the chosen verb as `verb`."""
+    """Returns the parser of every verb and its arguments. The parsed arguments hold the chosen verb as `verb`."""
     top = _Parser(
         prog="stepless", description="Durable workflows: write a graph, run it anywhere.", epilog=_TOP,
         formatter_class=argparse.RawDescriptionHelpFormatter,

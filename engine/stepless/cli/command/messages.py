@@ -1,4 +1,4 @@
-"""The verbs for messages and keys."""
+"""Declares the verbs for messages and keys."""
 
 from __future__ import annotations
 

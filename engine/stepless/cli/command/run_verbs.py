@@ -217,7 +217,7 @@ def _keys_revoke(command: argparse.ArgumentParser) -> None:
 
 
 VERBS_THERE = (
-    Verb("publish", "stepless.cli.verbs.publish:publish", "publish workflows, each as a new version if it changed", """\
+    Verb("publish", "stepless.cli.verbs.files.publish:publish", "publish workflows, each as a new version if it changed", """\
   stepless publish refund.yaml
   stepless publish refund.py
   stepless publish workflows/ --url https://abc123.execute-api.eu-central-1.amazonaws.com
@@ -234,13 +234,14 @@ VERBS_THERE = (
   stepless workflows list
   stepless workflows list --json | jq -r .id
 """, _workflows_list),
-    Verb("workflows show", "stepless.cli.verbs.publish:show", "print a published workflow as YAML", """\
+    Verb("workflows show", "stepless.cli.verbs.files.publish:show", "print a published workflow as YAML", """\
   stepless workflows show refund
   stepless workflows show refund --version 2 > refund.yaml
 """, _workflows_show),
     WORKFLOWS_VERSIONS,
     DRAFTS_LIST,
-    Verb("drafts pull", "stepless.cli.verbs.publish:pull", "write a draft to a file, and keep the comments of the file", """\
+    Verb("drafts pull", "stepless.cli.verbs.files.publish:pull",
+         "write a draft to a file, and keep the comments of the file", """\
   stepless drafts pull refund refund.yaml --url https://flows.example.com
 
 In an existing file, only changed lines differ. A new file gets the text of the draft.
@@ -333,7 +334,8 @@ Other runs keep the real time.
 Child runs and reruns stay: erase them one by one. A run that has not ended is refused,
 and so is one whose events are not exported yet, without --force.
 """, _runs_erase, exits="0 erased, 1 not confirmed"),
-    Verb("blobs collect", "stepless.cli.verbs.blob_collection:collect", "remove shared values that no run names any more", """\
+    Verb("blobs collect", "stepless.cli.verbs.admin.blob_collection:collect",
+         "remove shared values that no run names any more", """\
   stepless blobs collect --dry-run
   stepless blobs collect --yes --state collect.json --table TABLE --bucket BUCKET
 
@@ -341,31 +343,33 @@ Former releases stored large values by their hash alone, shared by all runs. Thi
 logs of all runs, and then removes the shared values that none names. No process of a former
 release may run meanwhile. If it is interrupted, the same command with the same --state continues.
 """, _blobs_collect),
-    Verb("doctor", "stepless.cli.verbs.doctor:doctor", "check every stored value, and say what is damaged and how to fix it", """\
+    Verb("doctor", "stepless.cli.verbs.admin.doctor:doctor",
+         "check every stored value, and say what is damaged and how to fix it", """\
   stepless doctor
   stepless doctor --db .stepless/dev.db --json
   stepless doctor --table TABLE --bucket BUCKET
 
 It reads the file or the table of a stack, and changes nothing. A server may run meanwhile.
 """, _doctor, exits="0 nothing is damaged, 1 something is, 2 the store cannot be read"),
-    Verb("audit list", "stepless.cli.verbs.audit:list_", "list who asked for what, when and from where", """\
+    Verb("audit list", "stepless.cli.verbs.admin.audit:list_", "list who asked for what, when and from where", """\
   stepless audit list --since 2026-01-31T12:00:00Z
   stepless audit list --target run_1a2b3c
   stepless audit list --verb erase_run --json
 """, _audit_list),
-    Verb("keys list", "stepless.cli.verbs.api_keys:list_", "list API keys", """\
+    Verb("keys list", "stepless.cli.verbs.admin.api_keys:list_", "list API keys", """\
   stepless keys list
 """, add_where),
-    Verb("keys create", "stepless.cli.verbs.api_keys:create", "create an API key", """\
+    Verb("keys create", "stepless.cli.verbs.admin.api_keys:create", "create an API key", """\
   stepless keys create shop --role run
   stepless keys create support --role run --role approve
 """, _keys_create),
-    Verb("keys rotate", "stepless.cli.verbs.api_keys:rotate", "give an API key a new secret, or the links a new signing key", """\
+    Verb("keys rotate", "stepless.cli.verbs.admin.api_keys:rotate",
+         "give an API key a new secret, or the links a new signing key", """\
   stepless keys rotate key_1a2b3c       # an API key: the old secret stays valid for 24 hours
   stepless keys rotate --signing        # the key that signs links, in the file
   stepless keys rotate --signing - < keys.json > new-keys.json     # of a deployment
 """, _keys_rotate),
-    Verb("keys revoke", "stepless.cli.verbs.api_keys:revoke", "revoke an API key", """\
+    Verb("keys revoke", "stepless.cli.verbs.admin.api_keys:revoke", "revoke an API key", """\
   stepless keys revoke key_1a2b3c
 """, _keys_revoke),
 )  # fmt: skip

@@ -9,14 +9,14 @@ from typing import Final
 from stepless.cli.command.verb import Verb, add_waiting, add_where, duration_ms, positive
 from stepless.core.history.waits import WORDS
 from stepless.limits import DEFAULT_BULK_COMMAND_RUNS, MAX_BULK_COMMAND_RUNS
-from stepless.model.run_filters import RUN_FILTERS, Form
-from stepless.model.statuses import STORED
+from stepless.model.runs.filters import RUN_FILTERS, Form
+from stepless.model.runs.statuses import STORED
 
 _KNOWN: Final[Mapping[Form, Callable[[], Sequence[str]]]] = {Form.STATUS: lambda: STORED, Form.WAITING: lambda: WORDS}
 
 
 def add_filter(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """The filter of `runs list`: an option for each row of RUN_FILTERS."""
+    """Adds the filter of `runs list`: an option for each row of RUN_FILTERS."""
     for row in RUN_FILTERS:
         known = _KNOWN[row.form]() if row.form in _KNOWN else None
         about = row.about if known is None else f"{row.about}: {', '.join(known)}"
@@ -28,12 +28,12 @@ def add_filter(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> No
 
 
 def add_keyword(command: argparse.ArgumentParser | argparse._ArgumentGroup, text: str) -> None:
-    """`--tag` is its former name."""
+    """Adds `--keyword`; `--tag` is its former name."""
     command.add_argument("--keyword", "--tag", action="append", default=[], metavar="WORD", help=text)
 
 
 def add_runs(command: argparse.ArgumentParser) -> None:
-    """One run by its id, or many by a filter."""
+    """Adds the choice of one run by its id, or of many by a filter."""
     command.add_argument("run", nargs="?", metavar="RUN", help="the run's id; or a filter instead")
     many = command.add_argument_group("many runs: the filter of `runs list`")
     add_filter(many)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stepless.limits import DEFAULT_TARGET_TIMEOUT_S, MAX_DURATION_FILTER_MS
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 
 LISTED: Final = 20  # the default of --limit
 
@@ -32,7 +32,8 @@ def of_paths(action: argparse.Action, kind: str = "file") -> None:
 
 
 def add_where(command: argparse.ArgumentParser, *, keyed: bool = False) -> None:
-    """`keyed`: for this command, --key is the key of a run, so the API key has its long name only."""
+    """Adds the options that choose a server or a file. `keyed`: for this command, --key is the key of a run, so the API key has
+    its long name only."""
     where = command.add_argument_group("where the runs are")
     where.add_argument("--url", metavar="URL", help="a server: deployed, or `stepless dev` (or the variable STEPLESS_URL)")
     names = ("--api-key",) if keyed else ("--api-key", "--key")
@@ -47,7 +48,7 @@ def add_json(command: argparse.ArgumentParser, text: str = "print one JSON docum
 
 
 def add_waiting(command: argparse.ArgumentParser, expected: str = "completed") -> None:
-    """The options for what the command does after it changed the run."""
+    """Adds the options for what the command does after it changed the run."""
     after = command.add_argument_group("after the change").add_mutually_exclusive_group()
     after.add_argument("--wait", action="store_true", help=f"watch the run until it ends; exit code 1 unless it is {expected}")
     after.add_argument("--go", action="store_true", help="run it in this process, if no other process serves the file")

@@ -47,7 +47,7 @@ class DraftFiles:
                 path.unlink(missing_ok=True)
 
     def name_of(self, path: Path) -> str:
-        """The name of a document, as `holding` and `read` have it: its path below the folder, with slashes."""
+        """Returns the name of a document, as `holding` and `read` have it: its path below the folder, with slashes."""
         return path.relative_to(self._folder).as_posix()
 
     def holding(self, workflow_id: str) -> Sequence[str]:

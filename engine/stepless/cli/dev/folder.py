@@ -21,11 +21,11 @@ from stepless.flow import FlowRefused, Remark
 from stepless.limits import MAX_WATCHED_FILES
 from stepless.model.findings import Finding, Severity
 from stepless.model.json import JSON
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.version_metadata import Attached
 from stepless.nodes.function import signatures
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.attempt_fit import too_long
-from stepless.runtime.verbs.publishing import Published
+from stepless.runtime.verbs.publication.attempt_fit import too_long
+from stepless.runtime.verbs.publication.publishing import Published
 
 FileStates = Mapping[str, tuple[int, int]]
 """The watched files by path, each with its modification time and size: a change of either means that the file was saved."""
@@ -104,8 +104,8 @@ class Folder:
         return self._settling is not None
 
     def scan(self) -> FileStates:
-        """The files as they are now, documents first, at most MAX_WATCHED_FILES. Must stay cheap: it is called several times a
-        second for as long as the server runs."""
+        """Returns the files as they are now, documents first, at most MAX_WATCHED_FILES. Must stay cheap: it is called several
+        times a second for as long as the server runs."""
         found: dict[str, tuple[int, int]] = {}
         for path, stat in self._watched():
             try:
@@ -296,7 +296,7 @@ def _stay(former: Mapping[str, Served]) -> str:
 
 
 def _counted(refused: Sequence[Attempted]) -> str:
-    """`2 errors, 1 warning`."""
+    """Returns a text such as `2 errors, 1 warning`."""
     findings = [finding for attempt in refused for finding in attempt.findings]
     faults = [fault for attempt in refused if isinstance(fault := attempt.fault, FlowRefused)]
     remarks = [remark for fault in faults for remark in fault.findings]

@@ -53,7 +53,7 @@ class Modules:
             raise
 
     def files(self) -> frozenset[str]:
-        """The files of the loaded modules. Computed again when `sys.modules` has changed in size."""
+        """Returns the files of the loaded modules. Computed again when `sys.modules` has changed in size."""
         known = len(sys.modules)
         if known != self._known:
             self._known = known

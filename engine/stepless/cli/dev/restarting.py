@@ -14,7 +14,7 @@ _LISTENER: Final = "STEPLESS_DEV_LISTENER"  # the file descriptor of the listeni
 
 
 def handed_listener() -> socket.socket | None:
-    """The socket on which the process before this one was listening; None if there was none."""
+    """Returns the socket on which the process before this one was listening; None if there was none."""
     number = os.environ.pop(_LISTENER, "")
     if not number.isdecimal():
         return None
@@ -23,7 +23,7 @@ def handed_listener() -> socket.socket | None:
 
 
 def kept_listener(listener: socket.socket) -> int:
-    """A file descriptor of a listening socket that stays open when the server closes its own."""
+    """Returns a file descriptor of a listening socket that stays open when the server closes its own."""
     return os.dup(listener.fileno())
 
 

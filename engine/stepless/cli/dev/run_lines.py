@@ -17,10 +17,10 @@ from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError
 from stepless.limits import MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES, MAX_REPORTED_RUNS, PRINT_MS
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 
 WIDTH = 80
 SHOWN_PAUSES: Final = 3
@@ -140,8 +140,8 @@ def announcement(
     url: str, key: str, served: Sequence[Served], functions: Sequence[str], *, folder: str, db: str, adopted: int,
     open_to_all: bool, schedules: Callable[[str], Sequence[str]], code: str,
 ) -> str:  # fmt: skip
-    """The text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns the
-    lines about a workflow's schedules. `code` opens the console."""
+    """Returns the text at the start of `stepless dev`: the addresses, the workflows, and how to start a run. `schedules` returns
+    the lines about a workflow's schedules. `code` opens the console."""
     lines = ["", f"Stepless listens on {url}", ""]
     lines.append(f"  Open      {console_address(url, code)}")
     lines += [f"  API key   {key}", f"  runs in   {db}"]

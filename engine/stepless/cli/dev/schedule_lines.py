@@ -10,7 +10,7 @@ from stepless.runtime.triggers.schedule_verbs import Schedule
 
 
 def schedule_lines(service: Service, workflow_id: str) -> list[str]:
-    """One line for each schedule; none if the store does not respond now."""
+    """Returns one line for each schedule; none if the store does not respond now."""
     try:
         found = service.list_schedules(workflow_id).items
     except StoreUnavailable:

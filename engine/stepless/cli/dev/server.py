@@ -93,7 +93,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def with_protocol(made: socket.socket) -> socket.socket:
-    """The same socket, with its protocol: asyncio sets TCP_NODELAY only on sockets whose protocol is TCP."""
+    """Returns the same socket, with its protocol: asyncio sets TCP_NODELAY only on sockets whose protocol is TCP."""
     return socket.socket(made.family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
 
 

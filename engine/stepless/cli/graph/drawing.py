@@ -14,7 +14,7 @@ _DOT_SHAPES = {Nature.ENTRY: "oval", Nature.PAUSE: "parallelogram", Nature.EFFEC
 
 
 def mermaid(graph: Graph) -> str:
-    """A Mermaid flowchart, left to right."""
+    """Returns a Mermaid flowchart, left to right."""
     return "\n".join(["flowchart LR", *_mermaid_body(graph.root, "", "  ")]) + "\n"
 
 
@@ -42,7 +42,7 @@ def _quoted(text: str) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """A Graphviz digraph, left to right."""
+    """Returns a Graphviz digraph, left to right."""
     lines = [f"digraph {json.dumps(graph.workflow_id)} {{", "  rankdir=LR; compound=true; node [fontname=Helvetica];"]
     return "\n".join([*lines, *_dot_body(graph.root, "", "  "), "}"]) + "\n"
 
@@ -79,7 +79,7 @@ def _dot_text(text: str) -> str:
 
 
 def nodes_and_edges(graph: Graph) -> dict[str, JSON]:
-    """The graph as JSON, for programs."""
+    """Returns the graph as JSON, for programs."""
     return {"workflow": graph.workflow_id, "name": graph.name, **_parts(graph.root)}
 
 
@@ -97,7 +97,7 @@ def _parts(body: Body) -> dict[str, JSON]:
 
 
 def edges_of(body: Body) -> Iterator[Edge]:
-    """The edges in order, one for each source, target and exit: parallel edges may feed several params."""
+    """Yields the edges in order, one for each source, target and exit: parallel edges may feed several params."""
     drawn: set[tuple[int, int, str]] = set()
     for edge in sorted((edge for node in body.nodes for edge in node.outgoing), key=lambda edge: edge.order):
         key = (edge.source, edge.target, edge.handle)

@@ -38,7 +38,7 @@ _TIP: Final = """\
 
 
 def svg(graph: Graph) -> str:
-    """A complete SVG document. Boxes show label and kind, edges show their exits; containers are frames."""
+    """Returns a complete SVG document. Boxes show label and kind, edges show their exits; containers are frames."""
     placed = layout(graph.root)
     name = graph.name or graph.workflow_id
     width, height = f"{placed.width + 2 * _MARGIN:.0f}", f"{placed.height + 2 * _MARGIN:.0f}"

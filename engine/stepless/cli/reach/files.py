@@ -60,7 +60,7 @@ class Refused(DocumentRefused):
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
-    """A document from a file. Raises `Refused` if the file is not a document, `InvalidRequest` if it cannot be read."""
+    """Returns a document from a file. Raises `Refused` if the file is not a document, `InvalidRequest` if it cannot be read."""
     data = read_document(path)
     text = data.decode("utf-8", "replace")
     file = os.fspath(path)
@@ -71,8 +71,8 @@ def read_source(path: str | os.PathLike[str]) -> Source:
 
 
 def documents_in(folder: Path) -> list[Path]:
-    """The documents of a folder and its subfolders, by path. Other YAML and JSON files are ignored. Raises `InvalidRequest`
-    (folder_too_large)."""
+    """Returns the documents of a folder and its subfolders, by path. Other YAML and JSON files are ignored. Raises
+    `InvalidRequest` (folder_too_large)."""
     return [path for path in sorted(files_in(folder, DOCUMENT_SUFFIXES)) if path.is_file() and _is_meant_as_workflow(path)]
 
 
@@ -91,8 +91,8 @@ def _is_meant_as_workflow(path: Path) -> bool:
 
 
 def read_inputs(text: str | None, place: str = "-i") -> JSON:
-    """The value of `-i` (or of the option in `place`): JSON, `@file`, or `-` for standard input; an empty object without it.
-    Raises `InvalidRequest`."""
+    """Returns the value of `-i` (or of the option in `place`): JSON, `@file`, or `-` for standard input; an empty object without
+    it. Raises `InvalidRequest`."""
     if text is None:
         return {}
     if text == "-":
@@ -142,7 +142,7 @@ def place_on_path(folder: Path) -> None:
 
 
 def registers_functions(path: Path) -> bool:
-    """Whether a file imports Stepless. Other Python files of the folder (a setup script, tests) are ignored."""
+    """Returns whether a file imports Stepless. Other Python files of the folder (a setup script, tests) are ignored."""
     if path.name.startswith(("test_", "conftest")):
         return False
     try:
@@ -155,8 +155,8 @@ def registers_functions(path: Path) -> bool:
 
 
 def imports_flows(path: Path) -> bool:
-    """Whether a Python file may have workflows: it imports `stepless.flow` and decorates a coroutine with a `workflow`. One with
-    a syntax error may, too, if it has both words: its import reports the error."""
+    """Returns whether a Python file may have workflows: it imports `stepless.flow` and decorates a coroutine with a `workflow`.
+    One with a syntax error may, too, if it has both words: its import reports the error."""
     if path.name.startswith(("test_", "conftest")):
         return False
     try:

@@ -25,18 +25,18 @@ SUFFIX: Final = ".py"
 
 
 def split_name(given: str) -> tuple[str, str]:
-    """`refund.py:refund` as the file and the name of a workflow in it, which is empty if none is named."""
+    """Splits `refund.py:refund` into the file and the name of a workflow in it, which is empty if none is named."""
     file, colon, name = given.rpartition(":")
     return (file, name) if colon and file.endswith(SUFFIX) else (given, "")
 
 
 def sources_among(paths: Sequence[str]) -> list[str]:
-    """The files as given; for a folder, its documents and its Python files with workflows."""
+    """Returns the files as given; for a folder, its documents and its Python files with workflows."""
     return [str(file) for path in paths for file in (sources_in(Path(path)) if Path(path).is_dir() else [path])]
 
 
 def sources_in(folder: Path) -> list[Path]:
-    """The documents and the Python files with workflows, of a folder and its subfolders, by path. Raises `InvalidRequest`
+    """Returns the documents and the Python files with workflows, of a folder and its subfolders, by path. Raises `InvalidRequest`
     (folder_too_large)."""
     return sorted([*documents_in(folder), *(path for path in files_in(folder, (SUFFIX,)) if imports_flows(path))])
 
@@ -53,8 +53,8 @@ def is_python(given: str | os.PathLike[str]) -> bool:
 
 
 def read_sources(given: str, modules: str | None = None, former: Former | None = None) -> list[Source]:
-    """The workflow of a document; of a Python file its workflows, or the one that is named (`refund.py:refund`), after loading
-    the modules of its folder. `former`, for publishing, is as in `compiled`.
+    """Returns the workflow of a document; of a Python file its workflows, or the one that is named (`refund.py:refund`), after
+    loading the modules of its folder. `former`, for publishing, is as in `compiled`.
 
     Raises `FlowRefused` with every fault of every workflow that is read, `Refused` if the file is not a document,
     `InvalidRequest` if it cannot be read, has no workflow or none of the name, and what `load_functions` raises.
@@ -69,7 +69,8 @@ def read_sources(given: str, modules: str | None = None, former: Former | None =
 
 
 def one_source(given: str, modules: str | None = None, former: Former | None = None) -> Source:
-    """The only workflow of a file, or the one that is named; see `read_sources`. Raises `InvalidRequest` if there are more."""
+    """Returns the only workflow of a file, or the one that is named; see `read_sources`. Raises `InvalidRequest` if there are
+    more."""
     file, name = split_name(given)
     if is_python(given) and not name and Path(file).is_file():
         load_functions(Path(file).parent, modules)
@@ -81,7 +82,7 @@ def one_source(given: str, modules: str | None = None, former: Former | None = N
 
 
 def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
-    """The workflows that a Python file defines, in the order of their lines; not those that it imports."""
+    """Returns the workflows that a Python file defines, in the order of their lines; not those that it imports."""
     from stepless.flow import Flow
 
     module = load_file(Path(file))
@@ -90,8 +91,8 @@ def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
 
 
 def compiled(file: str, flows: Iterable[Flow[..., object]], former: Former | None = None) -> list[Source]:
-    """The documents of workflows of one file. With `former` they are to be published: see `Flow.compile`. Raises `FlowRefused`
-    with the faults of all, and what `former` raises."""
+    """Returns the documents of workflows of one file. With `former` they are to be published: see `Flow.compile`. Raises
+    `FlowRefused` with the faults of all, and what `former` raises."""
     from stepless.flow import FlowRefused, Remark
 
     found: list[Source] = []
@@ -115,8 +116,8 @@ def compiled(file: str, flows: Iterable[Flow[..., object]], former: Former | Non
 
 
 def matched_with(source: Source, former: Former) -> Source:
-    """The workflow with the ids that its nodes had in the newest version, if it is one in Python. The ids of other documents are
-    their author's."""
+    """Returns the workflow with the ids that its nodes had in the newest version, if it is one in Python. The ids of other
+    documents are their author's."""
     if not source.is_flow:
         return source
     from stepless.flow import matched
@@ -135,14 +136,14 @@ def print_source(source: Source, findings: Iterable[Finding]) -> None:
 
 
 def remarks_of(source: Source, findings: Iterable[Finding]) -> list[Remark]:
-    """The compiler's warnings about a workflow in Python and other findings, each once, by line."""
+    """Returns the compiler's warnings about a workflow in Python and other findings, each once, by line."""
     from stepless.flow import remarks_on
 
     return sorted({*source.remarks, *_placed(remarks_on(source.document, findings), source.file)})
 
 
 def refusal_of(source: Source, findings: Iterable[Finding]) -> FlowRefused:
-    """The refusal of the document of a workflow in Python, at lines of its file."""
+    """Returns the refusal of the document of a workflow in Python, at lines of its file."""
     from stepless.flow import FlowRefused, remarks_on
 
     return FlowRefused(_placed(remarks_on(source.document, findings), source.file))

@@ -37,15 +37,16 @@ class Gateway:
         self, method: str, *path: str, query: Mapping[str, Any] | None = None, body: JSON = None,
         content: bytes | None = None, headers: Mapping[str, str] | None = None, quietly: bool = False,
     ) -> Any:
-        """The JSON of the response. Raises an error of the API as `DocumentRefused` or `InvalidRequest` with the API's code, and
-        `InvalidRequest` (unreachable, no_stepless) if no Stepless API responds. `quietly` shows no line while it waits."""
+        """Returns the JSON of the response. Raises an error of the API as `DocumentRefused` or `InvalidRequest` with the API's
+        code, and `InvalidRequest` (unreachable, no_stepless) if no Stepless API responds. `quietly` shows no line while it
+        waits."""
         return self.answer(method, *path, query=query, body=body, content=content, headers=headers, quietly=quietly).json()
 
     def answer(
         self, method: str, *path: str, query: Mapping[str, Any] | None = None, body: JSON = None,
         content: bytes | None = None, headers: Mapping[str, str] | None = None, quietly: bool = False,
     ) -> httpx.Response:
-        """Like `ask`, but returns the whole response."""
+        """Asks like `ask`, but returns the whole response."""
         url = "/" + "/".join(quote(part, safe="") for part in path)
         asked = {name: value for name, value in (query or {}).items() if value not in (None, [])}
         sent = {"json": body} if content is None and body is not None else {"content": content}
@@ -81,8 +82,8 @@ class Gateway:
         self, path: str, name: str, limit: int, query: Mapping[str, Any] | None = None, *, cursor: str | None = None,
         most: int = MAX_PAGE_ITEMS,
     ) -> tuple[list[Any], str | None]:  # fmt: skip
-        """At most `limit` items of a listing, read in pages of at most `most`, and the cursor that continues it; None if it is
-        complete."""
+        """Returns at most `limit` items of a listing, read in pages of at most `most`, and the cursor that continues it; None if
+        it is complete."""
         found: list[Any] = []
         while True:
             size = min(limit - len(found), most)
@@ -130,7 +131,8 @@ def _finding(found: Mapping[str, Any]) -> Finding:
 
 @contextmanager
 def opened(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[Gateway]:
-    """The API behind --url (or STEPLESS_URL), else that of the file --db. `create` creates the file if it does not exist."""
+    """Opens the API behind --url (or STEPLESS_URL), else that of the file --db. `create` creates the file if it does not
+    exist."""
     url = arguments.url or ("" if arguments.db else os.environ.get(URL_VARIABLE, ""))
     if arguments.url and arguments.db:
         raise InvalidRequest("--url and --db cannot be used together", code="usage", mend="give one of them")

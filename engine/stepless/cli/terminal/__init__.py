@@ -1,1 +1,1 @@
-"""Terminal output: tables, live trees, timelines, questions, errors and tracebacks."""
+"""Writes terminal output: tables, live trees, timelines, questions, errors and tracebacks."""

@@ -53,7 +53,7 @@ def print_remarks(remarks: Iterable[Remark], severity: str = "") -> None:
 
 
 def summary(findings: Iterable[Finding]) -> str:
-    """`2 errors, 1 warning`."""
+    """Returns a text such as `2 errors, 1 warning`."""
     severities = [finding.severity for finding in findings]
     counts = [(severities.count(severity), severity.value) for severity in (Severity.ERROR, Severity.WARNING)]
     return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for count, word in counts if count)
@@ -66,7 +66,7 @@ def _sentence(mend: str) -> str:
 
 
 def counted(remarks: Sequence[Remark], severity: str) -> str:
-    """`2 errors`; empty for none."""
+    """Returns a text such as `2 errors`; empty for none."""
     return f"{len(remarks)} {severity}{'s' if len(remarks) > 1 else ''}" if remarks else ""
 
 
@@ -74,7 +74,7 @@ def counted(remarks: Sequence[Remark], severity: str) -> str:
 
 
 def error_document(error: SteplessError, text: str = "") -> dict[str, JSON]:
-    """An error in the format of the API; findings have their lines in `text`."""
+    """Returns an error in the format of the API; findings have their lines in `text`."""
     document: dict[str, JSON] = {"code": error.code, "message": error.message.partition("\n")[0]}
     if isinstance(error, DocumentRefused):
         document["findings"] = finding_documents(error.findings, text)

@@ -17,12 +17,12 @@ class Raised(NamedTuple):
 
 
 def place(exception: Mapping[str, Any] | None) -> str:
-    """` at functions.py:12`, the line of the author's code; empty if the line is not known."""
+    """Returns ` at functions.py:12`, the line of the author's code; empty if the line is not known."""
     return f" at {plain(exception['file'])}:{exception['line']}" if exception and exception.get("file") else ""
 
 
 def failure_lines(raised: Iterable[Raised]) -> Iterator[str]:
-    """Each failure on a line of its own with its traceback below, at most MOST of them."""
+    """Yields each failure on a line of its own with its traceback below, at most MOST of them."""
     shown = list(raised)
     for failure in shown[:MOST]:
         error = failure.error
@@ -34,17 +34,18 @@ def failure_lines(raised: Iterable[Raised]) -> Iterator[str]:
 
 
 def source_line(error: Mapping[str, Any]) -> Iterator[str]:
-    """The line of a workflow in Python at which the node stands, indented: `refund.py:27: receipt = await pay(order.id)`."""
+    """Yields the line of a workflow in Python at which the node stands, indented: `refund.py:27: receipt = await
+    pay(order.id)`."""
     if error.get("source"):
         yield f"    {plain(error['source'])}"
 
 
 def traceback(exception: Mapping[str, Any] | None) -> Iterator[str]:
-    """The lines of the traceback, indented."""
+    """Yields the lines of the traceback, indented."""
     for line in str(exception["traceback"]).split("\n") if exception and exception.get("traceback") else ():
         yield f"    {plain(line)}".rstrip()
 
 
 def plain(text: object) -> str:
-    """The text with control characters as spaces: it must not move the cursor."""
+    """Returns the text with control characters as spaces: it must not move the cursor."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text))

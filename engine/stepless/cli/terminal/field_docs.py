@@ -13,7 +13,7 @@ from stepless.nodes import KINDS
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a document with a description of every field, which editors show."""
+    """Returns the JSON Schema of a document with a description of every field, which editors show."""
     for name, part in [(validation.Document.__name__, schema), *schema["$defs"].items()]:
         model = _model(name)
         if model is not None:

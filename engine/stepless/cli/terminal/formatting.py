@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from stepless.cli.terminal.timeline import glyphs_for
 from stepless.model.json import JSON
-from stepless.model.statuses import NODE_STATUSES, RUN_STATUSES, Tone, tone_of
+from stepless.model.runs.statuses import NODE_STATUSES, RUN_STATUSES, Tone, tone_of
 
 MAX_WIDTH: Final = 120
 _GAP: Final = 2
@@ -41,7 +41,7 @@ def width() -> int:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table, titles first. They fit the terminal unless the uncut columns are too wide."""
+    """Returns the lines of a table, titles first. They fit the terminal unless the uncut columns are too wide."""
     columns, cells = list(columns), [[_flat(cell) for cell in row] for row in rows]
     shown = list(range(len(columns)))
     widths = {at: max([len(columns[at].title), *(len(row[at]) for row in cells)]) for at in shown}
@@ -69,7 +69,7 @@ def _line(
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines of `label  text`, with the text wrapped beside its label. Empty texts are left out."""
+    """Lines of `label  text`, with the text wrapped next to its label. Empty texts are left out."""
     facts = [(label, text) for label, text in facts if text]
     indent = max((len(label) for label, _ in facts), default=0) + 4
     lines: list[str] = []
@@ -91,7 +91,7 @@ def cut(text: str, size: int) -> str:
 
 
 def coloured(text: str) -> str:
-    """A status or a run's summary in the colour of its first word, if the terminal may have colours."""
+    """Returns a status or a run's summary in the colour of its first word, if the terminal may have colours."""
     status = _FIRST_WORDS.get(text.strip().partition(" ")[0].rstrip(",").partition("_")[0])
     if status is None or not in_colour():
         return text
@@ -99,17 +99,17 @@ def coloured(text: str) -> str:
 
 
 def in_colour() -> bool:
-    """Whether standard output is a terminal and colours are not turned off: https://no-color.org."""
+    """Returns whether standard output is a terminal and colours are not turned off: https://no-color.org."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def when(timestamp: str | None) -> str:
-    """`2026-01-31 12:00:00`, in the local time zone."""
+    """Formats an instant as `2026-01-31 12:00:00`, in the local time zone."""
     return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M:%S") if timestamp else ""
 
 
 def brief(value: JSON, size: int = 2_000) -> str:
-    """A value as one line of JSON, truncated to `size` characters."""
+    """Returns a value as one line of JSON, truncated to `size` characters."""
     return cut(json.dumps(value, ensure_ascii=_ascii_only()), size)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from stepless.cli.terminal.exceptions import place
 from stepless.cli.terminal.progress import WAITS, Progress, Row, duration, instant_ms
 from stepless.cli.terminal.timeline import Glyphs
-from stepless.model.statuses import Tone, tone_of
+from stepless.model.runs.statuses import Tone, tone_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +77,7 @@ class PlainLines:
 
 
 def event_text(event: Envelope) -> str:
-    """The payload of an event in a few words; empty for a type that needs none."""
+    """Returns the payload of an event in a few words; empty for a type that needs none."""
     describe = _TEXTS.get(event["type"])
     return describe(event["payload"]) if describe is not None else ""
 
@@ -113,7 +113,7 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def can_move() -> bool:
-    """Whether standard output is a terminal and `rich`, which draws the tree, is installed (the extra `local`)."""
+    """Returns whether standard output is a terminal and `rich`, which draws the tree, is installed (the extra `local`)."""
     return sys.stdout.isatty() and find_spec("rich") is not None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
-from stepless.model.statuses import NODE_STATUSES, SETTLED
+from stepless.model.runs.statuses import NODE_STATUSES, SETTLED
 
 LIVE = frozenset(NODE_STATUSES) - SETTLED - {"pending"}
 _REASONS = {
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def summary(self) -> str:
-        """The text beside the name; for a container, its iterations."""
+        """The text next to the name; for a container, its iterations."""
         if self.status == "failed" or not (self.iterations_total is not None or self.iterations_done):
             return self.note
         if self.live:
@@ -72,7 +72,7 @@ class Row:
         return f"{iterations}, {self.iterations_failed} failed" if self.iterations_failed else iterations
 
     def elapsed_ms(self, now_ms: int) -> int:
-        """The time from the start to the end, including waits."""
+        """Returns the time from the start to the end, including waits."""
         if not self.spans:
             return 0
         end_ms = self.spans[-1].end_ms
@@ -100,8 +100,8 @@ class Progress:
             self._add(envelope["type"], envelope["payload"], instant_ms(envelope["timestamp"]))
 
     def rows(self, *, settled_iterations: bool = True) -> Iterator[tuple[int, Row]]:
-        """Every row with its depth: a container before its contents, iterations in order. Without `settled_iterations`, a settled
-        container lists only its failed rows."""
+        """Yields every row with its depth: a container before its contents, iterations in order. Without `settled_iterations`, a
+        settled container lists only its failed rows."""
         stack = [(0, row) for row in reversed(self.top.values())]
         while stack:
             depth, row = stack.pop()
@@ -231,7 +231,7 @@ def instant_ms(timestamp: str) -> int:
 
 
 def duration(ms: float) -> str:
-    """`0 ms`, `340 ms`, `1.25 s`, `2 m 05 s`, `1 h 03 m`, `2 d 4 h`: at most 9 characters."""
+    """Formats a duration: `0 ms`, `340 ms`, `1.25 s`, `2 m 05 s`, `1 h 03 m`, `2 d 4 h`: at most 9 characters."""
     seconds = ms / 1000
     if ms < 1000:
         return f"{round(ms)} ms"

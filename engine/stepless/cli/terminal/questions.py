@@ -13,7 +13,7 @@ from typing import Any
 from stepless.expressions import compile_contract
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.single_run import Answer
 
 _YES_NO = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
@@ -32,7 +32,7 @@ class Answers:
     _ended: bool = False
 
     async def line(self) -> str:
-        """The next line without its end. Raises `NoMoreAnswers`."""
+        """Returns the next line without its end. Raises `NoMoreAnswers`."""
         while b"\n" not in self._read and not self._ended:
             await self._readable()
             data = os.read(self.descriptor, MAX_ANSWER_BYTES)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepless.cli.terminal.progress import Progress, Row, duration
-from stepless.model.statuses import NODE_STATUSES
+from stepless.model.runs.statuses import NODE_STATUSES
 
 MAX_ROWS = 30
 NAME, NOTE, TOOK = 24, 23, 9  # columns at most
@@ -30,7 +30,7 @@ ASCII = Glyphs("#", "|", ".", "~", tuple((name, row.plain_mark) for name, row in
 
 
 def glyphs_for(encoding: str | None) -> Glyphs:
-    """Unicode if the encoding can write it, else ASCII."""
+    """Returns Unicode characters if the encoding can write them, else ASCII."""
     drawn = Glyphs()
     try:
         (drawn.work + drawn.edge + drawn.wait + "→" + "".join(mark for _, mark in drawn.marks)).encode(encoding or "ascii")

@@ -1,1 +1,1 @@
-"""The verbs, one module per group: what each requests from a file, a folder or a server, and what it prints."""
+"""Implements the verbs, one module per group: sends requests to a file, a folder or a server, and prints the results."""

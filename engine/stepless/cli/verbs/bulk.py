@@ -19,7 +19,7 @@ from stepless.cli.reach.gateway import Gateway, opened
 from stepless.cli.terminal.formatting import put_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_BULK_COMMAND_RUNS, WAITING_LINE_DELAY_MS
-from stepless.model.run_filters import RUN_FILTERS
+from stepless.model.runs.filters import RUN_FILTERS
 
 Change = Callable[[Gateway, str], str]
 _WIPE: Final = "\r\x1b[2K"
@@ -28,12 +28,13 @@ _STOPPING: Final = frozenset({"unreachable", "no_stepless", "unauthorized", "rol
 
 
 def query_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The filter of the command line as a query of `GET /runs`."""
+    """Returns the filter of the command line as a query of `GET /runs`."""
     return {_SENT.get(row.name, row.name): getattr(arguments, row.name) for row in RUN_FILTERS}
 
 
 def is_bulk(arguments: argparse.Namespace) -> bool:
-    """Whether the command names runs by a filter. Raises `InvalidRequest` (usage) unless there is either a run or a filter."""
+    """Returns whether the command names runs by a filter. Raises `InvalidRequest` (usage) unless there is either a run or a
+    filter."""
     filtered = any(value not in (None, []) for value in query_of(arguments).values())
     if arguments.run is not None and filtered:
         raise InvalidRequest("give a run or a filter, not both", code="usage", mend="leave one of them out")

@@ -12,7 +12,7 @@ _SIZES: Final = {1_000_000: "/M", 1_000_000_000: "/GB"}  # the quantity of a pri
 
 
 def lines(report: Mapping[str, JSON]) -> list[str]:
-    """The response of `GET /runs/{id}/cost`, at most 80 columns wide. Amounts are USD per million runs."""
+    """Returns the response of `GET /runs/{id}/cost`, at most 80 columns wide. Amounts are USD per million runs."""
     prices = report["prices"]
     shown = [
         f"{report['run_id']}  {report['status']}  {report['basis']}",

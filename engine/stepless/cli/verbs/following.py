@@ -24,7 +24,7 @@ _AT_ONCE: Final = {"prefer": "wait=0"}
 
 
 def events(gateway: Gateway, run_id: str, after: int = 0) -> Iterator[Envelope]:
-    """The events above `after`, up to now."""
+    """Yields the events above `after`, up to now."""
     while True:
         page = _page(gateway, run_id, after, _AT_ONCE)
         yield from page["events"]
@@ -55,8 +55,8 @@ def _page(gateway: Gateway, run_id: str, after: int, headers: Mapping[str, str])
 
 
 def progress_of(gateway: Gateway, run: Mapping[str, Any]) -> Progress | None:
-    """The progress of a run before its first event. None if this installation cannot compile the workflow, for example without a
-    plug-in that it needs."""
+    """Returns the progress of a run before its first event. None if this installation cannot compile the workflow, for example
+    without a plug-in that it needs."""
     try:
         version = gateway.ask("GET", "workflows", run["workflow"], "versions", str(run["version"]))
         return Progress(compile_document(version["document"], KINDS))

@@ -23,7 +23,7 @@ from stepless.cli.verbs import following, runs
 from stepless.cli.verbs.bulk import Change, change_many, is_bulk
 from stepless.errors import Conflict, InvalidRequest, SteplessError
 from stepless.model.json import JSON
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 
 _COMPLETED: Final = "completed"
 _FAILED: Final = "failed"  # as the beginning of a rerun
@@ -205,7 +205,7 @@ def _go(gateway: Gateway, arguments: argparse.Namespace, run_id: str, line: str,
     if gateway.holder:
         message = f"{gateway.holder} already serves the file and runs the run"
         raise Conflict(message, code="file_held", place=run_id, mend="use --wait instead of --go")
-    from stepless.cli.verbs.run import continue_run
+    from stepless.cli.verbs.files.run import continue_run
 
     if not arguments.json:
         print(line, flush=True)

@@ -20,7 +20,7 @@ from stepless.limits import MAX_PAGE_ITEMS
 _NODES: Final = (
     Column("INSTANCE", least=16), Column("KIND", spare=True), Column("STATUS"), Column("CODE", least=8, spare=True),
 )  # fmt: skip
-_SHOWN: Final = 600  # characters of a value beside its label
+_SHOWN: Final = 600  # characters of a value next to its label
 _TYPE: Final = 18  # columns
 _INSTANCE: Final = 16
 _FACT: Final = 120  # characters of a tag's fact

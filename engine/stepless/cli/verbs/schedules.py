@@ -11,8 +11,8 @@ from stepless.cli.reach.gateway import opened
 from stepless.cli.terminal.formatting import Column, put_json, say, table, when
 from stepless.cli.verbs.run_changes import follow_up, me
 from stepless.limits import MAX_LISTED_ITEMS
-from stepless.model.clock_changes import sentence
 from stepless.model.json import JSON
+from stepless.model.triggers.clock_changes import sentence
 
 _COLUMNS: Final = (
     Column("WORKFLOW", least=12), Column("NODE", least=8), Column("FIRES", least=12), Column("NEXT"), Column("LAST", spare=True),
@@ -40,7 +40,7 @@ def list_(arguments: argparse.Namespace) -> int:
 
 
 def rows_of(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """The cells of the schedules of a response."""
+    """Returns the cells of the schedules of a response."""
     return [
         (each["workflow"], each["node"], fires(each), next_of(each), when((each["last"] or {}).get("at")), _run(each["last"]))
         for each in found
@@ -48,12 +48,12 @@ def rows_of(found: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def fires(schedule: Mapping[str, Any]) -> str:
-    """When a schedule fires: `every 1h`, or `15 2 * * * Europe/Berlin`."""
+    """Returns when a schedule fires: `every 1h`, or `15 2 * * * Europe/Berlin`."""
     return f"every {schedule['rate']}" if schedule["rate"] else f"{schedule['cron']} {schedule['timezone']}"
 
 
 def next_of(schedule: Mapping[str, Any]) -> str:
-    """The next firing in the local time zone, or why there is none."""
+    """Returns the next firing in the local time zone, or why there is none."""
     if schedule["paused"] is not None and not schedule["paused"]["ending"]:
         return "paused"
     return when(schedule["next_at"]) or ("not known yet" if schedule["rate"] else "never")

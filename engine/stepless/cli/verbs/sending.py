@@ -1,4 +1,4 @@
-"""`send`, `runs send` and `keys runs`: sends messages to runs, and finds the runs of a key."""
+"""Implements `send`, `runs send` and `workflows key`: sends messages to runs, and finds the runs of a key."""
 
 from __future__ import annotations
 

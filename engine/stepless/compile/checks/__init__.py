@@ -1,1 +1,1 @@
-"""The checks of a readable document: one module for each subject, one function for each fault."""
+"""Checks a readable document: one module for each subject, one function for each fault."""

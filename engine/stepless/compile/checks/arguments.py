@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from stepless.compile.fields import Known
-from stepless.compile.open_values import open_values
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode, readable
 from stepless.compile.suggest import did_you_mean, listed, nearest
+from stepless.compile.values.fields import Known
+from stepless.compile.values.open_values import open_values
 from stepless.model.findings import Change, Finding, remove, use
 from stepless.model.json import JSON
 from stepless.model.signature import Signature

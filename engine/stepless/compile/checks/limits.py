@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepless.compile.input_expressions import unreadable
 from stepless.compile.parsed import Parsed, ParsedBody
+from stepless.compile.values.input_expressions import unreadable
 from stepless.model.declaration.document import ConcurrencyView
 from stepless.model.findings import Finding, remove
 from stepless.model.kind_settings import obeys

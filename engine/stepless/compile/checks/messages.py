@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepless.compile.input_expressions import unreadable
 from stepless.compile.parsed import Parsed, ParsedBody
 from stepless.compile.suggest import did_you_mean, nearest
+from stepless.compile.values.input_expressions import unreadable
 from stepless.errors import AuthorError
 from stepless.expressions import compile_contract
 from stepless.model.findings import Finding, Severity, remove, use

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from stepless.compile.fields import MESSAGE, texts_in
 from stepless.compile.order import not_upstream, topological_order
 from stepless.compile.parsed import Parsed, ParsedBody, ParsedNode
 from stepless.compile.suggest import did_you_mean, listed, nearest
-from stepless.model.failure_targets import parse_target
+from stepless.compile.values.fields import MESSAGE, texts_in
 from stepless.model.findings import Change, Finding, Fix, Severity
 from stepless.model.scope import Reference
+from stepless.model.texts.failure_targets import parse_target
 
 ITERATION_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.compile.fields import texts_in
 from stepless.compile.parsed import Parsed, ParsedNode
+from stepless.compile.values.fields import texts_in
 from stepless.model.findings import Finding, Severity
 from stepless.model.kind import Nature, Part
-from stepless.model.secret_formats import has_secret_format, names_secret
+from stepless.model.texts.secret_formats import has_secret_format, names_secret
 
 _LEAST: Final = 12  # characters of a value that is taken for a secret because of the name of its field
 _SCHEMES: Final = ("basic ", "bearer ", "token ")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stepless.compile.fields import texts_in
 from stepless.compile.parsed import Parsed, ParsedNode, readable
+from stepless.compile.values.fields import texts_in
 from stepless.expressions.references import doubtful_words
 from stepless.limits import MAX_DOUBTFUL_WORDS
 from stepless.model.findings import Change, Finding, Severity, use

@@ -28,13 +28,13 @@ def orphans(tree: Node, old: JSON, edits: Sequence[Edit], rendering: Rendering) 
 
 
 def values_of(tree: Node, old: JSON) -> dict[str, JSON]:
-    """What each anchor of a text stands for."""
+    """Returns the value of each anchor of a text."""
     return {node.anchor: value for node, value in _anchored(tree, old) if node.shape != "alias"}
 
 
 def with_anchors_first(text: str, tree: Node | None, values: Mapping[str, JSON], rendering: Rendering) -> str:
-    """The text whose parts have moved: an alias that now stands before its anchor becomes the anchor, and what had it keeps its
-    value without it."""
+    """Returns the text whose parts have moved: an alias that now stands before its anchor becomes the anchor, and what had it
+    keeps its value without it."""
     edits: list[Edit] = []
     seen: set[str] = set()
     early: set[str] = set()

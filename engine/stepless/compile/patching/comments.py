@@ -11,7 +11,7 @@ _HEAD: Final = re.compile(r"\s*:?(?:\s+[&!]\S*)*(?:\s+[|>][-+0-9]*)?\s+(#.*)")
 
 
 def comments_above(text: str, begin: int, place: int) -> int:
-    """Where the comments begin that stand right above a line, in its column."""
+    """Returns where the comments begin that stand right above a line, in its column."""
     sign = " " * column(text, place) + "#"
     while begin:
         above = line_start(text, begin - 1)
@@ -22,14 +22,14 @@ def comments_above(text: str, begin: int, place: int) -> int:
 
 
 def head_comment(text: str, end: int, behind: int) -> str:
-    """The comment in the line of a key or a hyphen that ends at `end`, where its value goes on in the lines below."""
+    """Returns the comment in the line of a key or a hyphen that ends at `end`, where its value goes on in the lines below."""
     below = next_line(text, end)
     found = _HEAD.fullmatch(text[end:below].rstrip("\n"))
     return found[1] if found is not None and behind >= below else ""
 
 
 def with_head(written: str, comment: str, indent: int) -> str:
-    """An entry with the comment that its first line had; below it where that line is a text that goes on."""
+    """Returns an entry with the comment that its first line had; below it where that line is a text that goes on."""
     if not comment:
         return written
     first, *rest = written.split("\n")
@@ -39,7 +39,7 @@ def with_head(written: str, comment: str, indent: int) -> str:
 
 
 def behind_comments(text: str, end: int, indent: int) -> int:
-    """The line below a place and the comments that follow it further in than `indent`: they belong to what is above."""
+    """Returns the line below a place and the comments that follow it further in than `indent`: they belong to what is above."""
     place = next_line(text, end)
     while text[place:next_line(text, place)].lstrip(" ").startswith("#") and text[place:].startswith(" " * (indent + 1)):
         place = next_line(text, place)

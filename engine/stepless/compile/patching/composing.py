@@ -18,7 +18,7 @@ _RENDERING: Final = Rendering(json=False, step=_STEP)
 
 
 def composed(document: Mapping[str, JSON]) -> str:
-    """The document as YAML with its keys in their order; `read_yaml` reads it back."""
+    """Returns the document as YAML with its keys in their order; `read_yaml` reads it back."""
     if _has_long_keys(document):
         return write_yaml(dict(document))
     lines: list[str] = []

@@ -26,7 +26,7 @@ class Edit(NamedTuple):
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str | None:
-    """The text after the edits; None if they overlap."""
+    """Returns the text after the edits; None if they overlap."""
     made: list[str] = []
     place = 0
     for edit in sorted(edits, key=lambda one: (one.start, one.end)):
@@ -294,7 +294,7 @@ class Editor:
 
 
 def dash_of(text: str, item: Node) -> int:
-    """Where the hyphen of an item of a block stands. Raises `Wider` where something else is between them."""
+    """Returns where the hyphen of an item of a block stands. Raises `Wider` where something else is between them."""
     found = text.rfind("-", 0, item.start)
     if found < 0 or text[found + 1:item.start].strip():
         raise Wider

@@ -30,8 +30,8 @@ class _Move(NamedTuple):
 
 
 def moved(text: str, tree: Node, old: JSON, goal: JSON, rendering: Rendering) -> tuple[str, JSON, Node]:
-    """The text with what it keeps in the order that it has in the goal, what it reads as then, and its tree. What cannot be moved
-    stays."""
+    """Returns the text with what it keeps in the order that it has in the goal, what it reads as then, and its tree. What cannot
+    be moved stays."""
     moves = list(_moves(tree, old, goal))
     if not moves:
         return text, old, tree

@@ -22,7 +22,7 @@ _STEP: Final = 2
 
 
 def patched(text: str, document: Mapping[str, JSON]) -> str:
-    """The text with the document in it: reading it gives the document, with its keys in the same order.
+    """Returns the text with the document in it: reading it gives the document, with its keys in the same order.
 
     Only the lines of what changed are touched; line ends, a byte-order mark, and JSON as the language stay. A text that cannot be
     read, or whose top level is no mapping, is written anew.

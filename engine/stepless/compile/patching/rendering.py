@@ -26,7 +26,7 @@ class Rendering:
         self.step = step
 
     def flow(self, value: JSON) -> str:
-        """In one line."""
+        """Writes a value in one line."""
         if self.json:
             return _escaped(value)
         if isinstance(value, str) and _is_plain(value):
@@ -38,21 +38,21 @@ class Rendering:
         return _escaped(value)
 
     def scalar(self, value: JSON) -> str | None:
-        """Behind its key, in one line of a block; None for what takes more lines."""
+        """Writes a value behind its key, in one line of a block; None for what takes more lines."""
         if isinstance(value, dict | list):
             return self.flow(value) if not value else None
         text = write_yaml({"k": value}, indent=self.step)[3:].rstrip("\n")
         return None if "\n" in text else text
 
     def entry(self, key: str, value: JSON, column: int) -> str:
-        """`key: value` as a block; its first line has no indent, the others that of the column."""
+        """Writes `key: value` as a block; its first line has no indent, the others that of the column."""
         written = write_yaml({key: value}, indent=self.step)
         if written.startswith("? ") and len(self.flow(key)) < _MAX_KEY:
             written = self.flow(key) + write_yaml({"k": value}, indent=self.step)[1:]
         return _indented(written, column)
 
     def item(self, value: JSON, column: int) -> str:
-        """`- value` in the same way."""
+        """Writes `- value` in the same way."""
         text = write_yaml({"k": [value]}, indent=self.step)
         return _indented(text.partition("\n")[2], column)
 

@@ -35,7 +35,7 @@ class Node:
 
 
 def tree_of(text: str) -> Node | None:
-    """The tree of a text that `read_yaml` reads; None for an empty one."""
+    """Returns the tree of a text that `read_yaml` reads; None for an empty one."""
     root: Node | None = None
     opened: list[Node] = []
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -96,7 +96,7 @@ def line_start(text: str, place: int) -> int:
 
 
 def next_line(text: str, place: int) -> int:
-    """The beginning of the line behind the one that `place` is in, or the end of the text."""
+    """Returns the beginning of the line behind the one that `place` is in, or the end of the text."""
     found = text.find("\n", place)
     return len(text) if found < 0 else found + 1
 

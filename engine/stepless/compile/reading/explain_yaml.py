@@ -16,7 +16,7 @@ Explanation = Callable[[Any, str], tuple[str, str]]
 
 
 def explained(error: Any, text: str) -> tuple[str, str]:
-    """The message and the fix for a `yaml.MarkedYAMLError`."""
+    """Returns the message and the fix for a `yaml.MarkedYAMLError`."""
     mark = error.problem_mark or error.context_mark
     lines = text.split("\n")
     line = lines[mark.line].rstrip("\r") if mark is not None and mark.line < len(lines) else ""

@@ -20,7 +20,7 @@ _JSON_OPENING: Final = re.compile(r'\s*\{\s*["}]')
 
 
 def parse(text: str | bytes, *, syntax: Syntax | None = None) -> Mapping[str, JSON]:
-    """The document as JSON values. Without `syntax`, text that starts with `{"` is read as JSON, any other text as YAML.
+    """Returns the document as JSON values. Without `syntax`, text that starts with `{"` is read as JSON, any other text as YAML.
 
     Raises `DocumentRefused` with a finding `document_syntax` (its path is line and column), or with those of `json_findings`.
     """

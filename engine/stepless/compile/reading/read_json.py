@@ -17,7 +17,7 @@ _TOKEN: Final = re.compile(r'\\.|["\[{\]}]', re.DOTALL)
 
 
 def read_json(text: str) -> JSON:
-    """The value. Raises `SyntaxFault`."""
+    """Returns the value. Raises `SyntaxFault`."""
     _bound_depth(text)
     try:
         return json.loads(

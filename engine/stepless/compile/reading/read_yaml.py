@@ -31,7 +31,7 @@ _MERGE: Final = "<<"
 
 
 def read_yaml(text: str) -> JSON:
-    """The one document in `text`. Raises `SyntaxFault`."""
+    """Returns the one document in `text`. Raises `SyntaxFault`."""
     reader = _Reader()
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

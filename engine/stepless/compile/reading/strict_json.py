@@ -13,8 +13,8 @@ _FIX = "send valid JSON in UTF-8"
 
 
 def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _FIX) -> JSON:
-    """The parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or with the
-    place of the first fault."""
+    """Returns the parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or
+    with the place of the first fault."""
     try:
         value = read_json(data if isinstance(data, str) else data.decode())
     except UnicodeDecodeError as error:

@@ -37,7 +37,7 @@ _Dumper.add_representer(str, _text)
 
 
 def write_yaml(document: Mapping[str, JSON], *, indent: int = 2) -> str:
-    """A document in block style, with its keys in order. `indent`: columns from a key to the block below it."""
+    """Returns a document in block style, with its keys in order. `indent`: columns from a key to the block below it."""
     return yaml.dump(
         dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=False,
         indent=indent,

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from stepless.core.inputs import merged_inputs
-from stepless.core.masking import HIDDEN
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.masking import HIDDEN
+from stepless.core.values.reference_values import Reading
 from stepless.errors import SteplessError
 from stepless.limits import PREVIEW_CHARACTERS, SHOWN_PARAMS_CHARACTERS
 from stepless.model.graph import Node
@@ -37,9 +37,9 @@ class Called(NamedTuple):
 
 
 def params_of(state: State, instance: Instance, at_ms: int) -> Mapping[str, JSON] | None:
-    """The parameters of an attempt that begins at this instant: the rendered fields of `with`, the values of its cases, then the
-    literal fields. None for a node that is not called (an entry, a container, a disabled node, one with a reused or pinned
-    output) and for one whose parameters raise an error."""
+    """Returns the parameters of an attempt that begins at this instant: the rendered fields of `with`, the values of its cases,
+    then the literal fields. None for a node that is not called (an entry, a container, a disabled node, one with a reused or
+    pinned output) and for one whose parameters raise an error."""
     node = instance.node
     if not node.enabled or node.pinned or node.kind.nature in _UNCALLED or instance.id in state.reused:
         return None
@@ -73,14 +73,14 @@ def _evaluated(node: Node, reading: Reading) -> Mapping[str, JSON]:
 
 
 def called(state: State, instance: Instance, at_ms: int) -> Called | None:
-    """The call to show, from `params_of`: at most SHOWN_PARAMS_CHARACTERS of JSON."""
+    """Returns the call to show, from `params_of`: at most SHOWN_PARAMS_CHARACTERS of JSON."""
     params = params_of(state, instance, at_ms)
     return None if params is None else Called(instance.attempt, at_ms, *bounded(params))
 
 
 def bounded(values: Mapping[str, JSON], most: int = SHOWN_PARAMS_CHARACTERS) -> tuple[Mapping[str, JSON], Mapping[str, str]]:
-    """The values that together fit into `most` characters of JSON, in order, and the first PREVIEW_CHARACTERS of each value that
-    does not fit."""
+    """Returns the values that together fit into `most` characters of JSON, in order, and the first PREVIEW_CHARACTERS of each
+    value that does not fit."""
     shown: dict[str, JSON] = {}
     previews: dict[str, str] = {}
     for name, value in values.items():
@@ -110,8 +110,8 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def veiled(written: JSON, filled: JSON) -> JSON:
-    """`filled` with the results of expressions over secrets hidden: over a masked secret the result is wrong, over the real one
-    it could reveal the secret."""
+    """Returns `filled` with the results of expressions over secrets hidden: over a masked secret the result is wrong, over the
+    real one it could reveal the secret."""
     if isinstance(written, str):
         return HIDDEN if _COMPUTED.search(written) else filled
     if isinstance(written, dict) and isinstance(filled, Mapping):

@@ -26,15 +26,15 @@ _WAITING: Final = frozenset({Status.WAITING, Status.QUEUED})
 
 
 def conditional(graph: Graph, path: str) -> list[Conditional]:
-    """The edges with conditions of the node at a path."""
+    """Returns the edges with conditions of the node at a path."""
     nodes = body_of(graph, path).nodes
     edges = locate(graph, path).outgoing
     return [Conditional(edge, nodes[edge.target].id) for edge in edges if edge.condition is not None]
 
 
 def path_of(instance: str) -> str:
-    """The node that an instance is of, with the containers around it: its id without the numbers of iterations. `x@l[3]` is
-    `x@l`."""
+    """Returns the node that an instance is of, with the containers around it: its id without the numbers of iterations. `x@l[3]`
+    is `x@l`."""
     if "[" not in instance:
         return instance
     return "@".join(part.partition("[")[0] for part in instance.split("@"))
@@ -119,8 +119,8 @@ class Digest:
             self.status, self.ended_ms = event.type.value.partition(".")[2], event.at_ms - self.began_ms
 
     def busy(self, now_ms: int) -> Iterator[tuple[int, int]]:
-        """The spans in which an attempt was in progress or something happened, in order, with at least MIN_IDLE_MS between them;
-        of very many, close ones are joined."""
+        """Yields the spans in which an attempt was in progress or something happened, in order, with at least MIN_IDLE_MS between
+        them; of very many, close ones are joined."""
         yield from self._busy[:-1]
         for begin_ms, end_ms in self._busy[-1:]:
             yield begin_ms, max(end_ms, now_ms - self.began_ms) if self._working else end_ms

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from stepless.core.branches import carried, carries
 from stepless.core.events import Event, EventType
+from stepless.core.folding.iterations import amount
 from stepless.core.history.call_parameters import bounded, veiled
-from stepless.core.inputs import merged_inputs
-from stepless.core.iterations import amount
-from stepless.core.masking import HIDDEN
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.masking import HIDDEN
+from stepless.core.values.reference_values import Reading
 from stepless.errors import SteplessError
 from stepless.model.graph import Container, Edge
 from stepless.model.json import JSON
@@ -49,7 +49,8 @@ class Tested(NamedTuple):
 
 
 def looped(state: State, instance: Instance, event: Event) -> Looped | None:
-    """What was evaluated for an event of a container that has been folded; None where nothing was, or where that failed."""
+    """Returns the values that were evaluated for an event of a container that has been folded; None where nothing was, or where
+    that failed."""
     container, iterations = instance.node.container, instance.iterations
     if container is None or iterations is None:
         return None
@@ -89,7 +90,7 @@ def _evaluated(container: Container, reading: Reading) -> JSON:
 
 
 def tested(instance: Instance) -> Sequence[Tested]:
-    """The conditions on edges of the exit by which a node that has settled left, in edge order."""
+    """Returns the conditions on edges of the exit by which a node that has settled left, in edge order."""
     edges = list(conditional(instance))
     shown, previews = bounded({str(place): carried(instance, edge) for place, edge in enumerate(edges)})
     nodes, made = instance.scope.body.nodes, list[Tested]()
@@ -101,7 +102,7 @@ def tested(instance: Instance) -> Sequence[Tested]:
 
 
 def conditional(instance: Instance) -> Iterator[Edge]:
-    """The edges with conditions, of the exit by which a node left; none before it has."""
+    """Yields the edges with conditions, of the exit by which a node left; none before it has."""
     if instance.status not in (Status.COMPLETED, Status.FAILED):
         return
     fired = "error" if instance.status is Status.FAILED else instance.handle

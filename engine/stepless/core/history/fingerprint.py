@@ -21,8 +21,8 @@ _BLANKS: Final = re.compile(rf"{BLANK}(?:[ .,:/%@-]*{BLANK})+")
 
 
 def blanked(message: str) -> str:
-    """The message with `…` for quoted texts, numbers and ids: words with a digit in them, and hexadecimal words of eight or more
-    characters. At most MAX_FINGERPRINT_CHARACTERS, on one line."""
+    """Returns the message with `…` for quoted texts, numbers and ids: words with a digit in them, and hexadecimal words of eight
+    or more characters. At most MAX_FINGERPRINT_CHARACTERS, on one line."""
     text = _QUOTED.sub(BLANK, " ".join(message.split()))
     text = _WORD.sub(lambda found: BLANK if _differs(found[0]) else found[0], text)
     text = _BLANKS.sub(BLANK, text)
@@ -32,7 +32,7 @@ def blanked(message: str) -> str:
 
 
 def fingerprint(workflow: str, node: str, code: str, message: str) -> str:
-    """16 hexadecimal digits, the same for failures that differ only in what `blanked` blanks."""
+    """Returns 16 hexadecimal digits, the same for failures that differ only in what `blanked` blanks."""
     parts = (workflow, node, code, blanked(message))
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -24,7 +24,7 @@ class Forks:
         self._known: dict[Body, list[_Found | None]] = {}
 
     def branch_of(self, instance: Instance) -> BranchOfFork | None:
-        """The innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its
+        """Returns the innermost fork that an instance is in: a node with several targets, or a parallel, whose branches are its
         iterations. None outside any fork."""
         at: Instance | None = instance
         while at is not None:

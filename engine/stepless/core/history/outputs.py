@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from stepless.core.ending import variables
+from stepless.core.deciding.ending import variables
 from stepless.core.events import Event, EventType
 from stepless.core.fold import fold
 from stepless.core.history.digest import path_of
@@ -69,7 +69,7 @@ class Outputs:
             self.settled[path] = Settled(instance.value, error, instance.handle)
 
     def variables_of(self, path: str) -> Mapping[str, JSON]:
-        """The variables as a node could read them; as the run has left them, for a node that it did not start."""
+        """Returns the variables as a node could read them; as the run has left them, for a node that it did not start."""
         cells = self._cells.get(path)
         return variables(self.state) if cells is None else {name: cell.value for name, cell in cells.items()}
 

@@ -1,12 +1,12 @@
-"""Resolves references over values that are known already, by the rules of `core/reference_values.py`: to show what an expression
-would be over a former run. Secrets are not among them: `${NAME}` reads as `***`."""
+"""Resolves references over values that are known already, by the rules of `core/values/reference_values.py`: to show what an
+expression would be over a former run. Secrets are not among them: `${NAME}` reads as `***`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.masking import HIDDEN
-from stepless.core.reference_values import missing
+from stepless.core.values.masking import HIDDEN
+from stepless.core.values.reference_values import missing
 from stepless.model.json import JSON, Path, has_step, read_path
 from stepless.model.scope import Reference
 from stepless.model.steps import Steps

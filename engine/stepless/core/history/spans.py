@@ -16,8 +16,8 @@ from stepless.limits import MAX_SPAN_MESSAGE_CHARACTERS
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE, Nature
-from stepless.model.span import CONSUMER, INTERNAL, Attributes, Measure, Span, SpanEvent, SpanLink, Value
-from stepless.model.traceparent import TRACE, attempt_span_id, node_span_id, run_span_id, trace_id, trace_of
+from stepless.model.runs.span import CONSUMER, INTERNAL, Attributes, Measure, Span, SpanEvent, SpanLink, Value
+from stepless.model.runs.traceparent import TRACE, attempt_span_id, node_span_id, run_span_id, trace_id, trace_of
 
 _USAGE: Final[Mapping[str, str]] = {
     "input_tokens": "gen_ai.usage.input_tokens", "output_tokens": "gen_ai.usage.output_tokens",

@@ -42,7 +42,7 @@ class Tag:
 
 
 def tag_of_node(event: Event, instance: Instance, record: Record) -> Tag | None:
-    """The tag of an event about an instance, whose `record` is up to date; None for an event that is not a transition."""
+    """Returns the tag of an event about an instance, whose `record` is up to date; None for an event that is not a transition."""
     known = _TAGS.get(event.type)
     if known is None:
         return None
@@ -51,7 +51,7 @@ def tag_of_node(event: Event, instance: Instance, record: Record) -> Tag | None:
 
 
 def tag_of_run(event: Event) -> Tag | None:
-    """The tag of one of the run's own events."""
+    """Returns the tag of one of the run's own events."""
     failures = event.data.get("failures") if event.type is EventType.RUN_COMPLETED else None
     return Tag(PARTIAL_SUCCESS, None, {"failures": failures}, event.sequence, event.at_ms) if failures else None
 

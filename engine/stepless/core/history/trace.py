@@ -17,9 +17,9 @@ from stepless.core.history.call_parameters import Called, called
 from stepless.core.history.evaluated_conditions import Looped, Tested, looped, tested
 from stepless.core.history.forks import Forks
 from stepless.core.history.tags import PARTIAL_SUCCESS, Tag, tag_of_node, tag_of_run
-from stepless.core.inputs import merged_inputs
 from stepless.core.limits.queue import LIMIT
 from stepless.core.state import OUTSIDE, Instance, State, Status
+from stepless.core.values.inputs import merged_inputs
 from stepless.errors import EngineBug
 from stepless.limits import MAX_SHOWN_CALLS, MAX_SHOWN_PATH
 from stepless.model.graph import Body, Graph, Node
@@ -31,7 +31,7 @@ _LOOPS = frozenset({EventType.LOOP_STARTED, EventType.LOOP_NEXT, EventType.LOOP_
 
 
 def locate(graph: Graph, instance_id: str) -> Node:
-    """The node that an instance id names. Raises `EngineBug` when the graph has no such node."""
+    """Returns the node that an instance id names. Raises `EngineBug` when the graph has no such node."""
     body = body_of(graph, instance_id)
     position = body.positions.get(instance_id.partition("@")[0])
     if position is None:
@@ -40,7 +40,7 @@ def locate(graph: Graph, instance_id: str) -> Node:
 
 
 def body_of(graph: Graph, instance_id: str) -> Body:
-    """The body that has the node of an instance. Raises as `locate` does."""
+    """Returns the body that has the node of an instance. Raises as `locate` does."""
     body = graph.root
     for part in reversed(instance_id.split("@")[1:]):
         owner = body.positions.get(part.partition("[")[0])
@@ -56,7 +56,7 @@ _RUN_STATUS_OF = statuses_of("run")
 
 
 def envelope(graph: Graph, run_id: str, event: Event) -> dict[str, JSON]:
-    """An event in the format of the API (docs/understand/semantics.md#events)."""
+    """Returns an event in the format of the API (docs/understand/semantics.md#events)."""
     payload: dict[str, Any] = dict(event.data)
     wave = 0
     if event.instance:

@@ -30,12 +30,12 @@ _ENDED: Final = frozenset(status.value for status in RUN_TERMINAL)
 
 
 def word_of(reason: str) -> str:
-    """The word for why an instance waits."""
+    """Returns the word for why an instance waits."""
     return _BY_REASON.get(reason, ANSWER)
 
 
 def waits_of(state: State) -> tuple[str, ...]:
-    """What a run waits for, in the order of WORDS; empty after its end."""
+    """Returns the reasons why a run waits, in the order of WORDS; empty after its end."""
     if state.ended:
         return ()
     found = {word_of(one.wait.reason) for one in state.waiting.values() if one.wait is not None}
@@ -49,8 +49,8 @@ def waits_of(state: State) -> tuple[str, ...]:
 
 
 def header_words(state: State) -> str:
-    """What the header of a run keeps: `waits_of`, or after a failure the node that failed. Both ride in a write that is made
-    anyway, and the release before ignores the words of a run that has ended."""
+    """Returns the text that the header of a run keeps: `waits_of`, or after a failure the node that failed. Both ride in a write
+    that is made anyway, and the release before ignores the words of a run that has ended."""
     if state.status is not RunStatus.FAILED:
         return " ".join(waits_of(state))
     node = (state.ending_error or state.root.error or {}).get("node")
@@ -58,20 +58,20 @@ def header_words(state: State) -> str:
 
 
 def failed_node(words: str) -> str | None:
-    """The failed node in the words of a header, None if they name none."""
+    """Returns the failed node in the words of a header, None if they name none."""
     return words.removeprefix(_FAILED_AT) if words.startswith(_FAILED_AT) else None
 
 
 def until_of(state: State) -> int | None:
-    """The first instant that a run waits for, whatever else it waits for."""
+    """Returns the first instant that a run waits for, whatever else it waits for."""
     instants = [one.wait.resume_at_ms for one in state.waiting.values() if one.wait is not None]
     return min((instant for instant in instants if instant is not None), default=None)
 
 
 def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None) -> str:
-    """A run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until 2026-01-31T12:00:00.000Z`,
-    `waiting for a retry`, `waiting for a child run`, `waiting for a limit`,
-    `waiting for a message`. With `busy`, attempts are in progress as well."""
+    """Returns a run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until
+    2026-01-31T12:00:00.000Z`, `waiting for a retry`, `waiting for a child run`, `waiting for a limit`, `waiting for a message`.
+    With `busy`, attempts are in progress as well."""
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"

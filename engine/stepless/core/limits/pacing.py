@@ -17,17 +17,17 @@ _US: Final = 1_000
 
 
 def slack_ms(pace: Pace) -> int:
-    """How long after its instant an attempt may still begin: a tenth of the period, at most MAX_RATE_SLACK_MS."""
+    """Returns how long after its instant an attempt may still begin: a tenth of the period, at most MAX_RATE_SLACK_MS."""
     return min(pace.per_ms // 10, MAX_RATE_SLACK_MS)
 
 
 def spacing_us(pace: Pace) -> int:
-    """The time between two reserved instants, rounded up. The millisecond is the resolution of clocks."""
+    """Returns the time between two reserved instants, rounded up. The millisecond is the resolution of clocks."""
     return -(-(pace.per_ms + slack_ms(pace) + 1) * _US // pace.max)
 
 
 def at_once(pace: Pace) -> int:
-    """How many instants one reservation may take: those of RATE_AHEAD_MS, so that runs take turns; at least one."""
+    """Returns how many instants one reservation may take: those of RATE_AHEAD_MS, so that runs take turns; at least one."""
     return max(1, RATE_AHEAD_MS * _US // spacing_us(pace))
 
 
@@ -39,5 +39,5 @@ def reserve(next_us: int, now_ms: int, pace: Pace, number: int) -> tuple[Sequenc
 
 
 def is_late(at_ms: int, now_ms: int, pace: Pace) -> bool:
-    """Whether an attempt may no longer begin for the instant that was reserved for it."""
+    """Returns whether an attempt may no longer begin for the instant that was reserved for it."""
     return now_ms > at_ms + slack_ms(pace)

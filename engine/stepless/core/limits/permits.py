@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 from stepless.core.limits.input_scope import OfInputs
 from stepless.core.limits.pacing import is_late
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State, Status, is_in_doubt
+from stepless.core.values.reference_values import Reading
 from stepless.errors import ConfigError
 from stepless.limits import MAX_LIMIT_KEY_CHARACTERS, RATE_LEAD_MS
 from stepless.model.graph import Pace, Slots
@@ -88,7 +88,7 @@ class Permits:
     lingering: Container[str] = ()
 
     def open_cells(self) -> list[str]:
-        """The cells with permits that no attempt uses."""
+        """Returns the cells with permits that no attempt uses."""
         return [*self.runs, *self.free, *self.times, *self.probes]
 
     def refusal(self, state: State, instance: Instance, reading: Reading) -> Mapping[str, JSON] | None:
@@ -198,7 +198,7 @@ class Permits:
 
 
 def run_cell(state: State, now_ms: int) -> Cell:
-    """The cell of the workflow's own limit for this run."""
+    """Returns the cell of the workflow's own limit for this run."""
     limit = state.graph.slots
     assert limit is not None
     inputs = OfInputs(state.inputs, now_ms)
@@ -206,8 +206,8 @@ def run_cell(state: State, now_ms: int) -> Cell:
 
 
 def waited_for(state: State, cell_id: str) -> Cell | None:
-    """The cell of slots for which instances of a run are queued, as far as their events tell: it is not weighed. None if it is
-    a rate's."""
+    """Returns the cell of slots for which instances of a run are queued, as far as their events tell: it is not weighed. None if
+    it is a rate's."""
     wait = next(iter(state.limited[cell_id].values())).wait
     limits = next(iter(state.limited[cell_id].values())).node.limits
     shown = wait.details.get("limit") if wait is not None else None
@@ -220,7 +220,7 @@ def waited_for(state: State, cell_id: str) -> Cell | None:
 
 
 def weight_of(limit: Slots, scope: Scope) -> int:
-    """How many slots one use takes, at most all. Raises `SteplessError`."""
+    """Returns how many slots one use takes, at most all. Raises `SteplessError`."""
     weight = limit.weight if isinstance(limit.weight, int) else limit.weight.evaluate(scope)
     if isinstance(weight, bool) or not isinstance(weight, int) or weight < 1:
         raise ConfigError(
@@ -241,7 +241,7 @@ def _cell(
 
 
 def canonical(value: JSON) -> str:
-    """One text for each key: objects in the order of their names, 1.0 like 1."""
+    """Returns one text for each key: objects in the order of their names, 1.0 like 1."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, sort_keys=True)

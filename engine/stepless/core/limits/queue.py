@@ -49,13 +49,13 @@ def restore_limited(state: State, instance: Instance, wait: Wait) -> None:
 
 
 def is_ready(state: State) -> bool:
-    """Whether an instance waits for a free slot of the process."""
+    """Returns whether an instance waits for a free slot of the process."""
     return any(map(waits_for_process, state.ready))
 
 
 def waits_for_process(instance: Instance) -> bool:
-    """Whether an instance in `State.ready` still waits for a free slot of the process. Only `decide` takes instances that have
-    begun, or now wait for a limit, out of `ready`; a state that was folded from the log still has them there."""
+    """Returns whether an instance in `State.ready` still waits for a free slot of the process. Only `decide` takes instances that
+    have begun, or now wait for a limit, out of `ready`; a state that was folded from the log still has them there."""
     return instance.status is Status.QUEUED and (instance.wait is None or "cell" not in instance.wait.details)
 
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from stepless.core.lease_ends import is_over
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 _POSITION: Final = re.compile(r"\d{15,}#\d{1,9}#\d{1,9}#[^#]*#.+")
 GRANTED: Final = 0
@@ -63,13 +63,14 @@ def decode_holders(data: bytes | None) -> dict[str, Holder]:
 
 
 def doubtful(holders: Holders, me: str, now_ms: int) -> Sequence[str]:
-    """The other holders whose lease has ended, as far as is stored: the longest ended first."""
+    """Returns the other holders whose lease has ended, as far as is stored: the longest ended first."""
     ended = [run_id for run_id, holder in holders.items() if run_id != me and is_over(holder.until_ms, now_ms)]
     return sorted(ended, key=lambda run_id: (holders[run_id].until_ms, run_id))
 
 
 def still_there(holders: Holders, dead: Holders) -> list[str]:
-    """Those of the dead holders that are as they were: a run that has taken slots under another lease meanwhile is alive."""
+    """Returns those of the dead holders that are as they were: a run that has taken slots under another lease meanwhile is
+    alive."""
     return [run_id for run_id, holder in dead.items() if holders.get(run_id) == holder]
 
 
@@ -119,14 +120,15 @@ class _Hungry:
 
 
 def fair_share(max_slots: int, runs: int) -> int:
-    """How many slots a run may hold while other runs wait, if `runs` hold or wait for them: an equal share, rounded up."""
+    """Returns how many slots a run may hold while other runs wait, if `runs` hold or wait for them: an equal share, rounded
+    up."""
     return -(-max_slots // runs)
 
 
 def kept_share(max_slots: int, runs: int, weight: int, line: Sequence[str], *, had_turn: bool) -> int:
-    """How many slots a run, whose uses are of `weight`, keeps while the runs in `line` wait. During its turn these are its fair
-    share, at least one use. After its turn they are its share rounded down, so that the rest goes round the line; and none if
-    that is too few for a use of some run in line, so that it gets its turn too."""
+    """Returns how many slots a run, whose uses are of `weight`, keeps while the runs in `line` wait. During its turn these are
+    its fair share, at least one use. After its turn they are its share rounded down, so that the rest goes round the line; and
+    none if that is too few for a use of some run in line, so that it gets its turn too."""
     if not had_turn:
         share = max(fair_share(max_slots, runs), weight)
     else:
@@ -229,13 +231,13 @@ def _granted(entry: Holder | None, number: int, until_ms: int) -> Holder:
 
 
 def position_in_line(since_ms: int, weight: int, want: int, run_id: str, token: str = "") -> str:
-    """A position in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`. `token`
-    makes it another position than any the run has had before."""
+    """Returns a position in the line of the runs that wait: sorts by an instant. The run wants `want` slots, in uses of `weight`.
+    `token` makes it another position than any the run has had before."""
     return f"{since_ms:015d}#{weight}#{want}#{token}#{run_id}"
 
 
 def intact_positions(line: Sequence[str]) -> Sequence[str]:
-    """The positions of a line that are not damaged."""
+    """Returns the positions of a line that are not damaged."""
     return [position for position in line if _POSITION.fullmatch(position)]
 
 

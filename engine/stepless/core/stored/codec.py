@@ -18,7 +18,7 @@ from typing import Any
 from stepless.core.events import ROWS, Event, EventType
 from stepless.core.stored.formats import FORMATS
 from stepless.errors import DamagedLog, NewerLog
-from stepless.model.packing import dump, unpack
+from stepless.model.stored.packing import dump, unpack
 
 _FORMAT_AT = 5  # the position of the format number in the first event of a batch
 _UNMARKED = 1  # the format of a batch without a number
@@ -75,7 +75,7 @@ def _mark(row: list[Any], format: int) -> None:
 
 
 def decode_batch(data: bytes, first: int, formats: Mapping[int, Words] = WORDS) -> list[Event]:
-    """The events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
+    """Returns the events of a batch that starts at sequence number `first`. Raises `DamagedLog` and `NewerLog`."""
     try:
         at_ms, *rows = unpack(data)
         format = rows[0][_FORMAT_AT] if len(rows[0]) > _FORMAT_AT else _UNMARKED

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from heapq import heapify
 from typing import Any
 
-from stepless.core.causes import note_failure, root_cause
-from stepless.core.clocks import arm_limit
-from stepless.core.inputs import merged_inputs
-from stepless.core.iterations import NotACollection, collection
+from stepless.core.folding.causes import note_failure, root_cause
+from stepless.core.folding.clocks import arm_limit
+from stepless.core.folding.iterations import NotACollection, collection
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
 from stepless.core.mailbox import Mail
-from stepless.core.reference_values import DECIDED, Reading
 from stepless.core.state import (
     MESSAGE,
     RUN_TERMINAL,
@@ -35,10 +33,12 @@ from stepless.core.state import (
     is_effect,
 )
 from stepless.core.stored.formats import FORMATS, WITH_MESSAGES
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.reference_values import DECIDED, Reading
 from stepless.errors import EngineBug, ExpressionError
 from stepless.model.graph import Graph
 from stepless.model.json import equal
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 _OLDEST = 1
 _STATUSES = list(Status)

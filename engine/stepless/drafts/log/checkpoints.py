@@ -13,7 +13,7 @@ from stepless.limits import CHECKPOINT_ITEMS, STATE_ITEMS
 
 
 def is_due(warm: WarmDraft[S]) -> bool:
-    """Whether CHECKPOINT_ITEMS are not checked."""
+    """Returns whether CHECKPOINT_ITEMS are not checked."""
     return warm.seq - warm.checked >= CHECKPOINT_ITEMS
 
 
@@ -35,7 +35,7 @@ def checkpoint(warm: WarmDraft[S], storage: Storage) -> None:
 
 
 def is_milestone(seq: int) -> bool:
-    """Whether the state after an entry is kept."""
+    """Returns whether the state after an entry is kept."""
     return seq % STATE_ITEMS == 0
 
 

@@ -51,7 +51,7 @@ class DraftLogs(Generic[S]):
     # -- drafts -----------------------------------------------------------------------------------------------------
 
     def head(self, workflow_id: str) -> DraftHead:
-        """The head of an open draft. Raises `NotFound` (unknown_draft)."""
+        """Returns the head of an open draft. Raises `NotFound` (unknown_draft)."""
         head = self._storage.drafts.get_head(workflow_id)
         if head is None or not head.is_open:
             raise NotFound(f"there is no draft of {workflow_id}", code="unknown_draft", mend="open one, or look at the list")
@@ -94,7 +94,7 @@ class DraftLogs(Generic[S]):
     # -- editing ----------------------------------------------------------------------------------------------------
 
     def commit(self, draft: Draft, request: EditRequest, by: str) -> LogEntry | Answer:
-        """The entry of a request: committed now, or before if this is a repeat. Otherwise why there is none:
+        """Returns the entry of a request: committed now, or before if this is a repeat. Otherwise why there is none:
 
         * `forked`: the client has sent another request with this `n`, or a later one, or it is another person's; it goes on as a
           new client. This is known for as long as the client is remembered, and beyond that from the entries behind its base;
@@ -134,7 +134,7 @@ class DraftLogs(Generic[S]):
         return made
 
     def after(self, draft: Draft, seq: int) -> None:
-        """What is due after an entry that this process has committed: a checkpoint, a state. It never fails because of what
+        """Does what is due after an entry that this process has committed: a checkpoint, a state. It never fails because of what
         others do at the same time, and to skip it costs only time."""
         with self._lock:
             warm = self._drafts.get(draft.workflow_id)
@@ -146,7 +146,7 @@ class DraftLogs(Generic[S]):
             checkpoints.checkpoint(warm, self._storage)
 
     def current(self, workflow_id: str) -> WarmDraft[S]:
-        """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
+        """Returns the draft at the end of its log. Raises `NotFound` (unknown_draft)."""
         for _ in range(SEQUENCING_TRIES):
             warm = self._warm(workflow_id) or self._warmed(self.head(workflow_id))
             warm.catch_up()
@@ -156,16 +156,16 @@ class DraftLogs(Generic[S]):
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
     def opened(self, head: DraftHead) -> WarmDraft[S]:
-        """The warm draft of an epoch, for a reader who changes nothing. Raises `Damaged` (draft_damaged)."""
+        """Returns the warm draft of an epoch, for a reader who changes nothing. Raises `Damaged` (draft_damaged)."""
         return self._opening.open(head)
 
     def entries(self, draft: Draft, after: int, limit: int) -> Sequence[LogEntry]:
-        """The first entries above `after`, whether the epoch is open or not. Those that have expired are missing."""
+        """Returns the first entries above `after`, whether the epoch is open or not. Those that have expired are missing."""
         return Records(self._storage, draft).some_entries(after, limit)
 
     def state_at(self, head: DraftHead, seq: int) -> S:
-        """The state after an entry, folded from the nearest kept one. Raises `NotFound` (unknown_item) if the log does not reach
-        from there to it."""
+        """Returns the state after an entry, folded from the nearest kept one. Raises `NotFound` (unknown_item) if the log does
+        not reach from there to it."""
         records = Records(self._storage, head.draft)
         kept = records.nearest_state(seq)
         at, entities = kept or (0, dict(self._opening.origin(head)))
@@ -193,7 +193,7 @@ class DraftLogs(Generic[S]):
         return self._storage.drafts.move_base(head.draft, head.base, encoded(base))
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> S:
-        """A state of these entities."""
+        """Returns a state of these entities."""
         return self._editing.begin(entities)
 
     # -- upkeep -----------------------------------------------------------------------------------------------------

@@ -35,11 +35,11 @@ class Editing(Protocol[S]):
     given."""
 
     def origin(self, draft: Draft, origin: JSON) -> Mapping[str, JSON]:
-        """The entities by key of what a draft was opened from. The keys depend on the arguments alone."""
+        """Returns the entities by key of what a draft was opened from. The keys depend on the arguments alone."""
         ...
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> S:
-        """A state of these entities, each given once."""
+        """Returns a state of these entities, each given once."""
         ...
 
     def fold(self, state: S, effects: Sequence[JSON]) -> None:
@@ -48,18 +48,18 @@ class Editing(Protocol[S]):
         ...
 
     def touched(self, effect: JSON) -> str:
-        """The key of the entity that an effect changes."""
+        """Returns the key of the entity that an effect changes."""
         ...
 
     def entity(self, state: S, key: str) -> JSON:
-        """The entity with this key; None if there is none."""
+        """Returns the entity with this key; None if there is none."""
         ...
 
     def entities(self, state: S) -> Iterable[tuple[str, JSON]]:
-        """All entities."""
+        """Returns all entities."""
         ...
 
     def resolve(self, state: S, request: EditRequest, since: Sequence[LogEntry]) -> Decided:
-        """What follows from a request over a state, which it leaves as it is. `since` are the entries of other clients between
-        the request's base and the state, in order. Raises `Undecided`."""
+        """Computes the effects of a request over a state, which it leaves as it is. `since` are the entries of other clients
+        between the request's base and the state, in order. Raises `Undecided`."""
         ...

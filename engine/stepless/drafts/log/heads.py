@@ -12,22 +12,22 @@ from typing import Any
 
 from stepless.drafts.log.records import Storage, damaged, encoded
 from stepless.limits import CLOSED_KEPT_MS, MAX_PAGE_ITEMS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
-from stepless.model.packing import unpack
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.packing import unpack
 from stepless.ports import Draft, DraftHead, Drafts
 
 
 def new_head(
     workflow_id: str, epoch: int, origin: JSON, by: str, now_ms: int, base: JSON = None, *, is_open: bool = True
 ) -> DraftHead:
-    """A head whose base is its origin, unless another one is given."""
+    """Returns a head whose base is its origin, unless another one is given."""
     content = encoded(origin)
     return DraftHead(workflow_id, epoch, content, content if base is None else encoded(base), now_ms, by, is_open=is_open)
 
 
 def successor(head: DraftHead) -> JSON:
-    """A head as the last entry of the epoch before has it."""
+    """Returns a head as the last entry of the epoch before has it."""
     return {
         "epoch": head.epoch, "origin": unpack(head.origin), "base": unpack(head.base), "created_ms": head.created_ms,
         "created_by": head.created_by, "is_open": head.is_open,
@@ -44,18 +44,18 @@ def move(drafts: Drafts, draft: Draft, closes: JSON) -> DraftHead | None:
 
 
 def any_origin(head: DraftHead) -> Any:
-    """What this epoch was opened from, as the rules of the draft have it. Raises `Damaged` (draft_damaged)."""
+    """Returns the origin of this epoch, as the rules of the draft have it. Raises `Damaged` (draft_damaged)."""
     return _decoded(head.origin, f"draft.origin of {head.workflow_id}")
 
 
 def origin_of(head: DraftHead) -> Any:
-    """What this epoch of the draft of a document was opened from: an object, None for a discarded draft. Raises `Damaged`
+    """Returns the origin of this epoch of the draft of a document: an object, None for a discarded draft. Raises `Damaged`
     (draft_damaged)."""
     return _named(head.origin, f"draft.origin of {head.workflow_id}")
 
 
 def base_of(head: DraftHead) -> Any:
-    """What the draft is compared with, as `origin_of`."""
+    """Returns the base of the draft, as `origin_of`."""
     if told_by(head.origin):  # another column of the head is damaged
         origin_of(head)
     return _named(head.base, f"draft.base of {head.workflow_id}")
@@ -89,7 +89,7 @@ def settle(storage: Storage, head: DraftHead) -> None:
 
 
 def each_head(drafts: Drafts) -> Iterator[DraftHead]:
-    """All heads."""
+    """Yields all heads."""
     cursor: str | None = None
     while True:
         page = drafts.list_heads(limit=MAX_PAGE_ITEMS, cursor=cursor)

@@ -41,7 +41,7 @@ class Opening(Generic[S]):
         self._editing = editing
 
     def origin(self, head: DraftHead) -> Mapping[str, JSON]:
-        """The entities of what the epoch was opened from."""
+        """Returns the entities of what the epoch was opened from."""
         return self._editing.origin(head.draft, any_origin(head))
 
     def open(self, head: DraftHead) -> WarmDraft[S]:

@@ -8,11 +8,11 @@ from typing import Any
 from stepless.drafts.log.heads import NAMES
 from stepless.drafts.log.records import BLOB_OWNER, damaged
 from stepless.drafts.log.rules_adapter import Origin
-from stepless.model.damage import FAULTS, why_of
 from stepless.model.json import JSON
 from stepless.model.kind import Kinds, Nature
-from stepless.model.packing import dump, pack, unpack
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.damage import FAULTS, why_of
+from stepless.model.stored.packing import dump, pack, unpack
+from stepless.model.stored.version_metadata import Attached
 from stepless.ports import Blobs, StoredVersion
 from stepless.runtime.versions import Versions
 
@@ -28,7 +28,8 @@ class Origins:
         self._kinds = kinds
 
     def of_version(self, version: StoredVersion, attached: Attached) -> JSON:
-        """What is attached to a version may be replaced later, so the origin keeps what it is now."""
+        """Returns the origin of a draft of this version. Stores what is attached to the version, since that may be replaced
+        later."""
         made: dict[str, JSON] = {"version": version.number, "hash": version.hash}
         if attached.text is None and attached.layout is None:
             return made
@@ -57,7 +58,7 @@ class Origins:
         return Origin(document, kept.get("text"), kept.get("layout"))
 
     def kept(self, workflow_id: str, origin: JSON) -> Mapping[str, Any]:
-        """What `keep` kept for an origin or a base; empty if it names nothing. Raises as `read` does."""
+        """Returns the texts that `keep` stored for an origin or a base; empty if it names nothing. Raises as `read` does."""
         if "blob" not in origin:
             return {}
         data = self._blobs.get(origin["blob"])

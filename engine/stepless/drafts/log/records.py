@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from stepless.drafts.log.entries import LogEntry
 from stepless.errors import Damaged, Refused
 from stepless.limits import DRAFT_READ_ITEMS, MAX_INLINE_BYTES, OP_KEPT_MS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.packing import dump, pack, unpack
 from stepless.ports import Blobs, Clock, Draft, Drafts, Entity, Op, StateAt
 
 BLOB_OWNER: Final = "workflow-drafts"
@@ -22,7 +22,7 @@ _BLOB: Final = b"@"  # begins the key of a blob; packed JSON never begins so
 
 
 def encoded(value: JSON) -> bytes:
-    """Any JSON value as bytes that `unpack` takes: it takes bare texts, numbers and literals only after a space."""
+    """Returns any JSON value as bytes that `unpack` takes: it takes bare texts, numbers and literals only after a space."""
     data = dump(value)
     return data if data[:1] in (b"{", b"[", b" ") else b" " + data
 
@@ -68,7 +68,7 @@ class Records:
         return self._storage.drafts.append_op(self.draft, op)
 
     def entries(self, after: int) -> Iterator[LogEntry]:
-        """The entries above `after`, in order, to the end of the log."""
+        """Yields the entries above `after`, in order, to the end of the log."""
         while True:
             page = self._storage.drafts.read_ops(self.draft, after, limit=DRAFT_READ_ITEMS)
             for op in page:
@@ -78,11 +78,11 @@ class Records:
             after = page[-1].seq
 
     def some_entries(self, after: int, limit: int) -> Sequence[LogEntry]:
-        """The first entries above `after`."""
+        """Returns the first entries above `after`."""
         return [self._entry(op) for op in self._storage.drafts.read_ops(self.draft, after, limit=limit)]
 
     def last_entry(self) -> LogEntry | None:
-        """The entry at the end of the log."""
+        """Returns the entry at the end of the log."""
         op = self._storage.drafts.last_op(self.draft)
         return self._entry(op) if op is not None else None
 
@@ -102,7 +102,7 @@ class Records:
     # -- entities ---------------------------------------------------------------------------------------------------
 
     def entities(self) -> Iterator[Kept]:
-        """All entities, tombstones included."""
+        """Yields all entities, tombstones included."""
         cursor: str | None = None
         while True:
             page = self._storage.drafts.read_entities(self.draft, limit=DRAFT_READ_ITEMS, cursor=cursor)
@@ -128,7 +128,7 @@ class Records:
         self._storage.drafts.put_state(self.draft, state)
 
     def nearest_state(self, seq: int) -> tuple[int, dict[str, JSON]] | None:
-        """The latest stored state at or before an entry: its entry and its entities."""
+        """Returns the latest stored state at or before an entry: its entry and its entities."""
         found = self._storage.drafts.nearest_state(self.draft, seq)
         if found is None:
             return None
@@ -161,14 +161,14 @@ class Records:
 
     @contextmanager
     def folding(self, seq: int) -> Iterator[None]:
-        """Inside the block, what was decoded of an entry is used. Raises `Damaged` for whatever does not fit."""
+        """Opens a block in which what was decoded of an entry is used. Raises `Damaged` for whatever does not fit."""
         try:
             yield
         except FAULTS as error:
             raise self.damaged(seq, why_of(error)) from error
 
     def damaged(self, seq: int, why: str) -> Damaged:
-        """The error for an entry, or for what it wrote, that cannot be read."""
+        """Returns the error for an entry, or for what it wrote, that cannot be read."""
         return damaged(f"draft of {self.draft.workflow_id}, epoch {self.draft.epoch}, item {seq:,}", why)
 
 
@@ -177,12 +177,12 @@ CODE: Final = "draft_damaged"
 
 
 def damaged(place: str, why: str) -> Damaged:
-    """The error for a draft of which something cannot be read."""
+    """Returns the error for a draft of which something cannot be read."""
     return Damaged(why, place=place, mend=FIX, code=CODE, what="the draft")
 
 
 def storage_of(drafts: Drafts | None, blobs: Blobs, clock: Clock) -> Storage:
-    """The ports that drafts need. Raises `Refused` (drafts_not_kept) for a place that keeps no drafts."""
+    """Returns the ports that drafts need. Raises `Refused` (drafts_not_kept) for a place that keeps no drafts."""
     if drafts is None:
         message, mend = "this store does not support drafts", "use a SQLite file, or a store that supports drafts"
         raise Refused(message, code="drafts_not_kept", status=501, mend=mend)

@@ -47,7 +47,7 @@ class Rules:
         return made if found.text is None else {**made, TEXT: {"yaml": found.text}}
 
     def begin(self, entities: Iterable[tuple[str, JSON]]) -> Entities:
-        """The state of these entities. Raises `ValueError` for one that is no object."""
+        """Returns the state of these entities. Raises `ValueError` for one that is no object."""
         made = dict(entities)
         for key, value in made.items():
             if not isinstance(value, dict):
@@ -78,5 +78,5 @@ class Rules:
 
 
 def typed(entry: LogEntry) -> TypedEntry:
-    """An entry as the rules have it."""
+    """Returns an entry as the rules have it."""
     return messages.entry_read({**entry._asdict(), "at": entry.at_ms})

@@ -77,7 +77,7 @@ class WarmDraft(Generic[S]):
                     self.take(entry)
 
     def since(self, base: int) -> Sequence[LogEntry] | None:
-        """The entries above `base`; None if it is out of the window: ahead, too far behind, or before what is left
+        """Returns the entries above `base`; None if it is out of the window: ahead, too far behind, or before what is left
         of the log."""
         if not 0 <= self.seq - base <= MAX_BEHIND_ITEMS or base < 0:
             return None
@@ -92,8 +92,8 @@ class WarmDraft(Generic[S]):
     # -- checkpoints ------------------------------------------------------------------------------------------------
 
     def unchecked(self, now_ms: int) -> Iterator[tuple[Kept, int | None]]:
-        """Every entity that changed since the last checkpoint as it is now, with its expiry: a tombstone for a deleted one, for
-        ever if the origin has it, or opening would bring it back."""
+        """Yields every entity that changed since the last checkpoint as it is now, with its expiry: a tombstone for a deleted
+        one, for ever if the origin has it, or opening would bring it back."""
         for key, seq in self.changed.items():
             if key.startswith(LAST):
                 last = self.last[key.removeprefix(LAST)]
@@ -104,6 +104,6 @@ class WarmDraft(Generic[S]):
                 yield Kept(key, seq, value), now_ms + TOMBSTONE_KEPT_MS if expires else None
 
     def was_checked(self, seq: int) -> None:
-        """A checkpoint has written every entity as of this entry."""
+        """Notes that a checkpoint has written every entity as of this entry."""
         self.checked = max(self.checked, seq)
         self.changed = {key: changed for key, changed in self.changed.items() if changed > self.checked}

@@ -34,7 +34,7 @@ class Base(NamedTuple):
         return self.file or (f"version {self.version}" if self.version is not None else "")
 
     def shown(self) -> dict[str, JSON]:
-        """The base for a reader: `{version?, file?}`."""
+        """Returns the base for a reader: `{version?, file?}`."""
         names = {"version": self.version, "file": self.file}
         return {name: value for name, value in names.items() if value is not None}
 
@@ -43,7 +43,7 @@ class Base(NamedTuple):
 
 
 def read_base(verbs: DraftVerbs, head: DraftHead) -> Base:
-    """The base of a draft. Raises `StoreUnusable` (draft_damaged)."""
+    """Returns the base of a draft. Raises `StoreUnusable` (draft_damaged)."""
     told: Any = base_of(head)
     found = verbs.origins.read(head.workflow_id, told)
     version = told.get("version")
@@ -65,20 +65,20 @@ def move_base(verbs: DraftVerbs, head: DraftHead, base: Base) -> bool:
 
 
 def entities_of_base(verbs: DraftVerbs, head: DraftHead, base: Base, state: Entities) -> Entities:
-    """The entities of the base under the keys that the draft has for the same things; `state` is the draft as of `base.seq`, or
-    as near to it as is known."""
+    """Returns the entities of the base under the keys that the draft has for the same things; `state` is the draft as of
+    `base.seq`, or as near to it as is known."""
     return Entities(aligned(state, base.document, f"{head.epoch} base {base.seq}", verbs.origins.is_container))
 
 
 def state_of_base(verbs: DraftVerbs, head: DraftHead, base: Base, state: Entities, seq: int) -> Entities:
-    """The same for a draft that is known as of another item."""
+    """Returns the same for a draft that is known as of another item."""
     near = state if base.seq == seq else verbs.drafting.state_at(head, base.seq)
     return entities_of_base(verbs, head, base, near)
 
 
 def standing(verbs: DraftVerbs, head: DraftHead) -> dict[str, JSON]:
-    """Facts about a draft for its readers: the newest version, how many conflicts wait for a person, and whether it can be
-    saved: to which file, and whether that differs from what the draft was last read from or saved to."""
+    """Returns facts about a draft for its readers: the newest version, how many conflicts wait for a person, and whether it can
+    be saved: to which file, and whether that differs from what the draft was last read from or saved to."""
     newest = verbs.world.store.newest_version(head.workflow_id)
     made: dict[str, JSON] = {
         "newest": newest.number if newest is not None else None, "conflicts": base_of(head).get("conflicts", 0),

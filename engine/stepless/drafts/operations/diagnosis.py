@@ -8,13 +8,13 @@ from stepless.drafts.log.heads import base_of, each_head, origin_of
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.drafts.rules.document import to_document
 from stepless.errors import Damaged, LogUnreadable
-from stepless.model.damage import FAULTS, Damage, damage_in, why_of
+from stepless.model.stored.damage import FAULTS, Damage, damage_in, why_of
 from stepless.runtime.diagnosis.findings import RULES, Diagnosis
 from stepless.runtime.world import World
 
 
 def damaged_drafts(world: World) -> Iterator[Diagnosis]:
-    """One finding for each draft that cannot be read. Nothing where the store keeps no drafts."""
+    """Yields one finding for each draft that cannot be read. Nothing where the store keeps no drafts."""
     if world.drafts is None:
         return
     verbs, rule = DraftVerbs(world), RULES["draft"]

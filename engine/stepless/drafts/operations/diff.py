@@ -19,7 +19,7 @@ from stepless.drafts.rules.state import Entities, children_of, prefix_of, tail_o
 from stepless.drafts.rules.values import Object
 from stepless.limits import DIFF_CONTEXT_LINES
 from stepless.model.json import JSON
-from stepless.model.version_metadata import decode_attached
+from stepless.model.stored.version_metadata import decode_attached
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.versions import document_of
 
@@ -36,7 +36,7 @@ class Difference(NamedTuple):
 
 
 def diff(verbs: DraftVerbs, workflow_id: str, version: int | None, seq: int | None) -> tuple[At, Difference]:
-    """A draft as of an item against a version, or its base without one. Raises `NotFound` (unknown_workflow), and as
+    """Returns a draft as of an item against a version, or its base without one. Raises `NotFound` (unknown_workflow), and as
     `DraftVerbs.at` does."""
     at = verbs.at(workflow_id, seq)
     if version is None:
@@ -53,18 +53,18 @@ def diff(verbs: DraftVerbs, workflow_id: str, version: int | None, seq: int | No
 
 
 def diff_versions(verbs: DraftVerbs, workflow_id: str, former: int, later: int) -> Difference:
-    """A version against another one. Raises `NotFound` (unknown_workflow)."""
+    """Returns a version against another one. Raises `NotFound` (unknown_workflow)."""
     document, text = version_of(verbs, workflow_id, later)
     before, former_text = version_of(verbs, workflow_id, former)
     after = Entities(from_document(document, f"version {later}", verbs.origins.is_container))
-    old = Entities(aligned(after, before, f"version {former} beside {later}", verbs.origins.is_container))
+    old = Entities(aligned(after, before, f"version {former} and {later}", verbs.origins.is_container))
     nodes = sorted(_nodes(old, after), key=lambda node: node["path"])
     lines = _lines(former_text if former_text is not None else composed(before), text if text is not None else composed(document))
     return Difference({"version": former}, nodes, list(_fields(_top(old), _top(after), ())), list(lines))
 
 
 def version_of(verbs: DraftVerbs, workflow_id: str, number: int) -> tuple[dict[str, JSON], str | None]:
-    """The document of a version and its text. Raises `NotFound` (unknown_workflow)."""
+    """Returns the document of a version and its text. Raises `NotFound` (unknown_workflow)."""
     found = verbs.world.store.get_version(workflow_id, number)
     if found is None:
         raise unknown_workflow(verbs.world.store, workflow_id, what=f"{workflow_id}, version {number}")

@@ -111,7 +111,7 @@ def _rebase(verbs: DraftVerbs, at: At, name: str, text: str, layout: Mapping[str
 
 
 def conflict_of(name: str) -> Conflict:
-    """The error of a save that did not write."""
+    """Returns the error of a save that did not write."""
     message = f"{name} has changed since the draft was read from it; its changes are in the draft now"
     return Conflict(message, code="file_changed", place=name, mend="look at the draft and its conflicts, then save again")
 

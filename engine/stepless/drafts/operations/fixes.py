@@ -36,8 +36,8 @@ class _Renamed(NamedTuple):
 
 
 def checked(verbs: DraftVerbs, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[Checked]]:
-    """The findings of publishing the draft as of an entry, as `DraftVerbs.findings` does. The first MAX_FIXES findings that have
-    a known fix have their operation. Raises as `DraftVerbs.at` does."""
+    """Returns the findings of publishing the draft as of an entry, as `DraftVerbs.findings` does. The first MAX_FIXES findings
+    that have a known fix have their operation. Raises as `DraftVerbs.at` does."""
     at, found = verbs.findings(workflow_id, seq)
     names = {_name(finding) for finding, _ in found if finding.code == _UNKNOWN}
     renamed = _renamed(verbs, at, names) if names else {}

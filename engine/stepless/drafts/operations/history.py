@@ -37,9 +37,9 @@ class HistoryEntry(NamedTuple):
 
 
 def history(verbs: DraftVerbs, workflow_id: str, before: int | None, limit: int) -> tuple[At, Sequence[HistoryEntry], int | None]:
-    """The last changes before a log entry, the newest first, and the log entry before which the next ones are; None where there
-    are no more, or no more is kept. A page reads at most HISTORY_ITEMS log entries: a longer change continues on the next page.
-    Raises `NotFound` (unknown_draft)."""
+    """Returns the last changes before a log entry, the newest first, and the log entry before which the next ones are; None where
+    there are no more, or no more is kept. A page reads at most HISTORY_ITEMS log entries: a longer change continues on the next
+    page. Raises `NotFound` (unknown_draft)."""
     at = verbs.at(workflow_id)
     end = at.last if before is None else min(at.last, before - 1)
     start = max(0, end - HISTORY_ITEMS)
@@ -131,7 +131,7 @@ def _fields(before: Object, after: Object, prefix: str) -> Iterator[list[str]]:
 def restore(
     verbs: DraftVerbs, workflow_id: str, *, version: int | None = None, seq: int | None = None
 ) -> tuple[At, Sequence[Operation]]:
-    """The writes that restore a draft to an entry or a version: at most one operation, not committed. A version
+    """Returns the writes that restore a draft to an entry or a version: at most one operation, not committed. A version
     leaves places, notes and pins as they are. Raises `NotFound` (unknown_item, unknown_workflow), and as `texts.typed` does."""
     at = verbs.at(workflow_id)
     if version is None:

@@ -208,7 +208,7 @@ def _text(base: Base, now: State, came: Came) -> Operation | dict[str, Any] | No
 
 
 def conflicts(verbs: DraftVerbs, workflow_id: str) -> tuple[At, list[dict[str, JSON]]]:
-    """The open conflicts, each with what the draft has now. Raises `NotFound` (unknown_draft)."""
+    """Returns the open conflicts, each with what the draft has now. Raises `NotFound` (unknown_draft)."""
     at = verbs.at(workflow_id)
     shown: list[dict[str, JSON]] = []
     for one in read_base(verbs, at.head).conflicts:

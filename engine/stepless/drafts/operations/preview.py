@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from stepless.core.history.call_parameters import bounded, veiled
 from stepless.core.history.outputs import Outputs, Settled
 from stepless.core.history.reference_preview import Remembered
-from stepless.core.inputs import merged
-from stepless.core.masking import HIDDEN
+from stepless.core.values.inputs import merged
+from stepless.core.values.masking import HIDDEN
 from stepless.drafts.operations.run_values import Former, FormerRuns
 from stepless.drafts.operations.value_schemas import Shape, contract_shape, shape_of
 from stepless.drafts.operations.verbs import At, DraftVerbs
@@ -101,7 +101,7 @@ class Evaluating:
         self._lock = Lock()
 
     def evaluate(self, workflow_id: str, key: str, asked: Asked, run_id: str | None) -> Evaluated:
-        """The value of a source in the scope of a block, over a run: without an id over the last one."""
+        """Returns the value of a source in the scope of a block, over a run: without an id over the last one."""
         from stepless.expressions import compile_expression, compile_template  # imported late: only drafts evaluate here
 
         at = self._verbs.at(workflow_id)
@@ -125,7 +125,7 @@ class Evaluating:
         return Evaluated(at, former, tuple(shown.values()), previews.get(_RESULT), None, reading.nulls, reading.unread)
 
     def scope(self, workflow_id: str, key: str, run_id: str | None) -> Scope:
-        """What a block may read: at most MAX_SCOPE_NODES nodes, the nearest first."""
+        """Returns the names that a block may read: at most MAX_SCOPE_NODES nodes, the nearest first."""
         at = self._verbs.at(workflow_id)
         readable = self._readable(at, key)
         former = self._runs.read(workflow_id, run_id)

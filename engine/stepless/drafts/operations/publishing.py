@@ -13,9 +13,9 @@ from stepless.drafts.rules.document.layout import layout_of
 from stepless.errors import Conflict, DocumentRefused
 from stepless.limits import SEQUENCING_TRIES
 from stepless.model.findings import Finding, Severity
-from stepless.model.version_metadata import Attached
+from stepless.model.stored.version_metadata import Attached
 from stepless.ports import StoredVersion
-from stepless.runtime.verbs import publishing
+from stepless.runtime.verbs.publication import publishing
 from stepless.runtime.versions import document_of
 
 
@@ -40,8 +40,7 @@ def publish(
     and returns the name of the file, which stays a part of the base.
 
     Raises `DraftRefused` with every finding, `VersionMoved` if another version than that of the base is the newest, and as
-    `DraftVerbs.at`, `write` and `verbs.publishing.publish` do. After the version is stored, to publish again completes what is
-    missing."""
+    `DraftVerbs.at`, `write` and `publishing.publish` do. After the version is stored, publishing again completes the rest."""
     at = verbs.at(workflow_id, seq)
     document = to_document(at.state)
     if write is not None:
@@ -71,7 +70,7 @@ def _check(verbs: DraftVerbs, at: At) -> None:
 
 
 def refused(at: At, findings: Sequence[Finding]) -> DraftRefused:
-    """The error with the findings, and the blocks that they are about."""
+    """Returns the error with the findings, and the blocks that they are about."""
     return DraftRefused(findings, [block_of(at.state, finding) for finding in findings])
 
 

@@ -1,5 +1,5 @@
 """Refuses a test run whose effects the caller could not cause by starting the published version
-(docs/understand/decisions/0015-runs-of-drafts.md; the rule is in `compile.published_effects`)."""
+(docs/understand/decisions/0015-runs-of-drafts.md; the rule is in `compile.test_runs.published_effects`)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from stepless.compile.called_nodes import DraftedRun, calling_nodes
 from stepless.compile.order import reachable
-from stepless.compile.published_effects import PublishedVersion, RefusedEffect, refused_effects
+from stepless.compile.test_runs.called_nodes import DraftedRun, calling_nodes
+from stepless.compile.test_runs.published_effects import PublishedVersion, RefusedEffect, refused_effects
 from stepless.errors import Forbidden
 from stepless.limits import MAX_SHOWN_IDS
-from stepless.model.draft_run import DraftRun
 from stepless.model.graph import Graph
-from stepless.model.stored_document import STRICT_REFERENCES, read_stored
-from stepless.runtime.verbs.admission import admit
-from stepless.runtime.verbs.reruns import reused_outputs
+from stepless.model.stored.document import STRICT_REFERENCES, read_stored
+from stepless.model.stored.draft_run import DraftRun
+from stepless.runtime.verbs.starts.admission import admit
+from stepless.runtime.verbs.starts.reruns import reused_outputs
 from stepless.runtime.world import World
 
 
@@ -57,7 +57,7 @@ def _drafted(
 
 
 def after(graph: Graph, node: str) -> Collection[str]:
-    """A node and those after it: a test run never takes their outputs from a former run."""
+    """Returns a node and those after it: a test run never takes their outputs from a former run."""
     body = graph.root
     found = reachable([body.positions[node]], [one.targets for one in body.nodes])
     return frozenset(body.nodes[position].id for position in found)

@@ -12,7 +12,7 @@ from stepless.errors import Gone, LogUnreadable, NotFound, SteplessError
 from stepless.limits import MAX_SCANNED_EVENTS, MAX_WARM_OUTPUTS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of, head_of, read_or_reported, unknown_run
+from stepless.runtime.verbs.reads.inspecting import graph_of, head_of, read_or_reported, unknown_run
 from stepless.runtime.world import World
 
 
@@ -39,7 +39,7 @@ class FormerRuns:
         self._lock = Lock()
 
     def read(self, workflow_id: str, run_id: str | None) -> Former | None:
-        """A run of a workflow; without an id the last one, None if there is none that can be read. Raises `NotFound`
+        """Returns a run of a workflow; without an id the last one, None if there is none that can be read. Raises `NotFound`
         (unknown_run), also for a run of another workflow, and as `inspecting.view` does."""
         if run_id is not None:
             head = head_of(self._world, run_id)

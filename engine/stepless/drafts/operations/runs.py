@@ -19,18 +19,18 @@ from stepless.drafts.rules.document.values import decoded
 from stepless.drafts.rules.state import Entities, prefix_of, tail_of
 from stepless.errors import DocumentRefused, InvalidRequest, LimitExceeded, NotFound
 from stepless.limits import MAX_PIN_BYTES, MAX_PINS, MAX_PINS_BYTES
-from stepless.model.draft_run import DRAFT, DraftRun, Pin
 from stepless.model.graph import Body, Graph, Node
 from stepless.model.json import JSON
 from stepless.model.kind import SOURCE
+from stepless.model.stored.draft_run import DRAFT, DraftRun, Pin
 from stepless.ports import Version
 from stepless.runtime.draft_runs import StartedRun, note_run
 from stepless.runtime.header_notes import DRAFT_RUN
 from stepless.runtime.headers import NO_NUMBER
-from stepless.runtime.verbs import publishing
-from stepless.runtime.verbs.inspecting import head_of
-from stepless.runtime.verbs.reruns import check_node
-from stepless.runtime.verbs.starting import encoded_inputs, new_run_id, start_version
+from stepless.runtime.verbs.publication import publishing
+from stepless.runtime.verbs.reads.inspecting import head_of
+from stepless.runtime.verbs.starts.reruns import check_node
+from stepless.runtime.verbs.starts.starting import encoded_inputs, new_run_id, start_version
 from stepless.runtime.versions import put_version_of_draft
 
 
@@ -123,7 +123,7 @@ def _reuse(asked: Asked) -> Reuse | None:
 
 
 def pins_of(state: Entities) -> dict[str, Pin]:
-    """The pins that a draft has, by the path of the node."""
+    """Returns the pins that a draft has, by the path of the node."""
     found: dict[str, Pin] = {}
     for key in sorted(key for key in state if prefix_of(key) == "pin"):
         entity: Any = state.get(key)

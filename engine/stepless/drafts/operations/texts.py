@@ -22,14 +22,14 @@ _BOM: Final = "\ufeff"
 
 
 def kept_text(state: State) -> str | None:
-    """The text of the author that a draft keeps; not what it says now (`shown_text`)."""
+    """Returns the text of the author that a draft keeps; not what it says now (`shown_text`)."""
     entity = state.get(TEXT)
     text = entity.get("yaml") if entity is not None else None
     return text if isinstance(text, str) else None
 
 
 def shown_text(state: State) -> str:
-    """The draft in the text of its author, changed where the draft differs; without one, as we write YAML."""
+    """Returns the draft in the text of its author, changed where the draft differs; without one, as we write YAML."""
     text = kept_text(state)
     return composed(to_document(state)) if text is None else patched(text, to_document(state))
 
@@ -39,15 +39,15 @@ def is_json(text: str) -> bool:
 
 
 def read_text(verbs: DraftVerbs, workflow_id: str, seq: int | None) -> tuple[At, str]:
-    """The text as of an item. Raises as `DraftVerbs.at` does."""
+    """Returns the text as of an item. Raises as `DraftVerbs.at` does."""
     at = verbs.at(workflow_id, seq)
     return at, shown_text(at.state)
 
 
 def typed(verbs: DraftVerbs, workflow_id: str, seq: int | None, text: str) -> tuple[At, Sequence[Operation]]:
-    """What an edit of the text means over the draft as of an item: at most one operation, not committed. After it, the draft says
-    exactly what was typed, and its text is exactly the typed one. Raises `DocumentRefused` for a text that does not parse,
-    `InvalidRequest` (id_mismatch, gesture_too_large), and as `DraftVerbs.at` does."""
+    """Returns the operation that an edit of the text makes of the draft as of an item: at most one operation, not committed.
+    After it, the draft says exactly what was typed, and its text is exactly the typed one. Raises `DocumentRefused` for a text
+    that does not parse, `InvalidRequest` (id_mismatch, gesture_too_large), and as `DraftVerbs.at` does."""
     at = verbs.at(workflow_id, seq)
     document = parse(text)
     salt = f"{at.head.epoch} typed {at.seq} {sha256(text.encode()).hexdigest()}"
@@ -57,7 +57,7 @@ def typed(verbs: DraftVerbs, workflow_id: str, seq: int | None, text: str) -> tu
 def operations_to(
     verbs: DraftVerbs, state: Entities, document: Mapping[str, JSON], text: str | None, salt: str
 ) -> Sequence[Operation]:
-    """The operation that leads from a state to a document, and to its text if there is one; none if nothing differs."""
+    """Returns the operation that leads from a state to a document, and to its text if there is one; none if nothing differs."""
     writes = list(flattened(differences(verbs, state, document, salt)).writes)
     if text is not None:
         writes += _text_writes(state, document, text)
@@ -89,7 +89,7 @@ def _text_writes(state: State, document: Mapping[str, JSON], typed: str) -> list
 
 
 def operation_out(operation: Operation) -> dict[str, Any]:
-    """An operation as a client sends it."""
+    """Returns an operation as a client sends it."""
     made: dict[str, Any] = {"writes": all_written(operation.writes)}
     if operation.guards:
         made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in operation.guards]

@@ -14,13 +14,13 @@ Shape = dict[str, Any]
 
 
 def shape_of(value: JSON) -> Shape:
-    """The shape of a value: at most MAX_SHAPE_VALUES values of it, to MAX_SHAPE_DEPTH levels; of a list, that of its first
-    item."""
+    """Returns the shape of a value: at most MAX_SHAPE_VALUES values of it, to MAX_SHAPE_DEPTH levels; of a list, that of its
+    first item."""
     return _Shaper().shape(value, 1)
 
 
 def contract_shape(schema: Mapping[str, JSON]) -> Shape:
-    """A contract as a shape: itself, or only its type if it is longer than MAX_SHAPE_CHARACTERS."""
+    """Returns a contract as a shape: itself, or only its type if it is longer than MAX_SHAPE_CHARACTERS."""
     if len(json.dumps(schema, ensure_ascii=False)) <= MAX_SHAPE_CHARACTERS:
         return dict(schema)
     return {"type": schema["type"]} if isinstance(schema.get("type"), str) else {}

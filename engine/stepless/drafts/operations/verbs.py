@@ -20,9 +20,9 @@ from stepless.drafts.rules.state import Entities, named_in, snapshot
 from stepless.errors import Conflict, DocumentRefused, InvalidRequest, NotFound
 from stepless.limits import MAX_ID_CHARACTERS, SEQUENCING_TRIES
 from stepless.model.findings import Finding
-from stepless.model.ids import is_slug
 from stepless.model.json import JSON
-from stepless.model.version_metadata import decode_attached
+from stepless.model.stored.version_metadata import decode_attached
+from stepless.model.texts.ids import is_slug
 from stepless.ports import Draft, DraftHead, Page, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World
@@ -59,15 +59,15 @@ class Files(Protocol):
     """The folder of the workflows. Names are paths below it, with slashes."""
 
     def holding(self, workflow_id: str) -> Sequence[str]:
-        """The names of the documents with this id, sorted."""
+        """Returns the names of the documents with this id, sorted."""
         ...
 
     def read(self, name: str) -> str | None:
-        """The text of a file; None if there is none. Raises `InvalidRequest` (file_not_read)."""
+        """Returns the text of a file; None if there is none. Raises `InvalidRequest` (file_not_read)."""
         ...
 
     def layout(self, name: str) -> Mapping[str, JSON] | None:
-        """The layout of a file, from `<file>.layout.json`; empty if there is none, None if it is no JSON object."""
+        """Returns the layout of a file, from `<file>.layout.json`; empty if there is none, None if it is no JSON object."""
         ...
 
     def write(self, name: str, expected: str | None, text: str) -> bool:
@@ -176,12 +176,12 @@ class DraftVerbs:
         return self._drafting.discard(workflow_id, by)
 
     def each(self, limit: int, cursor: str | None) -> Page[DraftHead]:
-        """The open drafts, by workflow. A page may have fewer than `limit`."""
+        """Returns the open drafts, by workflow. A page may have fewer than `limit`."""
         page = storage_of(self._world.drafts, self._world.blobs, self._world.clock).drafts.list_heads(limit=limit, cursor=cursor)
         return Page(tuple(head for head in page.items if head.is_open), page.cursor)
 
     def show(self, workflow_id: str) -> Shown:
-        """The draft at the end of its log. Raises `NotFound` (unknown_draft)."""
+        """Returns the draft at the end of its log. Raises `NotFound` (unknown_draft)."""
         for _ in range(SEQUENCING_TRIES):
             warm = self._drafting.current(workflow_id)
             head = self._drafting.head(workflow_id)
@@ -191,12 +191,12 @@ class DraftVerbs:
         raise Conflict("others keep replacing the draft", code="draft_busy", place=f"draft of {workflow_id}", mend="try again")
 
     def document(self, workflow_id: str, seq: int | None = None) -> tuple[At, dict[str, JSON]]:
-        """The document as of an entry, the end of the log without one. Raises as `at` does."""
+        """Returns the document as of an entry, the end of the log without one. Raises as `at` does."""
         at = self.at(workflow_id, seq)
         return at, to_document(at.state)
 
     def findings(self, workflow_id: str, seq: int | None = None) -> tuple[At, Sequence[tuple[Finding, str | None]]]:
-        """What publishing as of an entry would say: each finding, with the key of the block that it is about. Raises as `at`
+        """Returns the findings of publishing as of an entry: each with the key of the block that it is about. Raises as `at`
         does."""
         from stepless.compile.compiler import check_document  # imported late: only a check loads all checks
 
@@ -205,8 +205,9 @@ class DraftVerbs:
         return at, [(finding, block_of(at.state, finding)) for finding in found]
 
     def at(self, workflow_id: str, seq: int | None = None) -> At:
-        """The draft as of an entry, at the end of the log without one: a copy, since what is made of it takes longer than others
-        should wait. Raises `NotFound`: unknown_draft, or unknown_item for one that the log does not have, or not any more."""
+        """Returns the draft as of an entry, at the end of the log without one: a copy, since what is made of it takes longer than
+        others should wait. Raises `NotFound`: unknown_draft, or unknown_item for one that the log does not have, or not any
+        more."""
         for _ in range(SEQUENCING_TRIES):
             warm = self._drafting.current(workflow_id)
             head = self._drafting.head(workflow_id)
@@ -246,7 +247,7 @@ class DraftVerbs:
         self._drafting.sweep(idle_ms, until_ms)
 
     def now_ms(self) -> int:
-        """The clock that the log has its times from."""
+        """Returns the clock that the log has its times from."""
         return self._world.clock.now_ms()
 
     def entries(self, draft: Draft, after: int, limit: int) -> tuple[Sequence[LogEntry], int, bool]:
@@ -266,7 +267,7 @@ def _check_id(workflow_id: str) -> None:
 
 
 def block_of(state: Entities, finding: Finding) -> str | None:
-    """The key of the block that a finding is about: its path names the nodes from the outside in."""
+    """Returns the key of the block that a finding is about: its path names the nodes from the outside in."""
     key: str | None = None
     parts = iter(finding.path.split("."))
     for part in parts:

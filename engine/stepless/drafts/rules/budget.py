@@ -68,7 +68,7 @@ class Budget:
 
 
 def _parts(effect: Set | Unset | Splice, entity: Object | None) -> int:
-    """What is made again when a part of an entity changes: the fields beside it, and the text that it is in."""
+    """What is made again when a part of an entity changes: the other fields, and the text that it is in."""
     count, held = 0, entity
     for step in effect.path:
         if not isinstance(held, dict):

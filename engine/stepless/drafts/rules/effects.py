@@ -67,7 +67,7 @@ WORDS: Final[dict[type[Write], str]] = {
 
 
 def written(write: Write) -> list[JSON]:
-    """A write as JSON."""
+    """Returns a write as JSON."""
     made: list[JSON] = [WORDS[type(write)], *write]
     if isinstance(write, Set | Unset | Splice):
         made[2] = list(write.path)

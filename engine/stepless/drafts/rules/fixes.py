@@ -27,8 +27,8 @@ _STRUCTURE: Final = BLOCK_FIELDS | DOC_FIELDS | {"with", "body"}
 
 
 def fix_of(state: State, finding: Finding) -> Operation | None:
-    """The operation that fixes a finding about this state. None if there is no fix, if its value is not known, if the draft has
-    another value in the way, or if the operation would have more than MAX_FIX_CHARACTERS as JSON."""
+    """Returns the operation that fixes a finding about this state. None if there is no fix, if its value is not known, if the
+    draft has another value in the way, or if the operation would have more than MAX_FIX_CHARACTERS as JSON."""
     fix = finding.fix
     if fix is None:
         return None

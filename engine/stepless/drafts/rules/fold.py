@@ -23,7 +23,7 @@ from stepless.drafts.rules.values import NOTHING, Object, at, spliced, with_leaf
 
 
 def after(entity: Object | None, effect: Effect) -> Object | None:
-    """The entity after the effect, the same object where nothing changes; None where there is no entity then."""
+    """Returns the entity after the effect, the same object where nothing changes; None where there is no entity then."""
     match effect:
         case Put(entity=put):
             return put
@@ -51,7 +51,7 @@ def apply(state: State, effects: Iterable[Effect]) -> None:
 
 
 def fold(state: State, effects: Iterable[Effect]) -> Layer:
-    """A state over the given one in which the effects have happened."""
+    """Returns a state over the given one in which the effects have happened."""
     layer = Layer(state)
     apply(layer, effects)
     return layer

@@ -13,12 +13,12 @@ _BASE: Final = len(DIGITS)
 
 
 def is_order(text: object) -> bool:
-    """Whether a value is such a text."""
+    """Returns whether a value is such a text."""
     return isinstance(text, str) and text != "" and not text.endswith("0") and all(digit in DIGITS for digit in text)
 
 
 def between(low: str | None, high: str | None) -> str:
-    """A text between two others; None is the beginning or the end. Raises `ValueError` unless `low` < `high`.
+    """Returns a text between two others; None is the beginning or the end. Raises `ValueError` unless `low` < `high`.
 
     Behind the last one it counts upwards in the first digit that has room, so that a list to which things are added at its end
     has short texts: one more digit for 61 additions.
@@ -43,7 +43,7 @@ def between(low: str | None, high: str | None) -> str:
 
 
 def spread(count: int) -> list[str]:
-    """`count` texts in order, evenly apart and equally long but for zeros at the end."""
+    """Returns `count` texts in order, evenly apart and equally long but for zeros at the end."""
     width = 1
     while _BASE**width < 2 * (count + 1):
         width += 1

@@ -9,7 +9,7 @@ from stepless.drafts.rules.state import State, named_in, prefix_of, tail_of
 
 
 def faults(state: State) -> Iterator[str]:
-    """A sentence for each entity that is not whole. Costs the whole state."""
+    """Yields a sentence for each entity that is not whole. Costs the whole state."""
     for key in state:
         entity = state.get(key) or {}
         prefix = prefix_of(key)

@@ -17,8 +17,8 @@ from stepless.drafts.rules.values import NOTHING, Object, at, key_after
 
 
 def inverse(state: State, effects: Iterable[Effect]) -> Operation:
-    """What restores `state` after the effects: each entity as it was, with its keys in their order. Effects that change nothing
-    have no part in it."""
+    """Returns the operation that restores `state` after the effects: each entity as it was, with its keys in their order. Effects
+    that change nothing have no part in it."""
     layer = Layer(state)
     back: list[Effect] = []
     watched: dict[tuple[str, tuple[str, ...]], None] = {}

@@ -37,7 +37,7 @@ class Malformed(ValueError):
 
 
 def read_request(message: JSON) -> EditRequest:
-    """The request of a message. Raises `Malformed`."""
+    """Returns the request of a message. Raises `Malformed`."""
     fields = _object(message, "")
     operations = _list(fields.get("gestures"), "gestures")
     if not operations:
@@ -139,7 +139,7 @@ def outcome_written(outcome: Outcome) -> dict[str, JSON]:
 
 
 def entry_read(stored: dict[str, JSON]) -> LogEntry:
-    """A log entry. Fields and effects that only a later release knows are ignored."""
+    """Returns a log entry. Fields and effects that only a later release knows are ignored."""
     return LogEntry(
         stored["seq"], stored["client"], stored["n"], stored["tag"], stored["by"], stored["at"],
         tuple(effects_read(stored["effects"])),

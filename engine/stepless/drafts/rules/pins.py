@@ -13,7 +13,7 @@ from stepless.model.json import JSON
 
 
 def pin_bytes(value: JSON) -> int:
-    """The bytes of a value of an entity."""
+    """Returns the bytes of a value of an entity."""
     if isinstance(value, dict):
         if len(value) == 1:
             items, digits = value.get("[]"), value.get("#")
@@ -28,8 +28,8 @@ def pin_bytes(value: JSON) -> int:
 
 
 def pin_fault(state: State, keys: Iterable[str]) -> tuple[RefusalCode, str] | None:
-    """The first of these pins that cannot be kept as it is in a state, after the code for which: it is too large, or all pins
-    together are."""
+    """Returns the first of these pins that cannot be kept as it is in a state, after the code for which: it is too large, or all
+    pins together are."""
     are_too_large: bool | None = None
     for key in keys:
         if pin_bytes((state.get(key) or {}).get("output")) > MAX_PIN_BYTES:

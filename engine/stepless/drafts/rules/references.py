@@ -20,7 +20,7 @@ _NO_TEXT: Final = frozenset(name for name, shape in SHAPES["block"].fields.items
 
 
 def meant(state: State, body: JSON, name: str) -> str | None:
-    """The key of the block that a name means in a body (None is the workflow's own, else the container's tail)."""
+    """Returns the key of the block that a name means in a body (None is the workflow's own, else the container's tail)."""
     seen: set[JSON] = set()
     while body not in seen:
         seen.add(body)
@@ -34,12 +34,12 @@ def meant(state: State, body: JSON, name: str) -> str | None:
 
 
 def body_of(state: State, entity: str) -> JSON:
-    """The container, by its tail, in whose body the texts of an entity are; None for the workflow's own."""
+    """Returns the container, by its tail, in whose body the texts of an entity are; None for the workflow's own."""
     return (state.get(f"block/{tail_of(entity)}") or {}).get("parent")
 
 
 def sees(state: State, reader: str, body: JSON) -> bool:
-    """Whether the texts of an entity are in a body or below it."""
+    """Returns whether the texts of an entity are in a body or below it."""
     inside = body_of(state, reader)
     while inside != body:
         if inside is None:
@@ -49,7 +49,7 @@ def sees(state: State, reader: str, body: JSON) -> bool:
 
 
 def readers(state: State, key: str) -> list[str]:
-    """The blocks and subflows in whose texts the name of this block means it."""
+    """Returns the blocks and subflows that refer to this block by name."""
     name = (state.get(key) or {}).get("id")
     if not isinstance(name, str):
         return []
@@ -60,7 +60,7 @@ def readers(state: State, key: str) -> list[str]:
 
 
 def renaming(state: State, key: str, name: str) -> Iterator[Set | Splice]:
-    """The effects that give a block another name: its id, then each reference."""
+    """Yields the effects that give a block another name: its id, then each reference."""
     block = state.get(key) or {}
     former = block.get("id")
     changed = readers(state, key)  # before the name is another one
@@ -70,7 +70,7 @@ def renaming(state: State, key: str, name: str) -> Iterator[Set | Splice]:
 
 
 def rewritten(state: State, keys: Iterable[str], former: str, name: str) -> Iterator[Splice]:
-    """A splice for each `<former` in the texts of these entities."""
+    """Yields a splice for each `<former` in the texts of these entities."""
     for key in keys:
         prefix = prefix_of(key)
         for path, text in texts(state.get(key)):

@@ -172,7 +172,7 @@ class Replica:
     # -- sending -------------------------------------------------------------------------------------------------------
 
     def message(self, tag: Callable[[], str]) -> EditRequest | None:
-        """The request to send now, or to send again; None where nothing waits. An operation with guards travels alone."""
+        """Returns the request to send now, or to send again; None where nothing waits. An operation with guards travels alone."""
         if self.sent is None and self.unsent:
             parts = [self.unsent.pop(0)]
             size = len(parts[0].operation.writes)
@@ -217,7 +217,7 @@ class Replica:
         self._cancel()
 
     def is_of(self, entry: LogEntry, sent: Sent) -> bool:
-        """Whether the entry is what was sent, under any id of this client, or by a copy of its tab."""
+        """Returns whether the entry is what was sent, under any id of this client, or by a copy of its tab."""
         return entry.tag == sent.tag and (entry.first or entry.client) in (self.client, sent.first)
 
     def _acknowledged(self, sent: Sent, entry: LogEntry) -> None:

@@ -122,7 +122,7 @@ class _Unknown:
             self._of.setdefault(write.key, []).append(write)
 
     def met(self, write: Write, budget: Budget) -> list[Write]:
-        """A write after all of them, which are then after it. Raises `Exhausted`."""
+        """Returns a write after all of them, which are then after it. Raises `Exhausted`."""
         theirs = self._of.get(write.key)
         if not theirs:
             return [write]

@@ -110,7 +110,7 @@ def _suits(shape: Shape | None, value: JSON) -> bool:
 
 
 def fits(write: Write) -> bool:
-    """Whether the table allows a write, whatever the state is."""
+    """Returns whether the table allows a write, whatever the state is."""
     prefix, tail = prefix_of(write.key), tail_of(write.key)
     shape = SHAPES.get(prefix)
     if shape is None or not (write.key == prefix if prefix in (DOC, TEXT) else _tail(tail)):

@@ -24,32 +24,32 @@ MENTION: Final = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]{0,63})(?=[.>\[]|!>)")
 
 
 def prefix_of(key: str) -> str:
-    """The kind of an entity: `block` of `block/b1`, `doc` of `doc`."""
+    """Returns the kind of an entity: `block` of `block/b1`, `doc` of `doc`."""
     return key.partition("/")[0]
 
 
 def tail_of(key: str) -> str:
-    """The block, edge or note that a key belongs to: `b1` of `place/b1`."""
+    """Returns the block, edge or note that a key belongs to: `b1` of `place/b1`."""
     return key.partition("/")[2]
 
 
 def children_of(parent: JSON) -> Label:
-    """Of the blocks in a body; the body of the workflow itself has the parent null."""
+    """Returns the label of the blocks in a body; the body of the workflow itself has the parent null."""
     return ("in", _part(parent))
 
 
 def named_in(parent: JSON, id_: JSON) -> Label:
-    """Of the blocks of one name in one body: at most one in a whole state."""
+    """Returns the label of the blocks of one name in one body: at most one in a whole state."""
     return ("name", _part(parent), _part(id_))
 
 
 def ends_at(block: JSON) -> Label:
-    """Of the edges that leave a block or lead to it."""
+    """Returns the label of the edges that leave a block or lead to it."""
     return ("end", _part(block))
 
 
 def mentions(name: str) -> Label:
-    """Of the blocks and subflows whose texts have `<name`."""
+    """Returns the label of the blocks and subflows whose texts have `<name`."""
     return ("mentions", name)
 
 
@@ -58,7 +58,7 @@ PINS: Final[Label] = ("pins",)
 
 
 def tie_of(edge: Mapping[str, JSON]) -> Label:
-    """Of the edges that carry the same part of one exit into one param: the second of two adds nothing."""
+    """Returns the label of the edges that carry the same part of one exit into one param: the second of two adds nothing."""
     return (
         "tie", _part(edge.get("source")), _part(edge.get("handle", "source")), _part(edge.get("target")),
         _part(edge.get("param", "input")), _part(edge.get("key", "")),
@@ -99,16 +99,16 @@ class State(Protocol):
     """Entities by key. An entity is never changed in place."""
 
     def get(self, key: str) -> Object | None:
-        """The entity, None where there is none."""
+        """Returns the entity, None where there is none."""
 
     def __contains__(self, key: object) -> bool:
         """Whether there is such an entity."""
 
     def found(self, label: Label) -> list[str]:
-        """The keys that the index holds under a label, sorted."""
+        """Returns the keys that the index holds under a label, sorted."""
 
     def labels(self, key: str) -> frozenset[Label]:
-        """The labels under which the index holds an entity."""
+        """Returns the labels under which the index holds an entity."""
 
     def __iter__(self) -> Iterator[str]:
         """Every key, in no promised order."""
@@ -205,7 +205,7 @@ class Layer:
         return self._below.blocks + self._more_blocks
 
     def touched(self) -> Iterator[str]:
-        """The keys whose entities differ from those below, or did for a while."""
+        """Returns the keys whose entities differ from those below, or did for a while."""
         return iter(self._changed)
 
     def put(self, key: str, entity: Object | None) -> None:
@@ -221,11 +221,11 @@ class Layer:
 
 
 def snapshot(state: State) -> dict[str, Object]:
-    """The entities by key, sorted by key: a copy that later changes leave as it is."""
+    """Returns the entities by key, sorted by key: a copy that later changes leave as it is."""
     return {key: entity for key in sorted(state) if (entity := state.get(key)) is not None}
 
 
 def value_at(state: State, key: str, path: Iterable[str]) -> JSON:
-    """What stands at a path of an entity, null where there is nothing."""
+    """Returns the value at a path of an entity, null where there is none."""
     found = at(state.get(key), tuple(path))
     return None if found is NOTHING else found

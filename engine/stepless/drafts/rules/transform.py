@@ -4,7 +4,7 @@ Texts stand in the order of the *original* places where they were typed; at one 
 first. What both remove is removed once, and what either types is never removed. An order by the places after a removal looks
 right too, and loses characters: a text that was typed behind a removed word, and one that was typed into it, would change places.
 
-`DROPPED` says which of two writes of one entity means nothing beside the other. Only splices of one text need to meet in both
+`DROPPED` says which of two writes of one entity has no effect next to the other. Only splices of one text need to meet in both
 orders, and are moved: elsewhere the log has the one order that counts. Writes of different entities do not concern each other,
 and a rename concerns no write: it is expanded over the state that it meets.
 """
@@ -33,7 +33,7 @@ with the text that its offsets are about."""
 
 
 def transform(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False) -> tuple[list[Write], list[Write]]:
-    """`mine` after `theirs`, and `theirs` after `mine`. `first`: mine is committed first."""
+    """Returns `mine` after `theirs`, and `theirs` after `mine`. `first`: mine is committed first."""
     made, others = transform_each(mine, theirs, first=first)
     return [write for moved in made for write in moved], others
 
@@ -41,8 +41,8 @@ def transform(mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = F
 def transform_each(
     mine: Sequence[Write], theirs: Sequence[Write], *, first: bool = False
 ) -> tuple[list[list[Write]], list[Write]]:
-    """As `transform`, with one list for each of mine, which is empty where the write means nothing any more. Costs the length of
-    both lists, and for each entity the product of the writes that both have of it."""
+    """Transforms as `transform` does, with one list for each of mine, which is empty where the write means nothing any more.
+    Costs the length of both lists, and for each entity the product of the writes that both have of it."""
     made = [[write] for write in mine]
     others = [[write] for write in theirs]
     places: dict[str, list[int]] = {}
@@ -89,7 +89,7 @@ def _path(write: Write) -> Path:
 
 
 def overlap(left: Path, right: Path) -> bool:
-    """Whether one path is the other, or leads to it."""
+    """Returns whether one path is the other, or leads to it."""
     short = min(len(left), len(right))
     return left[:short] == right[:short]
 

@@ -51,7 +51,7 @@ class Validation:
         self.dropped.setdefault((code, key), set()).add(place)
 
     def unforeseen(self) -> list[Write]:
-        """The splices, since the last call, that the client did not ask for."""
+        """Returns the splices, since the last call, that the client did not ask for."""
         made, self._unforeseen = self._unforeseen, []
         return made
 

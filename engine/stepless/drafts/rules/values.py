@@ -30,7 +30,7 @@ NOTHING: Final = Nothing()
 
 
 def at(value: JSON, path: Sequence[str]) -> JSON:
-    """The value at the path, `NOTHING` where there is none."""
+    """Returns the value at the path, `NOTHING` where there is none."""
     for step in path:
         if not isinstance(value, dict) or step not in value:
             return NOTHING
@@ -39,7 +39,7 @@ def at(value: JSON, path: Sequence[str]) -> JSON:
 
 
 def same(left: JSON, right: JSON) -> bool:
-    """Whether two values have the same canonical text: types, numbers as written, and keys in the same order."""
+    """Returns whether two values have the same canonical text: types, numbers as written, and keys in the same order."""
     if left is right:
         return True
     if type(left) is not type(right):
@@ -56,7 +56,7 @@ def same(left: JSON, right: JSON) -> bool:
 
 
 def key_after(value: JSON, key: str) -> str | None:
-    """The key that follows `key` in an object; None for the last one."""
+    """Returns the key that follows `key` in an object; None for the last one."""
     names = iter(value)
     for name in names:
         if name == key:
@@ -65,7 +65,7 @@ def key_after(value: JSON, key: str) -> str | None:
 
 
 def with_key(value: Object, key: str, leaf: JSON, before: str | None = None) -> Object:
-    """The object with `key` set. A new key stands before the key `before`, or last where that is None or missing."""
+    """Returns the object with `key` set. A new key stands before the key `before`, or last where that is None or missing."""
     if key in value or before is None or before not in value:
         return {**value, key: leaf}
     made: Object = {}
@@ -77,7 +77,7 @@ def with_key(value: Object, key: str, leaf: JSON, before: str | None = None) -> 
 
 
 def with_leaf(value: JSON, path: Sequence[str], leaf: JSON, before: str | None = None) -> JSON:
-    """The value with `leaf` at the path, which makes objects on the way; `NOTHING` where a step on the way is no object.
+    """Returns the value with `leaf` at the path, which makes objects on the way; `NOTHING` where a step on the way is no object.
     `before` places the first key that is made among its neighbours."""
     if not path:
         return leaf
@@ -92,7 +92,7 @@ def with_leaf(value: JSON, path: Sequence[str], leaf: JSON, before: str | None =
 
 
 def without(value: JSON, path: Sequence[str]) -> JSON:
-    """The value without what stands at the path."""
+    """Returns the value without what stands at the path."""
     if not path or not isinstance(value, dict) or path[0] not in value:
         return value
     step, rest = path[0], path[1:]
@@ -103,13 +103,14 @@ def without(value: JSON, path: Sequence[str]) -> JSON:
 
 
 def spliced(text: str, start: int, removed: int, new: str) -> str:
-    """The text with `removed` characters from `start` on replaced by `new`; a start behind the end is the end."""
+    """Returns the text with `removed` characters from `start` on replaced by `new`; a start behind the end is the end."""
     start = min(start, len(text))
     return text[:start] + new + text[start + removed:]
 
 
 def texts(value: JSON, path: Path = ()) -> list[tuple[Path, str]]:
-    """Every text in a value with its path, in the order of keys. Lists are values of their own: texts in them have no path."""
+    """Returns every text in a value with its path, in the order of keys. Lists are values of their own: texts in them have no
+    path."""
     found: list[tuple[Path, str]] = []
     waiting: list[tuple[Path, JSON]] = [(path, value)]
     while waiting:

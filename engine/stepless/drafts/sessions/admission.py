@@ -20,8 +20,8 @@ from stepless.runtime.access.tickets import Visitor
 
 
 def check_entry(hello: Hello, person: str, held: str | None, people: int, bounds: Bounds) -> None:
-    """Whether a client may take a seat: `held` is the person who has one under this client id, `people` are all who have one.
-    Raises `Closing`."""
+    """Checks whether a client may take a seat: `held` is the person who has one under this client id, `people` are all who have
+    one. Raises `Closing`."""
     if held is not None and held != person:
         raise Closing(ROLE_LOST, "another person has this client id")
     if held is None and people >= bounds.people:
@@ -29,7 +29,7 @@ def check_entry(hello: Hello, person: str, held: str | None, people: int, bounds
 
 
 def check_standing(visitor: Visitor, roles: Collection[Role], now_ms: int) -> None:
-    """Whether a person may stay, with the roles that they have now. Raises `Closing`."""
+    """Checks whether a person may stay, with the roles that they have now. Raises `Closing`."""
     if visitor.until_ms is not None and now_ms >= visitor.until_ms:
         raise Closing(LOGIN_OVER, "the login has ended: sign in again")
     if Role.READ not in roles:
@@ -37,13 +37,13 @@ def check_standing(visitor: Visitor, roles: Collection[Role], now_ms: int) -> No
 
 
 def forbidden(roles: Collection[Role]) -> Answer | None:
-    """The answer to every request of a person who may only read."""
+    """Returns the answer to every request of a person who may only read."""
     return None if Role.EDIT in roles else Answer("forbidden")
 
 
 def not_committed(error: Exception) -> Answer:
-    """What a request is answered that failed: `busy` where it may be sent again. Raises `Closing` for a malformed one, and every
-    other error again."""
+    """Returns the answer to a request that failed: `busy` where it may be sent again. Raises `Closing` for a malformed one, and
+    every other error again."""
     if isinstance(error, InvalidRequest):
         raise Closing(MALFORMED, f"{error.place}: {error.message}") from error
     if isinstance(error, TransientError):
@@ -62,7 +62,7 @@ class Intake:
         self._heard: OrderedDict[str, dict[str, float]] = OrderedDict()
 
     def too_soon(self, draft: Draft, by: str, message: Mapping[str, object]) -> Answer | None:
-        """`rate` if the client, the person, or everyone in the draft, has sent too much in this second."""
+        """Returns the answer `rate` if the client, the person, or everyone in the draft, has sent too much in this second."""
         client, workflow_id = str(message.get("client")), draft.workflow_id
         others = self._others(workflow_id, by)
         wait_ms = (

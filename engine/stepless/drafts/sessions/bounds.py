@@ -43,7 +43,7 @@ class Bounds:
     shared_presence_per_s: float = math.inf
 
     def rates(self, people: int) -> Mapping[str, float]:
-        """How often each of so many people is asked to send at most."""
+        """Returns how often each of so many people is asked to send at most."""
         return {
             "ops_per_s": min(self.ops_per_s, self.shared_ops_per_s / max(1, people)),
             "presence_per_s": min(self.presence_per_s, self.shared_presence_per_s / max(1, people)),

@@ -33,7 +33,8 @@ class Closing(Exception):
 
 
 def closing_of(error: Exception) -> Closing:
-    """What an error means for a socket. An error that is no one's but ours is logged, under an id that the client receives."""
+    """Returns the reason to close a socket for an error. An error that is no one's but ours is logged, under an id that the
+    client receives."""
     if isinstance(error, Closing):
         return error
     if isinstance(error, NotFound):

@@ -98,7 +98,7 @@ class Connections:
             self._fan.failed(connection, error)
 
     def disconnect(self, connection_id: str) -> None:
-        """The connection is gone. After the last one of a session, what is not checked is checked."""
+        """Removes a connection. After the last one of a session, checks what is not checked yet."""
         self._known.pop(connection_id, None)
         connection = self._registry.find(connection_id)
         if connection is not None and self._fan.remove([connection]):

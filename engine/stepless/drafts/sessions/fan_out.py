@@ -66,7 +66,8 @@ class Fan:
             _log.warning("an item of the draft of %s was not passed on: %s", draft.workflow_id, error)
 
     def members(self, workflow_id: str, *, recent: bool = False) -> Sequence[Connection]:
-        """Who is in a session, and may be. `recent`: as of at most MEMBERS_FRESH_MS ago, for messages that newer ones follow."""
+        """Returns the connections of a session that may stay. `recent`: as of at most MEMBERS_FRESH_MS ago, for messages that
+        newer ones follow."""
         now_ms = self._clock.now_ms()
         looked_ms, known = self._recent.get(workflow_id, (0, ()))
         if recent and 0 <= now_ms - looked_ms < MEMBERS_FRESH_MS:
@@ -137,7 +138,7 @@ class Fan:
         return None
 
     def check(self, member: Connection) -> frozenset[Role]:
-        """The roles that a person has now. Raises `Closing`."""
+        """Returns the roles that a person has now. Raises `Closing`."""
         visitor = visitor_of(member)
         roles = self._standing.roles(visitor)
         check_standing(visitor, roles, self._clock.now_ms())

@@ -10,13 +10,13 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.drafts.log.entries import Answer, LogEntry
 from stepless.drafts.sessions.closing import MALFORMED, TOO_LARGE, Closing
 from stepless.limits import MAX_COUNT, MAX_KEY_CHARACTERS, MAX_PRESENCE_BYTES, MAX_SOCKET_MESSAGE_BYTES
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.encoding import encode
 from stepless.runtime.draft_runs import StartedRun
 
 _PRESENCE: Final = ("cursor", "selection", "field", "view", "drag")
 _ITEMS_AROUND: Final = 100  # bytes of a message around its entries
-_PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, besides what it says of the draft
+_PEOPLE_BYTES: Final = MAX_SOCKET_MESSAGE_BYTES - 2_000  # of a `welcome`, in addition to what it says of the draft
 
 
 class Hello(NamedTuple):
@@ -39,8 +39,8 @@ class Person(NamedTuple):
 
 
 def read(text: str | None) -> Mapping[str, Any]:
-    """A message; None stands for one in bytes. Raises `Closing` for one that is too large or no object of this version, and
-    `InvalidRequest` for one that is no JSON."""
+    """Returns a message; None stands for one in bytes. Raises `Closing` for one that is too large or no object of this version,
+    and `InvalidRequest` for one that is no JSON."""
     if text is None:
         raise Closing(MALFORMED, "a message is a text, not bytes")
     if len(text) > MAX_SOCKET_MESSAGE_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_SOCKET_MESSAGE_BYTES:
@@ -52,7 +52,7 @@ def read(text: str | None) -> Mapping[str, Any]:
 
 
 def read_hello(message: Mapping[str, Any]) -> Hello:
-    """The first message of a client. Raises `Closing` for any other."""
+    """Returns the first message of a client. Raises `Closing` for any other."""
     client, after, epoch = message.get("client"), count(message.get("after")), count(message.get("epoch"))
     named = isinstance(client, str) and 0 < len(client) <= MAX_KEY_CHARACTERS and client.isascii() and client.isprintable()
     if message.get("t") != "hello" or after is None or epoch is None or not named:
@@ -62,7 +62,7 @@ def read_hello(message: Mapping[str, Any]) -> Hello:
 
 
 def read_presence(message: Mapping[str, Any]) -> Mapping[str, JSON] | None:
-    """What an `at` says of a person; None if it is larger than everyone should receive."""
+    """Returns the message `at` about a person; None if it is larger than everyone should receive."""
     at = {name: message[name] for name in _PRESENCE if name in message}
     return at if len(encode(at)) <= MAX_PRESENCE_BYTES else None
 
@@ -100,7 +100,7 @@ def welcome(
 
 
 def who(client: str, person: str, joined: bool, rates: Mapping[str, float] | None = None) -> bytes:
-    """Someone has come or left; `rates` are those of the others from now on, where they change with that."""
+    """Reports that someone has come or left; `rates` are those of the others from now on, where they change with that."""
     changed: dict[str, JSON] = {} if rates is None else {"rates": dict(rates)}
     return said("who", client=client, person=person, joined=joined, **changed)
 
@@ -110,13 +110,13 @@ def at(client: str, seen: Mapping[str, JSON]) -> bytes:
 
 
 def entry(committed: LogEntry) -> bytes:
-    """The message with an entry; a hint to read it over HTTP if it is larger than a message may be."""
+    """Returns the message with an entry; a hint to read it over HTTP if it is larger than a message may be."""
     message = said("item", item=item_out(committed))
     return message if len(message) <= MAX_SOCKET_MESSAGE_BYTES else said("pull", head=committed.seq)
 
 
 def started(run: StartedRun) -> bytes:
-    """Someone has started a test run."""
+    """Reports that someone has started a test run."""
     return said("run", **started_out(run))
 
 

@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 def attempted(workflow_id: str, upkeep: Callable[[], None]) -> None:
-    """No edit fails because of its upkeep: the next entry, or the sweep, does what was not done."""
+    """Never lets an edit fail because of its upkeep: the next entry, or the sweep, does what was not done."""
     try:
         upkeep()
     except (NotFound, Conflict) as error:

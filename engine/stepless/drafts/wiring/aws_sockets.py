@@ -43,7 +43,7 @@ def connections(cloud: Cloud) -> Connections:
 
 
 def login() -> Login | None:
-    """How people sign in to the console; None where they have API keys."""
+    """Returns how people sign in to the console; None where they have API keys."""
     client_id = os.environ.get("STEPLESS_CONSOLE_CLIENT_ID")
     if not client_id or setting("STEPLESS_AUTH") != "jwt":
         return None

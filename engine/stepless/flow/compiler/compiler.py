@@ -54,9 +54,9 @@ def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
     lift: str = "auto", messages: Mapping[str, Any] | None = None, part_of: Callable[[Any], Any] | None = None,
 ) -> Written:
-    """The document of a function. `fields` are further fields of the document, `messages` the types of the data of its messages,
-    by name; `part_of` says which part a coroutine without a decorator stands for. `lift` is `auto`, `function` or `never`. Raises
-    `FlowRefused`."""
+    """Returns the document of a function. `fields` are further fields of the document, `messages` the types of the data of its
+    messages, by name; `part_of` says which part a coroutine without a decorator stands for. `lift` is `auto`, `function` or
+    `never`. Raises `FlowRefused`."""
     reading, plan = Reading(), Plan()
     while True:
         unit = Unit(workflow, origin, reading.rules, lift, plan)

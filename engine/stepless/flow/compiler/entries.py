@@ -29,8 +29,8 @@ class Trigger:
 
 
 def whole_of(kinds: Mapping[str, Any], triggers: Sequence[Trigger]) -> str | None:
-    """The parameter that takes the inputs as they are, among those of these types: a single one that is a model or an object, or
-    that a trigger fills."""
+    """Returns the parameter that takes the inputs as they are, among those of these types: a single one that is a model or an
+    object, or that a trigger fills."""
     if len(kinds) != 1:
         return None
     ((name, kind),) = kinds.items()

@@ -28,9 +28,9 @@ class _Place:
 
 
 def further(unit: Unit, statement: ast.stmt, refusal: Refusal) -> Iterator[Refusal]:
-    """The refusals of a statement after the first one; the statements inside of it note theirs themselves. One of an expression
-    around a part that was replaced is not told, as the replacement may be its reason. Over a whole source, statements are read
-    again at most MAX_FLOW_REREADINGS times."""
+    """Yields the refusals of a statement after the first one; the statements inside of it note theirs themselves. One of an
+    expression around a part that was replaced is not told, as the replacement may be its reason. Over a whole source, statements
+    are read again at most MAX_FLOW_REREADINGS times."""
     _read_bodies(unit, statement)
     replaced: list[_Place] = []
     found: Refusal | None = refusal

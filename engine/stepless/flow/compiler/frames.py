@@ -68,7 +68,7 @@ class PartFrame:
 
 
 def error_of(frame: TryFrame | FinallyFrame) -> str:
-    """The error that arrived: the first by place, of a container the failure inside of it."""
+    """Returns the error that arrived: the first by place, of a container the failure inside of it."""
     error = "input[0]" if frame.forked else "input"
     return f"{{{{ default(<{error}.causes[0]>, <{error}>) }}}}" if frame.inner else f"<{error}>"
 

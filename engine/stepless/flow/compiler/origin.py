@@ -44,7 +44,7 @@ class Origin:
         return self.file, self.name, self.first
 
     def is_beside(self, other: Origin) -> bool:
-        """Whether another function stands in the same file."""
+        """Returns whether another function stands in the same file."""
         return (self.file, self.globals.get("__name__")) == (other.file, other.globals.get("__name__"))
 
     @property
@@ -67,7 +67,7 @@ class Origin:
 
 @lru_cache(MAX_CACHED_SIGNATURES)
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints of a function; none if they cannot be read, as those of names that only a type checker imports."""
+    """Returns the type hints of a function; none if they cannot be read, as those of names that only a type checker imports."""
     try:
         return typing.get_type_hints(function)
     except Exception:  # an annotation may be any expression: then its types are not known

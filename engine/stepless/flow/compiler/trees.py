@@ -10,8 +10,8 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def copied(node: _Node) -> _Node:
-    """A copy of a tree, which may be changed. Nodes without fields, such as `Load`, are shared, as the parser shares them.
-    `copy.deepcopy` does the same in four times the time: it looks for cycles and for what is met twice."""
+    """Returns a copy of a tree, which may be changed. Nodes without fields, such as `Load`, are shared, as the parser shares
+    them. `copy.deepcopy` does the same in four times the time: it looks for cycles and for what is met twice."""
     if not node._fields:
         return node
     new = type(node).__new__(type(node))

@@ -1,5 +1,5 @@
 """Holds the document while it is compiled: the nodes of the current level, where control is, and the facts about each name. The
-files beside this one read one family of constructs each; `rules` connects them."""
+other files of this folder read one family of constructs each; `rules` connects them."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Unit:
         return self._count
 
     def new_id(self, base: str) -> str:
-        """An id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
+        """Returns an id that no other node has: the base, or `base_2`, `base_3` in the order of the source."""
         base = self.shown.get(base, base)
         if not (base.isascii() and base.isidentifier()):
             base = re.sub(r"[^A-Za-z0-9_-]", "_", base) or "step"
@@ -168,14 +168,14 @@ class Unit:
         return chosen
 
     def fixed_id(self, node: ast.AST, id: str) -> str:
-        """An id that the author gave."""
+        """Returns an id that the author gave."""
         if id in self._taken:
             self.refuse(node, "bad_arguments", f"the id `{id}` is taken by another step", "Choose another id")
         self._taken.add(id)
         return id
 
     def temporary(self, value: ast.expr, kind: Any, at: ast.AST) -> ast.Name:
-        """A name for a value that stands inside a larger expression."""
+        """Returns a name for a value that stands inside a larger expression."""
         name = self.made_name("value")
         self.values[name], self.kinds[name] = value, kind
         self.carry(name, kind)
@@ -190,7 +190,7 @@ class Unit:
             self.carried.discard(name)
 
     def made_name(self, base: str) -> str:
-        """A name that neither the source nor its module has."""
+        """Returns a name that neither the source nor its module has."""
         name = f"{base}_{self.next()}_"
         return self.made_name(base) if name in self.origin.globals else name
 
@@ -215,20 +215,20 @@ class Unit:
         return None
 
     def is_made_again(self, name: str) -> bool:
-        """Whether a name stands for a module, a function or a class that is made wherever it is read."""
+        """Returns whether a name stands for a module, a function or a class that is made wherever it is read."""
         return name in self.plan.made_again(self.origin).names()
 
     def is_known(self, name: str) -> bool:
         return self.is_made_again(name) or name in self.origin.globals or hasattr(builtins, name)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
-        """Whether a node is this function of Python, and not a name of the author's."""
+        """Returns whether a node is this function of Python, and not a name of the author's."""
         return isinstance(node, ast.Name) and node.id == name and not (
             self.is_local(name) or self.is_made_again(name) or name in self.origin.globals
         )
 
     def is_strict(self, name: str) -> bool:
-        """Whether a name may be read where it has no value: a run variable holds whether it has one."""
+        """Returns whether a name may be read where it has no value: a run variable holds whether it has one."""
         return self.shown.get(name, name) in self.plan.strict(self.origin) and name in self.variables and self.is_local(name)
 
     def check_change(self, node: ast.AST, name: str, fix: str = "") -> None:
@@ -249,15 +249,15 @@ class Unit:
     # -- expressions --------------------------------------------------------------------------------------------------
 
     def infer(self, node: ast.AST) -> Any:
-        """The type of an expression's value, UNKNOWN where nothing says it."""
+        """Returns the type of an expression's value, UNKNOWN where nothing says it."""
         return self.rules.infer(self, node)
 
     def express(self, node: ast.expr) -> ast.expr:
-        """The expression of the document for one of the source. Raises `Lift` where it has none."""
+        """Returns the expression of the document for one of the source. Raises `Lift` where it has none."""
         return self.rules.expression(self, node)
 
     def value(self, node: ast.expr) -> ast.expr:
-        """As `express`; what has none becomes a node that is evaluated once."""
+        """Compiles like `express`; what has none becomes a node that is evaluated once."""
         before = self.risks
         holes = copy.copy(self.warnings)
         try:
@@ -295,7 +295,8 @@ class Unit:
         return id
 
     def lines(self) -> list[JSON]:
-        """The lines of the statement in the file of the function. Of a part that another file has: those of the call of it."""
+        """Returns the lines of the statement in the file of the function. Of a part that another file has: those of the call of
+        it."""
         origin, statement = self.foreign or (self.origin, self.statement)
         return [origin.line(statement), origin.last_line(statement)]
 
@@ -323,7 +324,7 @@ class Unit:
     ) -> None:
         """Wires the failure of a node to where Python would go on. `pure`: what fails is an expression; `mixed`: that is
         possible too; `inner`: the failure happens inside of the node, which reports it as its cause. `exit` is another exit that
-        carries the error; `forked`: others may have failed beside it."""
+        carries the error; `forked`: others may have failed at the same time."""
         exit = exit or f"{id}.error"
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):
@@ -340,15 +341,15 @@ class Unit:
                 return
 
     def is_exact(self) -> bool:
-        """Whether a handler around this place asks which exception an expression raised."""
+        """Returns whether a handler around this place asks which exception an expression raised."""
         return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
 
     def is_repeated(self) -> bool:
-        """Whether a statement here may run more than once."""
+        """Returns whether a statement here may run more than once."""
         return any(isinstance(frame, LoopFrame) for frame in self.frames)
 
     def is_caught_here(self) -> bool:
-        """Whether a failure of a step here has an error edge, and so does not end the body."""
+        """Returns whether a failure of a step here has an error edge, and so does not end the body."""
         for frame in reversed(self.frames):
             if isinstance(frame, LoopFrame):
                 return False
@@ -357,7 +358,7 @@ class Unit:
         return False
 
     def is_caught(self) -> bool:
-        """Whether a failure here leads to a statement of the function, maybe behind the loops around it."""
+        """Returns whether a failure here leads to a statement of the function, maybe behind the loops around it."""
         return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)
 
     def fail(self, params: Mapping[str, JSON], *, pure: bool = False) -> None:
@@ -370,12 +371,12 @@ class Unit:
     # -- jumps --------------------------------------------------------------------------------------------------------
 
     def result(self) -> str:
-        """The variable that holds what a `return` here returns."""
+        """Returns the variable that holds what a `return` here returns."""
         part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
         return RETURN if part is None else part.result
 
     def returned_kind(self) -> Any:
-        """The type of what a `return` here returns: of the part that it stands in; UNKNOWN in the workflow itself."""
+        """Returns the type of what a `return` here returns: of the part that it stands in; UNKNOWN in the workflow itself."""
         return stored(believed(self.origin.hint("return"))) if self.parts else UNKNOWN
 
     def jump(self, kind: str, values: Mapping[str, JSON] | None = None, *, risky: bool = False) -> None:

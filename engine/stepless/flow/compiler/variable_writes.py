@@ -16,8 +16,8 @@ _REFERENCE: Final = re.compile(r"<[A-Za-z_][\w.\[\]-]*>")
 
 
 def merged_writes(former: Mapping[str, JSON], later: Mapping[str, JSON]) -> dict[str, JSON] | None:
-    """One write for two in a row, with the same effect; None if there is none. A later value that reads what the former one
-    wrote reads in its place what that was written from, if that is a reference."""
+    """Returns one write for two in a row, with the same effect; None if there is none. A later value that reads what the former
+    one wrote reads in its place what that was written from, if that is a reference."""
     read = _read(later)
     if any(name.startswith("why_") for name in former) and later:
         return None
@@ -54,7 +54,7 @@ def _replaced(value: JSON, names: Mapping[str, str]) -> JSON:
 
 
 def constant_of(value: JSON) -> object:
-    """The value of a template that reads nothing; NOT_CONSTANT for any other."""
+    """Returns the value of a template that reads nothing; NOT_CONSTANT for any other."""
     if isinstance(value, str):
         whole = _WHOLE.fullmatch(value)
         if whole is not None:

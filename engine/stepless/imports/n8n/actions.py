@@ -24,7 +24,7 @@ _BY_PLACE: Final = ("combineByPosition", "mergeByPosition")
 
 
 def foreign(site: Site) -> Node:
-    """A node without an equivalent kind: a call of a function that its author registers."""
+    """Returns a node without an equivalent kind: a call of a function that its author registers."""
     site.reset()
     call = call_name(site.block.type)
     site.warn("n8n_node_without_equivalent", node=site.id, type=site.block.type, call=call)
@@ -34,7 +34,7 @@ def foreign(site: Site) -> Node:
 
 
 def code(site: Site) -> Node:
-    """Code in another language: the text is kept for the function that takes its place."""
+    """Converts code in another language: the text is kept for the function that takes its place."""
     language = "Python" if site.block.params.get("pythonCode") or site.block.params.get("language") == "python" else "JavaScript"
     call = call_name("code", site.id)
     site.warn("n8n_code_kept_as_text", node=site.id, language=language, call=call)
@@ -51,7 +51,7 @@ def code(site: Site) -> Node:
 
 
 def http(site: Site) -> Node:
-    """An HTTP request."""
+    """Returns an HTTP request."""
     usual = site.take("method" if site.block.version >= _METHOD_PARAMETER else "requestMethod", "method", "requestMethod")
     params: dict[str, JSON] = {"method": str(usual or "GET"), "url": site.text(site.take("url"), "url")}
     query = _table(site, "sendQuery", "queryParameters", "queryParametersUi", "jsonQuery", "queryParametersJson")
@@ -130,7 +130,7 @@ def _credential(site: Site, headers: dict[str, JSON]) -> None:
 
 
 def assign(site: Site) -> Node:
-    """Set and Edit Fields: an object of the assigned fields, after the fields of the input where they are kept."""
+    """Converts Set and Edit Fields to an object of the assigned fields, after the fields of the input where they are kept."""
     keeps = _keeps(site)
     if site.take("mode") == "raw":
         made = site.json(site.take("jsonOutput") or "{}", "jsonOutput")
@@ -215,7 +215,7 @@ def _joined(value: str) -> str:
 
 
 def split_out(site: Site) -> Node:
-    """The list of a field."""
+    """Returns the list of a field."""
     name = site.take("fieldToSplitOut")
     if not isinstance(name, str) or "," in name or name.startswith("=") or site.take("include") not in (None, "noOtherFields"):
         return foreign(site)
@@ -226,7 +226,7 @@ def split_out(site: Site) -> Node:
 
 
 def merge(site: Site) -> Node:
-    """A place where branches meet."""
+    """Returns a place where branches meet."""
     mode, by = str(site.take("mode") or "append"), site.take("combineBy", "combinationMode")
     site.take("numberInputs", "chooseBranchMode")
     ids = [site.references.wiring.ids[wire.source] for wire in site.references.wiring.into[site.block.name]]
@@ -255,7 +255,7 @@ def merge(site: Site) -> Node:
 
 
 def wait(site: Site) -> Node:
-    """A wait for some time, until an instant, or for an answer."""
+    """Returns a wait for some time, until an instant, or for an answer."""
     resume = site.take("resume") or "timeInterval"
     if resume == "timeInterval":
         is_short = site.block.version >= _SHORT
@@ -275,7 +275,7 @@ def wait(site: Site) -> Node:
 
 
 def respond(site: Site) -> Node:
-    """The answer to the caller of a webhook."""
+    """Returns the answer to the caller of a webhook."""
     sort = str(site.take("respondWith") or "firstIncomingItem")
     params: dict[str, JSON] = {}
     status, headers = site.option("responseCode"), site.option("responseHeaders")
@@ -309,7 +309,7 @@ def respond(site: Site) -> Node:
 
 
 def child(site: Site) -> Node:
-    """A call of another workflow, which must be imported as well: it is called by the id that its name becomes."""
+    """Returns a call of another workflow, which must be imported as well: it is called by the id that its name becomes."""
     given = site.take("workflowId")
     name = given.get("cachedResultName") or given.get("value") if isinstance(given, dict) else given
     site.take("mode", "source", "options")
@@ -329,7 +329,7 @@ def child(site: Site) -> Node:
 
 
 def stop(site: Site) -> Node:
-    """A failure of the run."""
+    """Returns a failure of the run."""
     given = site.take("errorMessage", "errorObject")
     site.take("errorType")
     site.warn_unused("fail")

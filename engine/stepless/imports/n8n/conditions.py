@@ -40,7 +40,7 @@ _KEPT_CHARACTERS: Final = MAX_EXPRESSION_CHARACTERS // 4
 
 
 def condition(site: Site) -> Node:
-    """If and Filter: one exit if the conditions hold, another one if they do not."""
+    """Converts If and Filter: one exit if the conditions hold, another one if they do not."""
     test = _group(site, site.take("conditions"), "conditions", site.take("combineOperation"))
     _report_loose(site)
     site.warn_unused("condition")

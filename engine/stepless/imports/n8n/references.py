@@ -79,19 +79,19 @@ class References:
     env: set[str] = field(default_factory=set)
 
     def known(self, name: str) -> bool:
-        """Whether the compiler would read `<name>` as a reference."""
+        """Returns whether the compiler would read `<name>` as a reference."""
         return name in ROOTS or name in self.wiring.ids.values()
 
     def variable(self, name: str) -> str:
-        """`${NAME}`; adds the name to `env`."""
+        """Returns `${NAME}`; adds the name to `env`."""
         self.env.add(name)
         return f"${{{name}}}"
 
     # -- code ---------------------------------------------------------------------------------------------------------
 
     def code(self, block: Block, path: str, source: str) -> Code:
-        """The translation of the code of one `{{ … }}`. Code without a translation becomes an expression that raises: its node
-        fails, and the run does not go on with a guessed value."""
+        """Returns the translation of the code of one `{{ … }}`. Code without a translation becomes an expression that raises: its
+        node fails, and the run does not go on with a guessed value."""
         reads: list[Read | Unread] = []
 
         def placed(found: re.Match[str]) -> str:
@@ -150,7 +150,7 @@ class References:
     # -- places -------------------------------------------------------------------------------------------------------
 
     def current(self, block: Block, steps: Path = (), text: str = "$json", path: str = "") -> Read | Unread:
-        """The value that a node gets, or a part of it."""
+        """Returns the value that a node gets, or a part of it."""
         wires = self.wiring.into.get(block.name, ())
         if block.name in self.wiring.starts and not wires:
             return self._item(self.wiring.parents[block.name], steps)
@@ -224,7 +224,7 @@ class References:
 
 
 def response_options(block: Block) -> dict[str, object]:
-    """What an HTTP Request says of its response."""
+    """Reads the options of an HTTP Request for its response."""
     inner: object = block.params.get("options")
     for name in ("response", "response"):
         inner = inner.get(name) if isinstance(inner, dict) else None

@@ -42,18 +42,18 @@ class Site:
     # -- parameters ---------------------------------------------------------------------------------------------------
 
     def take(self, *names: str) -> JSON:
-        """The first of the named parameters that has a value; None if none has. Marks all of them as used."""
+        """Returns the first of the named parameters that has a value; None if none has. Marks all of them as used."""
         self._taken.update(names)
         return next((self.block.params[name] for name in names if self.block.params.get(name) is not None), None)
 
     def option(self, name: str) -> JSON:
-        """One of the options of the node; marks it as used."""
+        """Returns one of the options of the node; marks it as used."""
         self._taken.add(f"{_OPTIONS}.{name}")
         options = self.block.params.get(_OPTIONS)
         return options.get(name) if isinstance(options, dict) else None
 
     def rows(self, *names: str) -> list[dict[str, JSON]]:
-        """The rows of a table, which stand in a list of the only entry of the parameter."""
+        """Returns the rows of a table, which stand in a list of the only entry of the parameter."""
         given = self.take(*names)
         lists = [value for value in given.values() if isinstance(value, list)] if isinstance(given, dict) else []
         return [row for row in (lists[0] if lists else []) if isinstance(row, dict)]
@@ -72,7 +72,8 @@ class Site:
                 self.warn("n8n_field_ignored", name, field=name, kind=kind, detail=value)
 
     def arguments(self) -> dict[str, JSON]:
-        """All parameters, for a function that does the work of the node: with its input, and with its parts by their sort."""
+        """Returns all parameters, for a function that does the work of the node: with its input, and with its parts by their
+        sort."""
         made = {name: self.value(value, name) for name, value in self.block.params.items() if value not in (None, {}, [])}
         if self.has_input and "input" not in made:
             made["input"] = self.input()
@@ -93,16 +94,16 @@ class Site:
     # -- texts --------------------------------------------------------------------------------------------------------
 
     def value(self, value: JSON, name: str = "") -> JSON:
-        """Any JSON value with its expressions translated; `name` is its parameter."""
+        """Returns any JSON value with its expressions translated; `name` is its parameter."""
         return self.templates.value(value, self.path(name))
 
     def text(self, value: JSON, name: str = "") -> str:
-        """The value of a text parameter with its expressions translated."""
+        """Returns the value of a text parameter with its expressions translated."""
         made = self.value(value, name)
         return made if isinstance(made, str) else "" if made is None else json.dumps(made, ensure_ascii=False)
 
     def json(self, value: JSON, name: str) -> JSON:
-        """The value of a parameter that may be JSON text; a text that is none is reported, and stays text."""
+        """Returns the value of a parameter that may be JSON text; a text that is none is reported, and stays text."""
         if not isinstance(value, str):
             return self.value(value, name)
         try:
@@ -115,7 +116,7 @@ class Site:
         return self.templates.expression(value, self.path(name))
 
     def input(self) -> JSON:
-        """The value that the node gets, as a template."""
+        """Returns the value that the node gets, as a template."""
         read = self.references.current(self.block)
         return None if isinstance(read, Unread) else read.template()
 
@@ -134,6 +135,6 @@ class Site:
 
 
 def call_name(*parts: str) -> str:
-    """The name of the function that does the work of a node without an equivalent kind; the author registers it."""
+    """Returns the name of the function that does the work of a node without an equivalent kind; the author registers it."""
     words = [word(part.rpartition(".")[2]) for part in parts if part]
     return ".".join(["n8n", *words])[:MAX_FUNCTION_NAME_CHARACTERS].rstrip(".")

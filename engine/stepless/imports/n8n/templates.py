@@ -28,7 +28,7 @@ class Templates:
         self._block, self._references = block, references
 
     def value(self, value: JSON, path: str) -> JSON:
-        """Any JSON value with its texts translated."""
+        """Returns any JSON value with its texts translated."""
         if isinstance(value, list):
             return [self.value(item, path) for item in value]
         if isinstance(value, dict):
@@ -40,7 +40,8 @@ class Templates:
         return self._filled(value[1:], path)
 
     def json(self, text: str, path: str) -> JSON:
-        """The value of a text that is JSON, in which pieces stand for values or for parts of texts. Raises `Unreadable`."""
+        """Returns the value of a text that is JSON, in which pieces stand for values or for parts of texts. Raises
+        `Unreadable`."""
         body = text[1:] if text.startswith("=") else text
         pieces = _PIECE.findall(body) if text.startswith("=") else []
         if len(pieces) == 1 and _PIECE.fullmatch(body.strip()):
@@ -55,7 +56,7 @@ class Templates:
         return self._unmarked(read, lambda place: pieces[place], bare, path)
 
     def expression(self, value: JSON, path: str) -> str:
-        """The value as an expression."""
+        """Returns the value as an expression."""
         if isinstance(value, str) and value.startswith("="):
             found = _PIECE.fullmatch(value[1:].strip())
             if found is not None:
@@ -157,7 +158,7 @@ def _no_constant(text: str) -> JSON:
 
 
 def with_secrets(value: JSON, variable: Callable[[str], str]) -> JSON:
-    """The value with each mark of a replaced secret as `${NAME}`."""
+    """Returns the value with each mark of a replaced secret as `${NAME}`."""
     if isinstance(value, str):
         return SECRET.sub(lambda found: variable(found[1]), value)
     if isinstance(value, list):

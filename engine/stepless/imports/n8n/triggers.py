@@ -23,13 +23,14 @@ _WAITING: Final = ("lastNode", "responseNode", "streaming")
 
 
 def manual(site: Site) -> Node:
-    """A start by hand."""
+    """Returns a start by hand."""
     site.warn_unused("manual")
     return {"type": "manual"}
 
 
 def called(site: Site) -> Node:
-    """A start by another workflow, with the inputs that the trigger declares. n8n does not refuse others, so none is required."""
+    """Returns a start by another workflow, with the inputs that the trigger declares. n8n does not refuse others, so none is
+    required."""
     properties: dict[str, JSON] = {}
     for row in site.rows("workflowInputs"):
         if isinstance(row.get("name"), str):
@@ -51,19 +52,19 @@ def called(site: Site) -> Node:
 
 
 def failed(site: Site) -> Node:
-    """A start by the failure of another workflow."""
+    """Returns a start by the failure of another workflow."""
     site.warn("n8n_error_trigger", node=site.id)
     return manual(site)
 
 
 def foreign(site: Site) -> Node:
-    """A trigger of another service, for which Stepless has no entry kind."""
+    """Returns a trigger of another service, for which Stepless has no entry kind."""
     site.warn("n8n_trigger_without_equivalent", node=site.id, type=site.block.type)
     return manual(site)
 
 
 def webhook(site: Site) -> Node:
-    """A webhook at its path. Where n8n asks for a credential, callers need a bearer token."""
+    """Returns a webhook at its path. Where n8n asks for a credential, callers need a bearer token."""
     path = str(site.take("path") or site.id).strip("/=")
     given = site.take("httpMethod") or "GET"
     methods = [str(one) for one in (given if isinstance(given, list) else [given])]
@@ -88,7 +89,7 @@ def webhook(site: Site) -> Node:
 
 
 def schedule(site: Site) -> Node:
-    """A schedule with the first rule of the trigger, or a start by hand if it has no equivalent."""
+    """Returns a schedule with the first rule of the trigger, or a start by hand if it has no equivalent."""
     rows = site.rows("rule", "triggerTimes")
     if len(rows) > 1:
         site.warn("n8n_schedule_rules", "rule", node=site.id, count=len(rows))

@@ -56,12 +56,12 @@ class Wiring:
         return name in self.bits
 
     def is_upstream(self, name: str, of: str) -> bool:
-        """Whether a path leads from one node to another of the same body."""
+        """Returns whether a path leads from one node to another of the same body."""
         return bool(self.above[of] & self.bits[name])
 
 
 def exits_of_switch(block: Block) -> list[str]:
-    """The exits of a Switch by the number of its output; the last one is taken if no rule is true."""
+    """Returns the exits of a Switch by the number of its output; the last one is taken if no rule is true."""
     rules = block.params.get("rules")
     entries = (rules.get("values") or rules.get("rules")) if isinstance(rules, dict) else None
     titles = [_title(entry, place) for place, entry in enumerate(entries if isinstance(entries, list) else [])]
@@ -97,7 +97,7 @@ def _exits(block: Block, output: int) -> tuple[str, ...]:
 
 
 def wire(export: Export, report: Report) -> Wiring:
-    """The graph of an export. Reports a finding for everything that is left out of it."""
+    """Returns the graph of an export. Reports a finding for everything that is left out of it."""
     parts: dict[str, list[Edge]] = defaultdict(list)
     for edge in export.edges:
         if edge.sort != MAIN and edge.source in export.blocks and edge.target in export.blocks:

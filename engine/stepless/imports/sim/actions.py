@@ -21,8 +21,8 @@ from stepless.imports.sim.values import (
     whole_number,
 )
 from stepless.limits import MAX_ANSWER_FIELDS, MAX_DURATION_MS, MAX_HEADERS, MAX_ID_CHARACTERS, MAX_MESSAGE_CHARACTERS
-from stepless.model.ids import is_slug
 from stepless.model.json import JSON
+from stepless.model.texts.ids import is_slug
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _UNITS: Final[Mapping[str, tuple[str, int]]] = {
@@ -63,7 +63,7 @@ def code(site: Site) -> Node:
 
 
 def http(site: Site) -> Node:
-    """An HTTP request. A body that is valid JSON becomes JSON, any other body text."""
+    """Returns an HTTP request. A body that is valid JSON becomes JSON, any other body text."""
     params: dict[str, JSON] = {}
     method = str(site.take("method") or "GET").upper()
     if method in _METHODS:
@@ -156,7 +156,7 @@ def wait(site: Site) -> Node:
 
 
 def approval(site: Site) -> Node:
-    """A question to a person. Data that Sim shows beside the question becomes part of the message."""
+    """Returns a question to a person. Data that Sim shows with the question becomes part of the message."""
     lines = [site.references.as_it_is(site.block.name)]
     shown = _shown(site)
     lines += [f"{site.references.as_it_is(name)}: {_line(value)}" for name, value in shown.items()]
@@ -206,7 +206,7 @@ def _answer_fields(site: Site) -> dict[str, JSON]:
 
 
 def child(site: Site) -> Node:
-    """A call of another workflow, which must be imported as well: Sim's ids of workflows are not those of Stepless."""
+    """Returns a call of another workflow, which must be imported as well: Sim's ids of workflows are not those of Stepless."""
     workflow = site.take("workflowId", "manualWorkflowId")
     if not isinstance(workflow, str) or not is_slug(workflow):
         return foreign(site)

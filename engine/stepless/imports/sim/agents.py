@@ -41,7 +41,7 @@ def agent(site: Site) -> Node:
 
 
 def model_of(site: Site) -> dict[str, JSON]:
-    """`model`, and `provider` if it follows from the model's name."""
+    """Returns `model`, and `provider` if it follows from the model's name."""
     model = site.take("model")
     if not isinstance(model, str):
         site.warn("sim_model_missing", node=site.id)

@@ -49,7 +49,7 @@ BLOCKS: Final[Mapping[str, Converter]] = MappingProxyType({
 
 
 def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
-    """The node for a block. `body` is a container's body."""
+    """Returns the node for a block. `body` is a container's body."""
     node = _converted(site, wiring.choices[site.block.key], wiring.parents[site.block.key] is not None, body)
     made: Node = {"type": node["type"]}
     if site.block.name != site.id:
@@ -67,7 +67,7 @@ def convert_block(site: Site, wiring: Wiring, body: Node | None) -> Node:
 
 
 def way(source: str, wire: Wire) -> str:
-    """An edge in its short form."""
+    """Returns an edge in its short form."""
     return source if wire.exit == SOURCE else f"{source}.{wire.exit}"
 
 

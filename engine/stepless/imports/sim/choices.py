@@ -36,8 +36,8 @@ class Choice:
 
 
 def choices_of(block: Block, edges: Sequence[Edge], blocks: Mapping[str, Block], ids: Mapping[str, str]) -> tuple[Choice, ...]:
-    """The cases of a condition or the routes of a router, in order; none for other blocks. `edges` are the block's outgoing
-    edges."""
+    """Returns the cases of a condition or the routes of a router, in order; none for other blocks. `edges` are the block's
+    outgoing edges."""
     if block.role == CONDITION:
         return _listed(block.fields.get("conditions"), "condition-")
     if block.role in ROUTERS and "routes" in block.fields:
@@ -62,8 +62,8 @@ def _listed(value: JSON, prefix: str) -> tuple[Choice, ...]:
 
 
 def exits_of(block: Block, edge: Edge, edges: Sequence[Edge], choices: Sequence[Choice]) -> tuple[str, ...]:
-    """The exits by which an edge leaves its block, or START; none if the block has no such exit. `edges` are all outgoing edges
-    of the block."""
+    """Returns the exits by which an edge leaves its block, or START; none if the block has no such exit. `edges` are all outgoing
+    edges of the block."""
     if edge.handle == ERROR:
         return (ERROR,)
     if block.is_container:

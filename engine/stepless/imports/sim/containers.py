@@ -23,7 +23,7 @@ _UNSET_PARALLEL: Final = 1
 
 
 def container(site: Site, body: Node) -> Node:
-    """A loop or parallel around `body`, to which the caller may still add nodes."""
+    """Returns a loop or parallel around `body`, to which the caller may still add nodes."""
     settings = _Settings(site)
     mode = _loop_mode(site, settings) if site.block.type == "loop" else _parallel_mode(site, settings)
     settings.report_stale()

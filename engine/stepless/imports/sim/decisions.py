@@ -14,7 +14,7 @@ _ELSE = "else"
 
 
 def condition(site: Site, choices: Sequence[Choice]) -> Node:
-    """Ordered cases; the case with the title `else` is always true."""
+    """Converts ordered cases; the case with the title `else` is always true."""
     site.take("conditions")
     cases: dict[str, JSON] = {}
     for choice in choices:
@@ -28,7 +28,7 @@ def condition(site: Site, choices: Sequence[Choice]) -> Node:
 
 
 def router(site: Site, choices: Sequence[Choice]) -> Node:
-    """Routes, each with a text for the model: its description, or the name of its target block."""
+    """Converts routes, each with a text for the model: its description, or the name of its target block."""
     site.take("routes")
     routes = {choice.exit: (choice.text or choice.title)[:MAX_MESSAGE_CHARACTERS] for choice in choices}
     if not routes:

@@ -214,7 +214,7 @@ class _Parser:
         return arguments
 
     def fields(self, depth: int) -> str:
-        """The fields of an object, behind its brace."""
+        """Returns the fields of an object, behind its brace."""
         pieces: list[str] = []
         while not self.takes("}"):
             if self.sort not in ("word", "text"):
@@ -274,7 +274,7 @@ class _Parser:
         return self.names.variable(name)
 
     def quoted(self, token: str) -> str:
-        """A quoted text. As in Sim, references inside the quotes are filled in as text."""
+        """Returns a quoted text. As in Sim, references inside the quotes are filled in as text."""
         pieces: list[str] = []
         inner, at = token[1:-1], 0
         for found in re.finditer(rf"{SHAPE.pattern}|\{{\{{\s*([^{{}}\s]+)\s*\}}\}}", inner):

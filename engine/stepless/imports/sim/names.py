@@ -15,12 +15,12 @@ _SPACE_FOR_NUMBER: Final = 8
 
 
 def compared(name: str) -> str:
-    """The form in which Sim compares names: lower case, without spaces and dots."""
+    """Returns the form in which Sim compares names: lower case, without spaces and dots."""
     return re.sub(r"[\s.]+", "", name.lower())
 
 
 def word(name: str, fallback: str = "block") -> str:
-    """`name` with only the characters that ids may have; `fallback` if none is left."""
+    """Returns `name` with only the characters that ids may have; `fallback` if none is left."""
     ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_name).strip("_-")[: MAX_ID_CHARACTERS - _SPACE_FOR_NUMBER]
     if not plain:
@@ -29,18 +29,18 @@ def word(name: str, fallback: str = "block") -> str:
 
 
 def slug(name: str) -> str:
-    """The id of a workflow."""
+    """Returns the id of a workflow."""
     return re.sub(r"[^a-z0-9]+", "-", word(name, "").lower()).strip("-") or "sim-workflow"
 
 
 def screaming(*parts: str) -> str:
-    """A name for the environment."""
+    """Returns a name for the environment."""
     name = re.sub(r"[^A-Z0-9]+", "_", word("_".join(parts), "SECRET").upper()).strip("_")
     return name if name[0].isalpha() else f"N_{name}"
 
 
 def unique(name: str, taken: Collection[str]) -> str:
-    """`name`, followed by a number if it is taken."""
+    """Returns `name`, followed by a number if it is taken."""
     candidate, number = name, 1
     while candidate in taken:
         number += 1
@@ -49,7 +49,7 @@ def unique(name: str, taken: Collection[str]) -> str:
 
 
 def ids_for(names: Mapping[str, str]) -> dict[str, str]:
-    """Block key → unique node id, from block keys and their names."""
+    """Returns unique node ids by block key, from block keys and their names."""
     ids: dict[str, str] = {}
     taken = set(RESERVED_IDS)
     for key, name in names.items():
@@ -59,7 +59,7 @@ def ids_for(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def exits_for(titles: Iterable[str]) -> list[str]:
-    """Names of exits for the titles of cases or routes; none is `error`, which every kind has."""
+    """Returns names of exits for the titles of cases or routes; none is `error`, which every kind has."""
     exits: list[str] = []
     for title in titles:
         exits.append(unique(word(title.lower(), "case").replace("_", "-"), {"error", "onError", *exits}))

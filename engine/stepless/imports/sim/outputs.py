@@ -23,7 +23,7 @@ class Shape:
     rest: Path | None = ()
 
     def place(self, steps: Path) -> Path | None:
-        """The path in the node's output; None if it has no such part."""
+        """Returns the path in the node's output; None if it has no such part."""
         for size in range(len(steps), 0, -1):
             if steps[:size] in self.parts:
                 found = self.parts[steps[:size]]
@@ -66,7 +66,8 @@ _INPUT_INSIDE: Final = ("starter", "api_trigger", "input_trigger")  # they repea
 
 
 def place_of(block: Block, steps: Path, *, inside: bool) -> Path | None:
-    """The path of `<block.steps>` in the node's output; None if it has no such part. `inside`: the block is in a container."""
+    """Returns the path of `<block.steps>` in the node's output; None if it has no such part. `inside`: the block is in a
+    container."""
     if steps[:1] == _ERROR:
         return ("error", "message", *steps[1:])
     return shape_of(block, inside=inside).place(steps)
@@ -101,8 +102,8 @@ def _declares_inputs(block: Block) -> bool:
 
 
 def response_schema(value: JSON) -> dict[str, JSON] | None:
-    """The JSON Schema of a response format in any known wrapping, with the format's name as its title; None if it cannot be
-    read."""
+    """Returns the JSON Schema of a response format in any known wrapping, with the format's name as its title; None if it cannot
+    be read."""
     try:
         read = read_json(value)
     except Unreadable:

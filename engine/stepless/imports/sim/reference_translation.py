@@ -59,7 +59,7 @@ class Read:
         return len(self.steps) <= MAX_REFERENCE_STEPS and all(isinstance(s, int) or _WRITABLE.fullmatch(s) for s in self.steps)
 
     def expression(self) -> str:
-        """The reference in an expression. Steps that cannot be written between `<` and `>` follow in brackets."""
+        """Returns the reference in an expression. Steps that cannot be written between `<` and `>` follow in brackets."""
         space = next((place for place, s in enumerate(self.steps) if isinstance(s, str) and not _WRITABLE.fullmatch(s)), None)
         space = min(len(self.steps) if space is None else space, MAX_REFERENCE_STEPS)
         inner = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps[:space])
@@ -103,13 +103,13 @@ class References:
             self._blocks.setdefault(compared(self.export.blocks[key].name), self.export.blocks[key])
 
     def known(self, name: str) -> bool:
-        """Whether the compiler would read `<name>` as a reference."""
+        """Returns whether the compiler would read `<name>` as a reference."""
         return name in self._known
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
     def value(self, place: Place, value: JSON) -> JSON:
-        """Any JSON value, with all its texts rewritten."""
+        """Returns any JSON value, with all its texts rewritten."""
         if isinstance(value, str):
             return self.text(place, value)
         if isinstance(value, list):
@@ -117,14 +117,14 @@ class References:
         return {key: self.value(place, item) for key, item in value.items()} if isinstance(value, dict) else value
 
     def text(self, place: Place, text: str) -> JSON:
-        """A text as a template; None if the text is one reference that reads as empty."""
+        """Returns a text as a template; None if the text is one reference that reads as empty."""
         whole = SHAPE.fullmatch(text.strip())
         if whole is not None and self.found(place, whole) in _EMPTY:
             return None
         return self._rewritten(text, lambda start: self._piece(place, text, start))
 
     def as_text(self, place: Place, text: str) -> str:
-        """A text as a template whose result is always text; values that are not text become JSON."""
+        """Returns a text as a template whose result is always text; values that are not text become JSON."""
         whole = SHAPE.fullmatch(text.strip())
         if whole is None:
             written = self.text(place, text)
@@ -135,11 +135,11 @@ class References:
         return self._untouched(text, text.index("<"))[0] if read.literal else ""
 
     def as_it_is(self, text: str) -> str:
-        """A text without references: everything in it that looks like one is escaped."""
+        """Returns a text without references: everything in it that looks like one is escaped."""
         return self._rewritten(text, lambda start: self._untouched(text, start))
 
     def untouched(self, value: JSON) -> JSON:
-        """Any JSON value, with all its texts escaped."""
+        """Returns any JSON value, with all its texts escaped."""
         if isinstance(value, str):
             return self.as_it_is(value)
         if isinstance(value, list):
@@ -173,12 +173,12 @@ class References:
         return escaped_mark(text, start, self.known)
 
     def variable(self, name: str) -> str:
-        """`${NAME}`; adds the name to `env`."""
+        """Returns `${NAME}`; adds the name to `env`."""
         self.env.add(name)
         return f"${{{name}}}"
 
     def mentions(self, text: str) -> Iterator[str]:
-        """The references and environment variables in a text, as they are written in it."""
+        """Yields the references and environment variables in a text, as they are written in it."""
         for found in re.finditer(rf"{SHAPE.pattern}|{_ENV.pattern}", text):
             if self._knows(found["root"]) if found["root"] is not None else ENV_NAME.fullmatch(found[3]):
                 yield found[0]
@@ -282,7 +282,7 @@ class References:
 
 
 def quoted(text: str) -> str:
-    """A text as a literal of an expression, without references."""
+    """Returns a text as a literal of an expression, without references."""
     return '"' + "".join(_escape(character) for character in text) + '"'
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from stepless.imports.finding_report import Reporting
 from stepless.imports.sim.names import screaming, unique
 from stepless.model.json import JSON
-from stepless.model.secret_formats import FORMATS, names_secret
+from stepless.model.texts.secret_formats import FORMATS, names_secret
 
 _ASSIGNED: Final = re.compile(
     r"(?i)((?:api[_-]?key|secret|token|password|passwd|credential)\w{0,20}[\"']?\s{0,5}[:=]\s{0,5}[\"'])([^\"'<>{}\s]{8,500})(?=[\"'])"
@@ -33,7 +33,8 @@ class Secrets:
         self._names: dict[str, str] = {}
 
     def hidden(self, value: JSON, path: str, owner: str, field: str, sort: str = "") -> JSON:
-        """`value` without its secrets. Their names are derived from `owner` and `field`; `sort` is the field's type in Sim."""
+        """Returns `value` without its secrets. Their names are derived from `owner` and `field`; `sort` is the field's type in
+        Sim."""
 
         def replace(secret: str, detail: str, where: str) -> str:
             name = self._names.get(secret)

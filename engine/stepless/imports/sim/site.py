@@ -44,12 +44,12 @@ class Site:
     # -- fields -------------------------------------------------------------------------------------------------------
 
     def take(self, *names: str) -> JSON:
-        """The first of the named fields that has a value; None if none has. Marks all of them as used."""
+        """Returns the first of the named fields that has a value; None if none has. Marks all of them as used."""
         self._taken.update(names)
         return next((self.block.fields[name] for name in names if name in self.block.fields), None)
 
     def take_rest(self) -> dict[str, JSON]:
-        """All fields that are not used yet; marks them as used."""
+        """Returns all fields that are not used yet; marks them as used."""
         rest = {name: value for name, value in self.block.fields.items() if name not in self._taken and not _of_editor(name)}
         self._taken.update(rest)
         return rest
@@ -70,18 +70,19 @@ class Site:
     # -- texts --------------------------------------------------------------------------------------------------------
 
     def value(self, value: JSON, name: str = "") -> JSON:
-        """Any JSON value with its references rewritten; `name` is its field."""
+        """Returns any JSON value with its references rewritten; `name` is its field."""
         return self.references.value(self.place(name), value)
 
     def text(self, value: JSON, name: str = "") -> str:
-        """The value of a text field with its references rewritten. The result is text, even if the value is one reference."""
+        """Returns the value of a text field with its references rewritten. The result is text, even if the value is one
+        reference."""
         if isinstance(value, str):
             return self.references.as_text(self.place(name), value)
         return "" if value is None else json.dumps(self.value(value, name), ensure_ascii=False)
 
     def test(self, source: JSON, name: str, title: str, *, between_iterations: bool = False) -> str:
-        """A JavaScript test as an expression. A test that cannot be translated becomes an expression that raises: its node fails,
-        and the run does not take a guessed exit."""
+        """Returns a JavaScript test as an expression. A test that cannot be translated becomes an expression that raises: its
+        node fails, and the run does not take a guessed exit."""
         text = source.strip() if isinstance(source, str) else ""
         place = self.place(name, between_iterations=between_iterations)
         names = Names(lambda found: self.references.found(place, found), self.references.variable)
@@ -114,5 +115,5 @@ def _of_editor(name: str) -> bool:
 
 
 def call_name(*parts: str) -> str:
-    """The name of the function that replaces a block or tool without an equivalent; the author registers it."""
+    """Returns the name of the function that replaces a block or tool without an equivalent; the author registers it."""
     return ".".join(["sim", *(word(part) for part in parts if part)])[:MAX_FUNCTION_NAME_CHARACTERS].rstrip(".")

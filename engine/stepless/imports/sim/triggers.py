@@ -18,20 +18,20 @@ _DAYS: Final = 31
 
 
 def start(site: Site) -> Node:
-    """A trigger that starts runs by hand, by API or by chat. Its inputs are the run's inputs."""
+    """Returns a trigger that starts runs by hand, by API or by chat. Its inputs are the run's inputs."""
     _report_inputs(site)
     site.warn_unused("manual")
     return {"type": "manual"}
 
 
 def foreign(site: Site) -> Node:
-    """A trigger of another service, for which Stepless has no entry kind."""
+    """Returns a trigger of another service, for which Stepless has no entry kind."""
     site.warn("sim_trigger_without_equivalent", node=site.id, type=site.block.type)
     return start(site)
 
 
 def webhook(site: Site) -> Node:
-    """A webhook with its own path. Callers need a bearer token if Sim's trigger requires one."""
+    """Returns a webhook with its own path. Callers need a bearer token if Sim's trigger requires one."""
     token, asked = site.take("token"), site.take("requireAuth")
     auth: JSON = "none"
     if asked is not False and isinstance(token, str):
@@ -45,7 +45,7 @@ def webhook(site: Site) -> Node:
 
 
 def schedule(site: Site) -> Node:
-    """A schedule with a cron expression, or a manual start if the settings give no valid expression."""
+    """Returns a schedule with a cron expression, or a manual start if the settings give no valid expression."""
     _report_inputs(site)
     sort = site.take("scheduleType") or "daily"
     settings = {name: site.take(name) for name in _SCHEDULE_FIELDS}

@@ -36,7 +36,7 @@ def deeper_than(value: JSON, levels: int) -> bool:
 
 
 def read_json(value: JSON) -> JSON:
-    """A value that may be given as JSON text, in which a reference may be used for any value. Raises `Unreadable`."""
+    """Returns a value that may be given as JSON text, in which a reference may be used for any value. Raises `Unreadable`."""
     if not isinstance(value, str):
         return value
     quoted = _JSON_PIECE.sub(lambda piece: piece[0] if piece[0].startswith('"') else json.dumps(piece[0]), value)
@@ -50,7 +50,7 @@ def read_json(value: JSON) -> JSON:
 
 
 def read_list(value: JSON) -> list[Mapping[str, JSON]]:
-    """A list of objects, which may be given as JSON text. Raises `Unreadable`."""
+    """Returns a list of objects, which may be given as JSON text. Raises `Unreadable`."""
     read = read_json(value)
     if not isinstance(read, list) or not all(isinstance(item, dict) for item in read):
         raise Unreadable("it is not a list of objects")
@@ -72,7 +72,8 @@ def rows(value: JSON) -> dict[str, JSON]:
 
 
 def built(value: JSON) -> dict[str, JSON]:
-    """The object of a response builder's fields, which have name, type and value and may be nested. Raises `Unreadable`."""
+    """Returns the object of a response builder's fields, which have name, type and value and may be nested. Raises
+    `Unreadable`."""
     made: dict[str, JSON] = {}
     for field in read_list(value):
         name, inner = field.get("name"), field.get("value")
@@ -86,14 +87,14 @@ def built(value: JSON) -> dict[str, JSON]:
 
 
 def named_fields(value: JSON) -> Iterator[Mapping[str, JSON]]:
-    """The fields of an input format that have a name. Raises `Unreadable`."""
+    """Yields the fields of an input format that have a name. Raises `Unreadable`."""
     for field in read_list(value):
         if isinstance(field.get("name"), str) and field["name"].strip():
             yield field
 
 
 def typed(value: JSON, sort: str) -> tuple[JSON, str]:
-    """A value as its declared type, and an error text (empty: none). A text that contains a reference is not changed."""
+    """Returns a value as its declared type, and an error text (empty: none). A text that contains a reference is not changed."""
     if not isinstance(value, str) or sort in ("string", "plain"):
         return value, ""
     if sort in ("number", "boolean") and ("<" in value or "{{" in value):
@@ -131,7 +132,7 @@ _TYPED: Final[Mapping[str, Callable[[str], tuple[JSON, str]]]] = {
 
 
 def whole_number(value: JSON) -> int | None:
-    """An integer of at least 1, which may be given as text; None for any other value."""
+    """Returns an integer of at least 1, which may be given as text; None for any other value."""
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value.strip()) < 10:
         value = int(value.strip())
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None

@@ -49,11 +49,11 @@ class Wiring:
         return key in self.bits
 
     def is_upstream(self, key: str, of: str) -> bool:
-        """Whether a path leads from one block to another of the same body."""
+        """Returns whether a path leads from one block to another of the same body."""
         return bool(self.above[of] & self.bits[key])
 
     def is_only_leaf(self, key: str) -> bool:
-        """Whether a block is the only one of its body without outgoing edges. If so, its output is the output of each
+        """Returns whether a block is the only one of its body without outgoing edges. If so, its output is the output of each
         iteration."""
         body = self.bodies[self.parents[key]]
         followed = {wire.source for inner in body for wire in self.into[inner]}
@@ -61,7 +61,7 @@ class Wiring:
 
 
 def wire(export: Export, report: Report) -> Wiring:
-    """The graph of an export. Reports a finding for everything that is left out of it."""
+    """Returns the graph of an export. Reports a finding for everything that is left out of it."""
     blocks = {key: block for key, block in export.blocks.items() if block.type != NOTE}
     parents = _parents(blocks, report)
     ids = ids_for({key: block.name for key, block in blocks.items()})

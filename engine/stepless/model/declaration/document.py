@@ -35,8 +35,8 @@ from stepless.model.declaration.policies import (
     Retry,
 )
 from stepless.model.declaration.views import NOTHING, View, field
-from stepless.model.durations import parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON
+from stepless.model.texts.durations import parse_duration_ms, parse_retention_ms
 
 if TYPE_CHECKING:
     from stepless.model.declaration.field_types import (

@@ -22,7 +22,7 @@ from stepless.model.declaration import validation
 
 
 def field_docs(model: type[BaseModel]) -> Mapping[str, str]:
-    """The meaning of each documented field, by its Python name, including inherited fields. Empty if the source is not
+    """Returns the meaning of each documented field, by its Python name, including inherited fields. Empty if the source is not
     available."""
     found: dict[str, str] = {}
     if issubclass(model, validation.DocumentPart):

@@ -30,10 +30,10 @@ from stepless.limits import (
     MIN_RATE_PERIOD_MS,
 )
 from stepless.model.declaration.misfits import read_duration_ms, read_retention_ms
-from stepless.model.durations import DURATION_SCHEMA
-from stepless.model.failure_targets import parse_target
-from stepless.model.ids import SLUG
 from stepless.model.json import JSON, Path, parse_path
+from stepless.model.texts.durations import DURATION_SCHEMA
+from stepless.model.texts.failure_targets import parse_target
+from stepless.model.texts.ids import SLUG
 
 _NAME: Final = rf"^[A-Za-z_][A-Za-z0-9_-]{{0,{MAX_ID_CHARACTERS - 1}}}$"
 
@@ -44,7 +44,7 @@ def _path_steps(path: str) -> str:
 
 
 def parse_key(key: str) -> Path:
-    """The steps of an edge's `key`. Raises `PydanticCustomError`."""
+    """Returns the steps of an edge's `key`. Raises `PydanticCustomError`."""
     try:
         return parse_path(key)
     except ValueError as error:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepless.model.declaration.views import View, field
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 
 if TYPE_CHECKING:
     from stepless.model.declaration.field_types import Duration, Formula, Params, Schema
 
 
 class MessageView(View):
-    """A message that runs of the workflow may receive, and the sources from which it comes besides the API."""
+    """A message that runs of the workflow may receive, and the sources that send it in addition to the API."""
 
     __slots__ = ()
     data: Schema | None = None

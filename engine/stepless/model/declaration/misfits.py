@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from stepless.limits import PREVIEW_CHARACTERS
-from stepless.model.durations import DurationTooLong, parse_duration_ms, parse_retention_ms
 from stepless.model.json import JSON, Path
+from stepless.model.texts.durations import DurationTooLong, parse_duration_ms, parse_retention_ms
 
 UNION: Final = "union"
 NOUNS: Final[Mapping[str, str]] = {  # what pydantic expected, by the type of its error
@@ -59,8 +59,8 @@ class Misfit(NamedTuple):
     location: Path
 
     def sentence(self, *, quoted: bool = True) -> str:
-        """The message, as the rest of a sentence that begins with the name: `should be text, not 30`. Without `quoted`, names
-        the type of the value instead."""
+        """Returns the message, as the rest of a sentence that begins with the name: `should be text, not 30`. Without `quoted`,
+        names the type of the value instead."""
         given = preview(self.value) if quoted else noun_of(self.value)
         if self.type == "missing" or self.type == "missing_argument":
             return "is missing"
@@ -79,7 +79,7 @@ class Misfit(NamedTuple):
         return f"{message}, not {given}" if quoted else message
 
     def fix_text(self, name: str) -> str:
-        """A suggestion for the value of `name`; empty where only the author can know it."""
+        """Returns a suggestion for the value of `name`; empty where only the author can know it."""
         for wanted in self.wanted:
             if suggestion := _FIXES.get(wanted, _nothing)(name, self.value):
                 return suggestion
@@ -94,8 +94,8 @@ IsOpen: TypeAlias = Callable[[ErrorDetails], bool]
 
 
 def misfits(errors: Sequence[ErrorDetails], raw: JSON, is_open: IsOpen | None = None) -> list[Misfit]:
-    """Every invalid place of `raw`, once each, in pydantic's order. `errors` are pydantic's errors for `raw`; those that are open
-    are none.
+    """Returns every invalid place of `raw`, once each, in pydantic's order. `errors` are pydantic's errors for `raw`; those that
+    are open are none.
 
     For a union, only the form with the value's type is reported: the author probably meant that one. If no form has that type,
     one misfit lists all their types. A form all of whose errors are open fits.
@@ -120,12 +120,12 @@ def read_duration_ms(value: object, parse: Callable[[str], int] = parse_duration
 
 
 def read_retention_ms(value: object) -> int:
-    """The same for a retention."""
+    """Returns the same for a retention."""
     return read_duration_ms(value, parse_retention_ms)
 
 
 def preview(value: Any) -> str:
-    """A value as shown in a message: a shortened scalar, or the noun for an object or a list."""
+    """Returns a value as shown in a message: a shortened scalar, or the noun for an object or a list."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -134,13 +134,13 @@ def preview(value: Any) -> str:
 
 
 def meant_boolean(value: Any) -> bool | None:
-    """What a word such as `yes` or `off` means; None for another value."""
+    """Returns the meaning of a word such as `yes` or `off`; None for another value."""
     word = str(value).lower()
     return True if word in _TRUE else False if word in _FALSE else None
 
 
 def noun_of(value: Any) -> str:
-    """The name of a value's type in messages."""
+    """Returns the name of a value's type in messages."""
     for kinds, noun in ((type(None), "null"), (bool, "true or false"), (int | float, "a number"), (str, "text"),
                         (list | tuple, "a list"), (Mapping, "an object")):
         if isinstance(value, kinds):

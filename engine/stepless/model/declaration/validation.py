@@ -50,7 +50,7 @@ class Declared(NamedTuple):
 
 
 def declared_fields(part: type) -> Iterator[Declared]:
-    """The fields of a view or of a policy, in the order of their declaration."""
+    """Yields the fields of a view or of a policy, in the order of their declaration."""
     if issubclass(part, View):
         for attribute, field in part.fields.items():
             yield Declared(attribute, field.name, field.required, field.default)

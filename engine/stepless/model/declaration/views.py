@@ -35,7 +35,7 @@ class _Field:
 
 
 def field(default: object = _REQUIRED, name: str = "", read: Callable[[Any], Any] | None = None) -> Any:
-    """A field with another `name` in the document, or converted by `read`. Without a default it is required."""
+    """Returns a field with another `name` in the document, or converted by `read`. Without a default it is required."""
     return _Field(default, name, read)
 
 

@@ -1,5 +1,5 @@
-"""The kind `function`: calls registered Python code. Each name is imported on its first use, so that registering a function does
-not import the code that calls it."""
+"""Defines the kind `function`, which calls registered Python code. Each name is imported on its first use, so that registering a
+function does not import the code that calls it."""
 
 from __future__ import annotations
 

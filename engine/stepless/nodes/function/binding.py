@@ -13,8 +13,8 @@ from pydantic.errors import PydanticUserError
 
 from stepless.model.declaration.misfits import IsOpen, Misfit, misfits
 from stepless.model.json import JSON
+from stepless.model.runs.traceparent import TRACE
 from stepless.model.signature import Signature
-from stepless.model.traceparent import TRACE
 from stepless.model.work import NodeFailure
 from stepless.nodes.function.call import FunctionCall
 from stepless.nodes.json_value import copied
@@ -49,7 +49,7 @@ class Binding:
     call_parameter: str | None
 
     def bind(self, args: Mapping[str, JSON], call: Call) -> dict[str, Any]:
-        """The keyword arguments of a call; the function may change their values. Raises `NodeFailure` (config,
+        """Returns the keyword arguments of a call; the function may change their values. Raises `NodeFailure` (config,
         `invalid_arguments`) that names the arguments that are missing, unexpected or of the wrong type."""
         names = args.keys()
         if names != self.accepted:
@@ -74,7 +74,7 @@ class Binding:
             raise self._invalid("; ".join(faults) or f"`{self.call_parameter}` is filled in by the engine")
 
     def validated(self, name: str, value: Any) -> Any:
-        """A value for a parameter that has a check, as its type. Raises `NodeFailure` (config, `invalid_arguments`)."""
+        """Returns a value for a parameter that has a check, as its type. Raises `NodeFailure` (config, `invalid_arguments`)."""
         check = self.checks[name]
         if type(value) is check.plain:
             return value

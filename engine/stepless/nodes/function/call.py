@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stepless.model.media import Media
+from stepless.model.effects.media import Media
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from stepless.nodes.function.registry import find
 
 
 def describe(name: str) -> tuple[str, Mapping[str, JSON]]:
-    """The first paragraph of its docstring, and the JSON Schema of its arguments without those that the engine fills in. Raises
-    `NodeFailure` (config) if no function of that name is registered, or if it cannot be called with named arguments."""
+    """Returns the first paragraph of its docstring, and the JSON Schema of its arguments without those that the engine fills in.
+    Raises `NodeFailure` (config) if no function of that name is registered, or if it cannot be called with named arguments."""
     entry = find(name)
     binding = entry.binding
     properties: dict[str, JSON] = {}

@@ -46,7 +46,8 @@ class Function:
         return bind_parameters(self.name, self.callable)
 
     def signature(self) -> Signature:
-        """Its parameters. Raises `NodeFailure` (config, `invalid_function`) if it cannot be called with named arguments."""
+        """Returns its parameters. Raises `NodeFailure` (config, `invalid_function`) if it cannot be called with named
+        arguments."""
         return self.binding.signature
 
     @property
@@ -117,7 +118,7 @@ def register_waiting() -> None:
 
 
 def find(name: object) -> Function:
-    """The function of that name. Raises `NodeFailure` (config) if none is registered in this process."""
+    """Returns the function of that name. Raises `NodeFailure` (config) if none is registered in this process."""
     entry = _FUNCTIONS.get(name) if isinstance(name, str) else None
     if entry is None and isinstance(name, str) and _LATER:
         try:
@@ -157,7 +158,8 @@ def replacing_registrations(modules: Collection[str]) -> Iterator[None]:
 
 
 def name_of(callable: Callable[..., Any]) -> str:
-    """The name of a registered callable. Raises `ConfigError` (unknown_callable) for a callable that is not registered."""
+    """Returns the name of a registered callable. Raises `ConfigError` (unknown_callable) for a callable that is not
+    registered."""
     for entry in _FUNCTIONS.values():
         if entry.callable is callable:
             return entry.name
@@ -167,12 +169,12 @@ def name_of(callable: Callable[..., Any]) -> str:
 
 
 def names() -> frozenset[str]:
-    """The names of all registered functions."""
+    """Returns the names of all registered functions."""
     return frozenset(_FUNCTIONS)
 
 
 def signatures() -> Mapping[str, ReadSignature]:
-    """All registered functions by name, each with the callable that reads its signature."""
+    """Returns all registered functions by name, each with the callable that reads its signature."""
     return {name: entry.signature for name, entry in _FUNCTIONS.items()}
 
 

@@ -37,7 +37,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The hosts (as written in URLs) and networks that may be reached besides public addresses."""
+    """The hosts (as written in URLs) and networks that may be reached in addition to public addresses."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -65,8 +65,8 @@ def _plain(host: str) -> str:
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address is global. An IPv6 address that embeds an IPv4 address for a gateway is public if the IPv4 address
-    is."""
+    """Returns whether the address is global. An IPv6 address that embeds an IPv4 address for a gateway is public if the IPv4
+    address is."""
     if isinstance(address, IPv6Address):
         carried = _carried(address)
         if carried is not None:
@@ -87,7 +87,7 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
 
 
 async def look_up(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the system's order of preference. Raises OSError when it has none."""
+    """Returns the addresses of a host, in the system's order of preference. Raises OSError when it has none."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
@@ -107,8 +107,8 @@ def check_host(host: str) -> None:
 
 
 async def checked_addresses(host: str, port: int, allowed: Allowed, look_up: LookUp = look_up) -> list[str]:
-    """The addresses of `host`, all of them permitted. Raises `AddressRefused` if any is not: an attacker's name may have both a
-    public and a private address. Raises `HostRefused` as `check_host` does."""
+    """Returns the addresses of `host`, all of them permitted. Raises `AddressRefused` if any is not: an attacker's name may have
+    both a public and a private address. Raises `HostRefused` as `check_host` does."""
     check_host(host)
     addresses = await look_up(host, port)
     for text in addresses:

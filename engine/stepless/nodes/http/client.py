@@ -40,7 +40,7 @@ def _may_log(record: logging.LogRecord) -> bool:
 
 
 def client() -> httpx.AsyncClient:
-    """The client of the running loop. The first call reads STEPLESS_HTTP_ALLOW and imports httpx."""
+    """Returns the client of the running loop. The first call reads STEPLESS_HTTP_ALLOW and imports httpx."""
     from stepless.nodes.http.transport import open_client
 
     loop = asyncio.get_running_loop()

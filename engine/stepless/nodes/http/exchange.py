@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from stepless.errors import ConfigError
 from stepless.limits import HTTP_CONNECT_S, MAX_REDIRECTS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
-from stepless.model.exchange import HttpAnswer, HttpRequest
+from stepless.model.effects.exchange import HttpAnswer, HttpRequest
 from stepless.model.work import NodeFailure, misconfigured
 from stepless.nodes.http.addresses import AddressRefused, HostRefused
 from stepless.nodes.http.client import client, silence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepless.model.exchange import HttpRequest
+from stepless.model.effects.exchange import HttpRequest
 from stepless.model.kind import Kind, Nature
-from stepless.model.span import CLIENT
-from stepless.model.traceparent import TRACEPARENT
+from stepless.model.runs.span import CLIENT
+from stepless.model.runs.traceparent import TRACEPARENT
 from stepless.model.work import Result
 from stepless.nodes.http.request import HttpParams, prepare
 from stepless.nodes.http.response import output_of

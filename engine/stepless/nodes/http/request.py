@@ -73,7 +73,7 @@ class HttpParams(Params):
         return _is_one_of(status, self.expect_status) and not self.retries(status)
 
     def retries(self, status: int) -> bool:
-        """Whether `retry_statuses` lists a status."""
+        """Returns whether `retry_statuses` lists a status."""
         return self.retry_statuses is not None and _is_one_of(status, self.retry_statuses)
 
 

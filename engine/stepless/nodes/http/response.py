@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from stepless.limits import MAX_DURATION_MS, MAX_RESULT_BYTES, PREVIEW_CHARACTERS
-from stepless.model.exchange import HttpAnswer
+from stepless.model.effects.exchange import HttpAnswer
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure
 from stepless.nodes.json_value import NotJson, to_json
@@ -29,8 +29,8 @@ class TooLarge(Exception):
 
 
 async def read_body(response: httpx.Response, most: int = MAX_RESULT_BYTES) -> bytes:
-    """The decompressed body. Raises `TooLarge` as soon as more than `most` bytes have arrived, compressed or decompressed: a
-    decompression bomb cannot exhaust memory."""
+    """Returns the decompressed body. Raises `TooLarge` as soon as more than `most` bytes have arrived, compressed or
+    decompressed: a decompression bomb cannot exhaust memory."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     unpack = None
     if encoding in ("gzip", "x-gzip", "deflate"):
@@ -57,8 +57,8 @@ def _cannot_decompress(why: str) -> NodeFailure:
 
 
 def output_of(answer: HttpAnswer) -> dict[str, JSON]:
-    """{status, headers, body}. The body is JSON or text by its content type, otherwise text if it is UTF-8. Any other body is
-    base64 text, marked by `encoding`. An empty body is null."""
+    """Returns {status, headers, body}. The body is JSON or text by its content type, otherwise text if it is UTF-8. Any other
+    body is base64 text, marked by `encoding`. An empty body is null."""
     output: dict[str, JSON] = {"status": answer.status, "headers": dict(answer.headers), "body": None}
     body, content_type = answer.body, answer.headers.get("content-type", "")
     kind, _, _ = content_type.partition(";")
@@ -107,8 +107,8 @@ def _no_number(name: str) -> NoReturn:
 def failure_of(
     response: httpx.Response, body: bytes, what: str, now_ms: int, retries: Callable[[int], bool] | None = None
 ) -> NodeFailure:
-    """An unexpected status as a failure. `what` names the request. With `retries`, the statuses for which it returns False are
-    final, and the others have a cause that is retried by default."""
+    """Returns an unexpected status as a failure. `what` names the request. With `retries`, the statuses for which it returns
+    False are final, and the others have a cause that is retried by default."""
     status = response.status_code
     sent_ms = _date_ms(response.headers.get("date", "")) or now_ms  # the server computed Retry-After with its own clock
     retry_after_ms = parse_retry_after(response.headers.get("retry-after"), sent_ms)
@@ -126,7 +126,7 @@ _LIMITING: Final = frozenset({403, 503})  # with Retry-After, these say that the
 
 
 def cause_of(status: int, *, asks_to_wait: bool) -> str:
-    """The cause of the failure with this status (docs/write/reference.md#http). `asks_to_wait`: the answer has a
+    """Returns the cause of the failure with this status (docs/write/reference.md#http). `asks_to_wait`: the answer has a
     `Retry-After`."""
     if asks_to_wait and status in _LIMITING:
         return "rate_limit"

@@ -21,7 +21,8 @@ from stepless.nodes.http.addresses import Allowed, LookUp, checked_addresses, lo
 
 
 def tls() -> ssl.SSLContext:
-    """The trusted certificates. Reading them is slow, so they are read once per value of SSL_CERT_FILE and SSL_CERT_DIR."""
+    """Returns the trusted certificates. Reading them is slow, so they are read once per value of SSL_CERT_FILE and
+    SSL_CERT_DIR."""
     return _tls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 

@@ -1,4 +1,4 @@
-"""The kind `llm`: asks a language model."""
+"""Defines the kind `llm`, which asks a language model."""
 
 from stepless.nodes.llm.attempt import caller
 from stepless.nodes.llm.kind import KIND

@@ -21,8 +21,8 @@ from stepless.ports import Call, Models
 
 
 def caller(models: Models, function: Act, describe: Describe) -> Act:
-    """The code of the `llm` kind. Its tools are the nodes in `Call.tools`, and registered functions. `function` is the code of
-    the kind `function`, which runs the latter; `describe` describes a function's arguments if the author does not."""
+    """Returns the code of the `llm` kind. Its tools are the nodes in `Call.tools`, and registered functions. `function` is the
+    code of the kind `function`, which runs the latter; `describe` describes a function's arguments if the author does not."""
 
     async def run(call: Call) -> Result:
         """Puts out {text, finish, usage}, or {object, finish, usage} if there is a response_schema.

@@ -13,7 +13,7 @@ from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS, MAX_ID_CHARACTERS, MAX
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part
-from stepless.model.span import CLIENT
+from stepless.model.runs.span import CLIENT
 from stepless.nodes.params import Name, Params, exactly_one
 
 _CALL = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$"  # the same as `NAME` of the kind `function`

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import KEY_GRACE_MS, KEY_USE_NOTED_MS, KEYS_FRESH_MS, MAX_API_KEYS
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import Clock, Store
 from stepless.runtime.access.roles import Role, implied
 
@@ -46,7 +46,7 @@ class ApiKey:
 
 
 def hashed(secret: str) -> str:
-    """A secret in the form in which it is stored: `sha256:<hex>`."""
+    """Returns a secret in the form in which it is stored: `sha256:<hex>`."""
     return f"sha256:{sha256(secret.encode()).hexdigest()}"
 
 
@@ -62,7 +62,8 @@ class ApiKeys:
         self.damage: Sequence[Damage] = ()  # what cannot be used of the newest value
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key with this secret, current or recently rotated; None if there is none. Records the approximate time of use."""
+        """Returns the key with this secret, current or recently rotated; None if there is none. Records the approximate time of
+        use."""
         now_ms, offered = self._clock.now_ms(), hashed(secret)
         if abs(now_ms - self._looked_ms) >= KEYS_FRESH_MS:
             self._refresh()
@@ -76,17 +77,17 @@ class ApiKeys:
         return found
 
     def roles_of(self, key_id: str) -> frozenset[Role]:
-        """What the key with this id may do now; nothing if it was removed."""
+        """Returns the roles that the key with this id has now; nothing if it was removed."""
         self._refresh()
         return next((key.may for key in self._known[1] if key.id == key_id), frozenset())
 
     def list(self) -> Sequence[tuple[ApiKey, int | None]]:
-        """Every key, oldest first, with the instant of its last use, accurate to KEY_USE_NOTED_MS."""
+        """Returns every key, oldest first, with the instant of its last use, accurate to KEY_USE_NOTED_MS."""
         self._refresh()
         return [(key, self._last_use(key)) for key in self._known[1]]
 
     def add(self, name: str, roles: Collection[str]) -> tuple[ApiKey, str]:
-        """A new key and its secret, which cannot be shown again. Raises `LimitExceeded` (too_many_keys)."""
+        """Returns a new key and its secret, which cannot be shown again. Raises `LimitExceeded` (too_many_keys)."""
         secret, now_ms = f"slk_{token_urlsafe(32)}", self._clock.now_ms()
         key = ApiKey(f"key_{token_hex(6)}", name, tuple(sorted(set(roles))), hashed(secret), now_ms)
 
@@ -99,7 +100,8 @@ class ApiKeys:
         return key, secret
 
     def rotate(self, key_id: str) -> tuple[ApiKey, str]:
-        """The key with a new secret; the old secret is accepted for KEY_GRACE_MS more. Raises `NotFound` (unknown_key)."""
+        """Returns the key with a new secret; the old secret is accepted for KEY_GRACE_MS more. Raises `NotFound`
+        (unknown_key)."""
         secret, until_ms = f"slk_{token_urlsafe(32)}", self._clock.now_ms() + KEY_GRACE_MS
 
         def rotated(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
@@ -172,7 +174,7 @@ class ApiKeys:
 
 
 def read_keys(value: bytes, claim: str) -> tuple[tuple[ApiKey, ...], list[Damage]]:
-    """The keys in a stored value, and what of it is damaged."""
+    """Returns the keys in a stored value, and what of it is damaged."""
     place = f"claim.value of {claim}"
     try:
         rows = json.loads(value)["keys"]

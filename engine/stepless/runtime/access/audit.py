@@ -12,13 +12,13 @@ from secrets import token_hex
 from threading import Lock
 
 from stepless.limits import AUDIT_KEPT_MS, MAX_AUDIT_FACT_CHARACTERS, MAX_SEARCHED_AUDIT
-from stepless.model.damage import FAULTS, Damage, told_by, why_of
 from stepless.model.json import JSON
+from stepless.model.stored.damage import FAULTS, Damage, told_by, why_of
 from stepless.ports import AuditEntry, Clock, Page, Store
 
 
 def kept_until_ms(entry: AuditEntry) -> int:
-    """When a stored entry expires."""
+    """Returns when a stored entry expires."""
     return entry.at_ms + AUDIT_KEPT_MS
 
 
@@ -87,8 +87,8 @@ class AuditLog:
         self, *, who: str | None = None, verb: str | None = None, target: str | None = None, since_ms: int | None = None,
         until_ms: int | None = None, limit: int = 100, cursor: str | None = None,
     ) -> Page[Audited]:
-        """The entries that match every given field, newest first. A page may have fewer than `limit` and still have a cursor: one
-        request reads at most MAX_SEARCHED_AUDIT entries."""
+        """Returns the entries that match every given field, newest first. A page may have fewer than `limit` and still have a
+        cursor: one request reads at most MAX_SEARCHED_AUDIT entries."""
         now_ms = self._clock.now_ms()
         oldest_ms = now_ms - AUDIT_KEPT_MS
         since_ms, until_ms = max(since_ms or 0, oldest_ms, 0), min(until_ms or now_ms + 60_000, now_ms + 60_000)
@@ -105,7 +105,7 @@ class AuditLog:
 
 
 def read_entry(entry: AuditEntry) -> Audited:
-    """The entry; one that cannot be read is listed as such, without its facts."""
+    """Returns the entry; one that cannot be read is listed as such, without its facts."""
     place = f"audit.body of {entry.at_ms}/{entry.id}"
     try:
         facts = json.loads(entry.body)

@@ -39,7 +39,7 @@ class _Unusable(Exception):
 
 
 def expires_ms(authorizer: Mapping[str, Any], headers: Sequence[str]) -> int | None:
-    """When the token of a caller ends that the gateway has verified; None if it does not say so. Raises `Forbidden`."""
+    """Returns when the token of a caller ends that the gateway has verified; None if it does not say so. Raises `Forbidden`."""
     texts = _texts(authorizer)
     token = _token(headers, texts)
     return _instant((texts if token is None else token).get("exp"))

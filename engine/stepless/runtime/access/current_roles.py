@@ -20,7 +20,7 @@ _SHOWN: Final = 15  # characters of a configured key's hash by which it is named
 
 
 def key_id_of(caller: str) -> str:
-    """The id of the key that a caller, as the API names them, has; empty for a caller without one."""
+    """Returns the id of the key that a caller, as the API names them, has; empty for a caller without one."""
     kind, _, rest = caller.partition(" ")
     if kind == "key":
         return rest.partition(" ")[0]
@@ -46,7 +46,7 @@ class Standing:
         self._lock = Lock()
 
     def roles(self, visitor: Visitor) -> frozenset[Role]:
-        """Empty where the key is gone or the session was ended. May raise `StoreUnavailable`."""
+        """Returns the current roles; empty where the key is gone or the session was ended. May raise `StoreUnavailable`."""
         if not visitor.key_id:
             return visitor.roles
         if visitor.key_id.startswith(SESSION):

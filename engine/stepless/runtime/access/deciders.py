@@ -31,7 +31,7 @@ class Decider:
     is_admin: bool
 
     def recorded(self, by: str | None) -> str:
-        """The person that a decision names. `by` is the person that the caller names; of a person it does not count."""
+        """Returns the person that a decision names. `by` is the person that the caller names; of a person it does not count."""
         return self.person or named(by, self.label)
 
 
@@ -49,12 +49,12 @@ def decider_of(caller: str, roles: Collection[Role]) -> Decider:
 
 
 def person_of(caller: str) -> str | None:
-    """The person whom a caller is known as; None for a key."""
+    """Returns the person whom a caller is known as; None for a key."""
     return decider_of(caller, ()).person
 
 
 def named(by: str | None, label: str) -> str:
-    """The person that a decision names where the caller is a key, or the holder of a link that was made for `label`."""
+    """Returns the person that a decision names where the caller is a key, or the holder of a link that was made for `label`."""
     if not by:
         return label
     return f"{by} ({label})" if label.startswith(KEY) else by

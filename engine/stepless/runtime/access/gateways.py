@@ -20,8 +20,9 @@ _log: Final = logging.getLogger("stepless.access")
 
 
 def gateway(auth: str, setting: Callable[[str, str], str]) -> Gateway | None:
-    """The gateway of the parameter `Auth`. None: the callers have API keys. `setting` reads a variable of the environment, with a
-    default. Raises nothing: a malformed setting is logged, and refuses every caller with 403 (access_misconfigured)."""
+    """Returns the gateway of the parameter `Auth`. None: the callers have API keys. `setting` reads a variable of the
+    environment, with a default. Raises nothing: a malformed setting is logged, and refuses every caller with 403
+    (access_misconfigured)."""
     try:
         return _gateway(auth, setting)
     except ConfigError as error:

@@ -23,8 +23,8 @@ class Grant:
 
 
 def parse_grants(text: str, place: str) -> tuple[Grant, ...]:
-    """The entries of a setting, in order; none for an empty text. What follows the last `=` of an entry is its role, so a name
-    may contain `=`. Spaces around entries, names and roles do not count. Raises `ConfigError` (invalid_roles) at `place`."""
+    """Returns the entries of a setting, in order; none for an empty text. What follows the last `=` of an entry is its role, so a
+    name may contain `=`. Spaces around entries, names and roles do not count. Raises `ConfigError` (invalid_roles) at `place`."""
     entries = text.split(",") if text.strip(" ") else []
     if len(entries) > MAX_GRANTS:
         raise _refused(place, f"it has {len(entries)} entries", f"use at most {MAX_GRANTS}")

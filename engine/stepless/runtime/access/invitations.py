@@ -21,7 +21,7 @@ class Invitations:
     def invite(
         self, run_id: str, pause: str, expires_ms: int, exit: str | None = None, approver: str | None = None
     ) -> dict[str, str]:
-        """{token, url}: the holder of either may answer the pause, once."""
+        """Returns {token, url}: the holder of either may answer the pause, once."""
         from stepless.runtime.access.tokens import Claims
 
         token = self._sign(Claims(run_id, pause, expires_ms, exit, approver))

@@ -43,7 +43,7 @@ class Discovery:
         self._until_ms = 0
 
     async def settings(self) -> Mapping[str, JSON] | None:
-        """What the page needs to sign in; None while the issuer cannot be asked. Kept for OIDC_FRESH_MS."""
+        """Returns the settings with which the page signs in; None while the issuer cannot be asked. Kept for OIDC_FRESH_MS."""
         now_ms = self._clock.now_ms()
         if now_ms >= self._until_ms:
             try:

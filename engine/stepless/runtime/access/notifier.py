@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from stepless.core.inputs import merged_inputs
-from stepless.core.pauses import TIMEOUT
-from stepless.core.reference_values import Reading
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.state import Instance, State, Wait
+from stepless.core.values.inputs import merged_inputs
+from stepless.core.values.reference_values import Reading
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON
 from stepless.model.work import NodeFailure

@@ -20,7 +20,8 @@ ALL_ROLES: Final = frozenset(Role)
 
 
 def implied(roles: Iterable[str]) -> frozenset[Role]:
-    """The roles and what they imply: all by `admin`, `send` by `run`, `read` by every other than `send`. No roles imply none."""
+    """Returns the roles and what they imply: all by `admin`, `send` by `run`, `read` by every other than `send`. No roles imply
+    none."""
     given = frozenset(map(Role, roles))
     if Role.ADMIN in given:
         return ALL_ROLES

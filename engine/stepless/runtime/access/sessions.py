@@ -17,7 +17,7 @@ from typing import Final
 
 from stepless.errors import Conflict, LimitExceeded, NotFound
 from stepless.limits import CONSOLE_SESSION_LIFE_MS, MAX_CONSOLE_SESSIONS, MAX_TOKEN_CHARACTERS, SEQUENCING_TRIES
-from stepless.model.damage import FAULTS
+from stepless.model.stored.damage import FAULTS
 from stepless.ports import Clock, Store
 from stepless.runtime.access.tokens import Signer, decode, encode, mac
 
@@ -51,8 +51,8 @@ class Sessions:
         self._owner = owner
 
     def issue(self, person: str, *, guest: bool = False) -> str:
-        """The token of a session of `person`, which begins now. A guest without a name gets one. Raises `Conflict` (name_taken)
-        for a guest with the name of another session, `LimitExceeded` (too_many_sessions)."""
+        """Returns the token of a session of `person`, which begins now. A guest without a name gets one. Raises `Conflict`
+        (name_taken) for a guest with the name of another session, `LimitExceeded` (too_many_sessions)."""
         now_ms = self._clock.now_ms()
         id = f"session_{token_hex(6)}"
 
@@ -68,7 +68,7 @@ class Sessions:
         return f"{_PREFIX}{encode(body)}.{encode(self._mac(body))}"
 
     def find(self, token: str) -> Session | None:
-        """The session of a token; None for a token that is not genuine, and for one that is over or was ended."""
+        """Returns the session of a token; None for a token that is not genuine, and for one that is over or was ended."""
         if not token.startswith(_PREFIX) or len(token) > MAX_TOKEN_CHARACTERS:
             return None
         try:
@@ -84,7 +84,7 @@ class Sessions:
         return next((session for session in self.list() if session.id == id), None)
 
     def list(self) -> Sequence[Session]:
-        """The sessions that are neither over nor ended, oldest first."""
+        """Returns the sessions that are neither over nor ended, oldest first."""
         return self._read()[1]
 
     def end(self, id: str) -> None:

@@ -24,8 +24,8 @@ _TRIES: Final = 5
 
 
 def kept_keys(store: Store, clock: Clock) -> tuple[Key, ...]:
-    """The keys of a store, the newest first. Creates one if there is none. Damaged keys are left out: links that they signed are
-    refused."""
+    """Returns the keys of a store, the newest first. Creates one if there is none. Damaged keys are left out: links that they
+    signed are refused."""
     return _kept(store, clock)[1]
 
 
@@ -41,13 +41,13 @@ def _kept(store: Store, clock: Clock) -> tuple[str, tuple[Key, ...]]:
 
 
 def readable_keys(kept: bytes) -> tuple[Key, ...]:
-    """The keys that are not damaged in the value of a claim."""
+    """Returns the keys that are not damaged in the value of a claim."""
     parts = [part.strip() for part in kept.split(b",")]
     return tuple(key for part in parts if _KEPT.fullmatch(part) for key in parse_keys(part.decode()))
 
 
 def rotated(keys: Sequence[Key]) -> tuple[Key, ...]:
-    """The keys with a new one in front, which signs from now on."""
+    """Returns the keys with a new one in front, which signs from now on."""
     return (Key(f"k{token_hex(4)}", token_hex(32).encode()), *keys)[:MAX_SIGNING_KEYS]
 
 
@@ -70,5 +70,5 @@ def rotate_kept(store: Store, clock: Clock) -> tuple[Key, ...]:
 
 
 def written(keys: Sequence[Key]) -> str:
-    """The keys in the form in which they are stored and configured: `id:secret,id:secret`."""
+    """Returns the keys in the form in which they are stored and configured: `id:secret,id:secret`."""
     return ",".join(f"{key.id}:{key.secret.decode()}" for key in keys)

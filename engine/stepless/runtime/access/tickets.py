@@ -43,7 +43,7 @@ class Tickets:
     def issue(
         self, workflow_id: str, person: str, roles: Collection[Role], key_id: str = "", until_ms: int | None = None
     ) -> str:
-        """A ticket for a caller who was authenticated just now."""
+        """Returns a ticket for a caller who was authenticated just now."""
         claims = {
             "w": workflow_id, "p": person, "r": sorted(roles), "k": key_id, "x": self._clock.now_ms() + TICKET_LIFE_MS,
             "n": token_hex(8), "e": until_ms,

@@ -67,22 +67,22 @@ class Signer:
         return f"{encode(body)}.{encode(mac(self._newest.secret, body))}"
 
     def verify(self, token: str, now_ms: int) -> Claims:
-        """The claims of a token. Raises `Forbidden`, without details, if no valid key signed it, and `Gone` for a genuine token
-        that has expired."""
+        """Returns the claims of a token. Raises `Forbidden`, without details, if no valid key signed it, and `Gone` for a genuine
+        token that has expired."""
         claims = self.read(token)
         if claims.expires_ms <= now_ms:
             raise Gone("this link has expired", code="token_expired", mend="ask for a new one")
         return claims
 
     def read(self, token: str) -> Claims:
-        """The claims of a genuine token, expired or not: for display, not for access. Raises `Forbidden`."""
+        """Returns the claims of a genuine token, expired or not: for display, not for access. Raises `Forbidden`."""
         claims = self._genuine(token)
         if claims is None:
             raise Forbidden("this link is not valid", code="invalid_token", mend="open the link exactly as it was sent")
         return claims
 
     def derive(self, purpose: str) -> str:
-        """A separate secret of 43 characters for another purpose. It changes only with the newest key."""
+        """Returns a separate secret of 43 characters for another purpose. It changes only with the newest key."""
         return encode(mac(self._newest.secret, f"derive:{purpose}".encode()))
 
     def _genuine(self, token: str) -> Claims | None:
@@ -116,12 +116,12 @@ def _is_text(value: object) -> bool:
 
 
 def mac(secret: bytes, body: bytes) -> bytes:
-    """HMAC-SHA256."""
+    """Returns the HMAC-SHA256 of a text."""
     return hmac.new(secret, body, sha256).digest()
 
 
 def encode(data: bytes) -> str:
-    """Base64 for addresses, without padding."""
+    """Encodes bytes as base64 for addresses, without padding."""
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from stepless.core.decision import iso
 from stepless.core.events import ROWS, RUN_ENDS, Event, EventType
+from stepless.core.folding.set_back_folds import CLOCK_SET_BACK
 from stepless.core.history.waits import word_of
-from stepless.core.set_back_folds import CLOCK_SET_BACK
 from stepless.limits import MAX_ANNOUNCED_CHARACTERS
 from stepless.model.json import JSON
 from stepless.runtime.exporting.exporter import ExportedRun
@@ -20,7 +20,7 @@ _ENDS: Final = {**{type.value: ROWS[type].status for type in RUN_ENDS}, "run.wai
 
 
 def type_of(event: Event) -> str | None:
-    """The name of the event outside; None for an event that is not announced."""
+    """Returns the name of the event outside; None for an event that is not announced."""
     if event.type is not EventType.RUN_STATUS_CHANGED:
         return _TYPES.get(event.type)
     if "held" in event.data:
@@ -35,12 +35,12 @@ def id_of(run_id: str, event: Event) -> str:
 
 
 def view_of(base_url: str, run_id: str) -> str:
-    """The page of the run."""
+    """Returns the page of the run."""
     return f"{base_url.rstrip('/')}/runs/{quote(run_id, safe='')}/view"
 
 
 def detail_of(run: ExportedRun, event: Event, base_url: str) -> dict[str, JSON]:
-    """The event with the facts that identify its run. Holds no inputs, outputs, answers or variables; texts are cut to
+    """Returns the event with the facts that identify its run. Holds no inputs, outputs, answers or variables; texts are cut to
     MAX_ANNOUNCED_CHARACTERS."""
     name, meta, data = type_of(event) or event.type.value, run.meta, event.data
     detail: dict[str, JSON] = {
@@ -66,7 +66,7 @@ def detail_of(run: ExportedRun, event: Event, base_url: str) -> dict[str, JSON]:
 
 
 def error_of(run: ExportedRun, error: Mapping[str, Any]) -> dict[str, JSON]:
-    """Of a failure: the node, the code, the class and the message."""
+    """Returns, of a failure, the node, the code, the class and the message."""
     return {key: _short(run, str(error[key])) for key in ("node", "code", "class", "message") if error.get(key) is not None}
 
 

@@ -15,8 +15,8 @@ from typing import Any, Final
 from stepless.core.events import RUN_ENDS, Event, EventType
 from stepless.errors import SteplessError
 from stepless.limits import EXPORT_TIMEOUT_MS, MAX_KNOWN_NOTICES
-from stepless.model.failure_targets import FailureTarget, parse_target
 from stepless.model.graph import Graph
+from stepless.model.texts.failure_targets import FailureTarget, parse_target
 from stepless.model.work import NodeFailure
 from stepless.ports import Aws, Blobs, Clock, Http, HttpRequest, Meter, Secrets, Store
 from stepless.runtime.announcing.details import detail_of, id_of
@@ -107,14 +107,14 @@ class FailureNotices:
         """See `Exporter.opened`."""
 
     def concerns(self, graph: Graph) -> bool:
-        """Whether the workflow or the deployment names a target."""
+        """Returns whether the workflow or the deployment names a target."""
         return bool(self._targets(graph))
 
     def _targets(self, graph: Graph) -> Sequence[str]:
         return self._default if graph.on_failure_notify is None else graph.on_failure_notify
 
     def selects(self, event: Event) -> bool:
-        """Whether the run has failed or timed out."""
+        """Returns whether the run has failed or timed out."""
         return event.type in _FAILURES
 
     async def export(self, run: ExportedRun, events: Sequence[Event]) -> int:

@@ -25,7 +25,7 @@ class FailureNotice(NamedTuple):
 
 
 def notice_of(detail: Mapping[str, Any], name: str) -> FailureNotice:
-    """The notice for the end of a run of the workflow `name`."""
+    """Returns the notice for the end of a run of the workflow `name`."""
     error = detail.get("error") or {}
     timed_out = detail["type"] == "run.timed_out"
     message = error.get("message") or ("The run reached its time limit." if timed_out else "The run failed.")
@@ -46,7 +46,7 @@ def _at(error: Mapping[str, Any]) -> str:
 
 
 def channel_of(url: str) -> str:
-    """The format that the host of a URL expects."""
+    """Returns the format that the host of a URL expects."""
     host = urlsplit(url).hostname or ""
     if host in _SLACK_HOSTS:
         return "slack"
@@ -54,7 +54,7 @@ def channel_of(url: str) -> str:
 
 
 def slack(notice: FailureNotice) -> dict[str, JSON]:
-    """For an incoming webhook of Slack."""
+    """Formats a notice for an incoming webhook of Slack."""
     blocks: list[JSON] = [
         {"type": "header", "text": _plain(notice.subject, 150)},
         {"type": "section", "text": _plain(notice.message, 3_000)},
@@ -74,7 +74,7 @@ def _escaped(text: str) -> str:
 
 
 def teams(notice: FailureNotice) -> dict[str, JSON]:
-    """For an incoming webhook of Teams: an adaptive card."""
+    """Formats a notice for an incoming webhook of Teams, as an adaptive card."""
     content: dict[str, JSON] = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
         "body": [
@@ -95,17 +95,17 @@ def _run(text: str, **style: JSON) -> dict[str, JSON]:
 
 
 def webhook(notice: FailureNotice) -> dict[str, JSON]:
-    """For any other receiver: the event itself."""
+    """Formats a notice for any other receiver: the event itself."""
     return dict(notice.detail)
 
 
 def subject_of(notice: FailureNotice) -> str:
-    """One line of ASCII for mail and SNS."""
+    """Returns one line of ASCII for mail and SNS."""
     return notice.subject.encode("ascii", "replace").decode()[:_SUBJECT_CHARACTERS]
 
 
 def text_of(notice: FailureNotice) -> str:
-    """For mail and SNS."""
+    """Formats a notice for mail and SNS."""
     facts = [f"{name}: {fact}" for name, fact in notice.facts.items()]
     return "\n".join([notice.message, "", *facts, "", notice.link])
 

@@ -25,7 +25,7 @@ class RunEvents:
         """See `Exporter.opened`."""
 
     def concerns(self, graph: Graph) -> bool:
-        """All workflows."""
+        """Returns all workflows."""
         return True
 
     def selects(self, event: Event) -> bool:

@@ -1,1 +1,2 @@
-"""The cost of runs: what each run has used so far, stored in its header, and an estimate where requests are not counted."""
+"""Computes the cost of runs: what each run has used so far, stored in its header, and an estimate where requests are not
+counted."""

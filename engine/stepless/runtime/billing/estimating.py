@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.events import NODE_ENDS, Event, EventType
-from stepless.core.pauses import TIMEOUT
 from stepless.limits import MAX_ESTIMATED_SESSIONS
 from stepless.model.kind import Nature
-from stepless.model.statuses import ENDED
-from stepless.model.tally import Tally
+from stepless.model.runs.statuses import ENDED
+from stepless.model.runs.tally import Tally
 from stepless.ports import RunHead, Signal
 from stepless.runtime.inbox import RESUME, body_of, is_worth_marking
 
@@ -41,8 +41,8 @@ _READS_PER_ANSWER: Final = 4  # the header, the signal, the inbox, a snapshot
 
 
 def leaving(head: RunHead, status: str, due_ms: int | None, now_ms: int, *, passed_on: bool = False) -> Tally:
-    """The cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken. A lease
-    that is `passed_on` moves no row, but the row of a due run holds its status."""
+    """Returns the cost of the release of a lease and of the request that follows. `head` is the header when the lease was taken.
+    A lease that is `passed_on` moves no row, but the row of a due run holds its status."""
     if passed_on:
         return _written(head_bytes(head), int(head.status != status)) + Tally(queue_requests=1)
     if status in ENDED:  # changes the index of all runs
@@ -97,8 +97,8 @@ class Seen:
 def estimate(
     head: RunHead, batches: Sequence[tuple[int, int]], snapshot: bytes | None, signals: Sequence[Signal], seen: Seen
 ) -> Tally:
-    """The tally of the whole run, if it was started over HTTP and answered by signed links. Each lease taken is an invocation
-    with a message. `batches` holds the epoch and the bytes of each batch, in order."""
+    """Returns the tally of the whole run, if it was started over HTTP and answered by signed links. Each lease taken is an
+    invocation with a message. `batches` holds the epoch and the bytes of each batch, in order."""
     size, ended = head_bytes(head), head.status in ENDED and head.owner is None
     answers = sum(signal.kind == RESUME and body_of(signal).get("handle") != TIMEOUT for signal in signals)
     tally = _start(head, size) + _sessions(head, size, batches, seen, ended, answers) + Tally(blob_writes=seen.blobs)
@@ -117,9 +117,9 @@ def estimate(
 
 
 def _start(head: RunHead, size: int) -> Tally:
-    beside = _inputs_bytes(head.inputs)[1]
+    separate = _inputs_bytes(head.inputs)[1]
     tally = _written(size, 2) + _request(Tally(read_units=_READS_PER_START), _READS_PER_START + 1)
-    return tally + _written(_ITEM_BYTES + len(head.run_id) + beside) if beside else tally
+    return tally + _written(_ITEM_BYTES + len(head.run_id) + separate) if separate else tally
 
 
 def _request(more: Tally, requests: int) -> Tally:
@@ -172,7 +172,7 @@ def _answer(touched: Tally, log_bytes: int) -> Tally:
 
 
 def head_bytes(head: RunHead) -> int:
-    """The size of a header's item while its lease is held, accurate to about sixty bytes."""
+    """Returns the size of a header's item while its lease is held, accurate to about sixty bytes."""
     texts = (head.run_id, head.run_id, head.workflow_id, head.version, head.status)
     return _HEAD_BYTES + sum(len(text.encode()) for text in texts) + len(head.meta) + _inputs_bytes(head.inputs)[0]
 

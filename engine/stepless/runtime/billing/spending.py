@@ -12,7 +12,7 @@ from typing import Final, TypedDict
 from stepless.core.history.waits import header_words
 from stepless.core.state import State
 from stepless.limits import LAPSE_MS, LEASE_MS, MAX_CLAIM_LIFE_MS, SHORT_RUN_MS
-from stepless.model.tally import Tally, decode_tally, encode_tally
+from stepless.model.runs.tally import Tally, decode_tally, encode_tally
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime.billing import estimating
 from stepless.runtime.exporting.cursors import NOTHING, Also
@@ -32,13 +32,13 @@ class _Ends(TypedDict, total=False):
 
 
 def hint(world: World, run_id: str, reason: str) -> Message:
-    """A message to send now, with the usage for the run so far and the cost of the sending."""
+    """Returns a message to send now, with the usage for the run so far and the cost of the sending."""
     used = world.tallies.take()
     return Message(run_id, reason, spent=b"" if used is None else encode_tally(used + Tally(queue_requests=1)))
 
 
 def begun(message: Message) -> Tally:
-    """The initial tally of an invocation for a message, which was received and will be deleted."""
+    """Returns the initial tally of an invocation for a message, which was received and will be deleted."""
     return decode_tally(message.spent) + Tally(queue_requests=2, invocations=1)
 
 
@@ -66,7 +66,7 @@ def release(
 
 def lapse(world: World, head: RunHead, lease: Lease, state: State, also: Also) -> Lease:
     """Shortens the lease of a run at `state` whose process ends itself. The run is due when the lease has lapsed. The next
-    session writes what `release` does besides."""
+    session writes what `release` writes in addition."""
     now_ms = world.clock.now_ms()
     return world.store.update_run(
         lease, now_ms, status=state.status.value, sequence=state.sequence, until_ms=now_ms + LAPSE_MS, waits=header_words(state),

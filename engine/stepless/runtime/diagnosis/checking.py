@@ -14,11 +14,11 @@ from stepless.core.state import State
 from stepless.core.stored.snapshot import decode_state
 from stepless.errors import Damaged, DamagedLog, LogUnreadable, NewerLog, SteplessError
 from stepless.limits import MAX_DIAGNOSES
-from stepless.model.damage import FAULTS, Damage, damage_in, told_by, why_of
-from stepless.model.ids import is_slug
-from stepless.model.packing import unpack
-from stepless.model.tally import is_tally
-from stepless.model.version_metadata import attached_damage
+from stepless.model.runs.tally import is_tally
+from stepless.model.stored.damage import FAULTS, Damage, damage_in, told_by, why_of
+from stepless.model.stored.packing import unpack
+from stepless.model.stored.version_metadata import attached_damage
+from stepless.model.texts.ids import is_slug
 from stepless.ports import ERASED, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
 from stepless.runtime.access.audit import read_entry
 from stepless.runtime.diagnosis.claims import claim_fault, newest_keys
@@ -27,7 +27,7 @@ from stepless.runtime.exporting.cursors import decode as decode_cursors
 from stepless.runtime.header_notes import damage_of, inputs_of
 from stepless.runtime.inbox import check_signal_body
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs.inspecting import graph_of
+from stepless.runtime.verbs.reads.inspecting import graph_of
 from stepless.runtime.world import World
 
 _WAITS: Final = re.compile(r"(failed:.+|([a-z]+( [a-z]+)*)?)")
@@ -50,7 +50,8 @@ class Seen:
 
 
 def diagnose(world: World, inspection: Inspection, check_drafts: DraftCheck) -> Iterator[Diagnosis]:
-    """Everything that is damaged, at most MAX_DIAGNOSES, each place once. `check_drafts` yields what is damaged in the drafts."""
+    """Yields everything that is damaged, at most MAX_DIAGNOSES, each place once. `check_drafts` yields what is damaged in the
+    drafts."""
     told = set[str]()
     for found in _all(world, inspection, check_drafts):
         if found.place not in told:

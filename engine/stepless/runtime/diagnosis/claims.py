@@ -8,14 +8,14 @@ from typing import Final
 
 from stepless.core.limits.slots import decode_holders
 from stepless.errors import Damaged
-from stepless.model.damage import FAULTS, Damage, json_object, told_by, why_of
+from stepless.model.stored.damage import FAULTS, Damage, json_object, told_by, why_of
 from stepless.runtime.access.api_keys import read_keys
 from stepless.runtime.access.sessions import read_sessions
 from stepless.runtime.access.signing_keys import readable_keys
 from stepless.runtime.diagnosis.findings import RESTORE, Diagnosis
 from stepless.runtime.draft_runs import read_runs
 from stepless.runtime.triggers.schedule_records import read_pause, read_progress
-from stepless.runtime.verbs.publishing import owner_of
+from stepless.runtime.verbs.publication.publishing import owner_of
 
 _RESERVED: Final = re.compile(rb"\d{1,18} [0-9a-f]+( \d{1,18})?")
 Check = Callable[[str, bytes], None]
@@ -23,7 +23,7 @@ Check = Callable[[str, bytes], None]
 
 
 def claim_fault(key: str, value: bytes) -> Diagnosis | None:
-    """What is wrong with the value of a claim; None also for one of a kind that is not known here."""
+    """Returns the damage to the value of a claim; None also for one of a kind that is not known here."""
     name = key.partition(":")[0]
     if name not in _CHECKS:
         return None
@@ -41,7 +41,7 @@ def claim_fault(key: str, value: bytes) -> Diagnosis | None:
 
 
 def newest_keys(names: Mapping[str, bytes]) -> list[Damage]:
-    """What is damaged of the API keys that count: those in the claim with the highest number."""
+    """Returns the damage to the API keys that count: those in the claim with the highest number."""
     numbered = {int(name.partition(":")[2]): name for name in names if name.partition(":")[2].isdecimal()}
     newest = numbered[max(numbered)] if numbered else ""
     return read_keys(names[newest], newest)[1] if newest else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 
 RESTORE: Final = "restore the store from a backup"
 

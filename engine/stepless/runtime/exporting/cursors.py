@@ -16,7 +16,8 @@ _WORD: Final = re.compile(r"([a-z]{1,8})(\d{1,15})(?:/(\d{1,4}))?")
 
 
 class Also(TypedDict, total=False):
-    """What a write of the header stores besides; empty where nothing is exported, so that a store need not know `exported`."""
+    """Returns what a write of the header stores in addition; empty where nothing is exported, so that a store need not know
+    `exported`."""
 
     exported: str
 
@@ -32,23 +33,23 @@ ALL: Final = "all"  # in place of an exporter's name: sessions in a row in which
 
 
 def decode(text: str) -> dict[str, Cursor]:
-    """The cursors by exporter. Words of another form are left out: their exporters start again from the first event."""
+    """Returns the cursors by exporter. Words of another form are left out: their exporters start again from the first event."""
     words = map(_WORD.fullmatch, text.split())
     return {word[1]: Cursor(int(word[2]), int(word[3] or 0)) for word in words if word}
 
 
 def encode(cursors: Mapping[str, Cursor]) -> str:
-    """The text of a header, the same for the same cursors."""
+    """Returns the text of a header, the same for the same cursors."""
     return " ".join(
         f"{name}{cursor.sequence}{f'/{cursor.failures}' if cursor.failures else ''}" for name, cursor in sorted(cursors.items())
     )
 
 
 def is_behind(text: str, sequence: int) -> bool:
-    """Whether an exporter has not confirmed every event up to `sequence`."""
+    """Returns whether an exporter has not confirmed every event up to `sequence`."""
     return any(cursor.sequence < sequence for cursor in decode(text).values())
 
 
 def retry_after_ms(failures: int) -> int:
-    """How long after a session the next one tries again, after this many in a row without a confirmation."""
+    """Returns how long after a session the next one tries again, after this many in a row without a confirmation."""
     return min(EXPORT_RETRY_MS << min(failures - 1, 20), MAX_EXPORT_RETRY_MS)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stepless.core.events import Event
-from stepless.core.masking import Mask
 from stepless.core.state import State
+from stepless.core.values.masking import Mask
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import RunHead
@@ -43,11 +43,11 @@ class Exporter(Protocol):
         ...
 
     def concerns(self, graph: Graph) -> bool:
-        """Whether anything of the runs of this workflow version is exported."""
+        """Returns whether anything of the runs of this workflow version is exported."""
         ...
 
     def selects(self, event: Event) -> bool:
-        """Whether the event is to be sent. Called for every committed event, so it must be quick and have no effect."""
+        """Returns whether the event is to be sent. Called for every committed event, so it must be quick and have no effect."""
         ...
 
     def opened(self, run: ExportedRun) -> None:

@@ -49,12 +49,12 @@ class Relay:
         self._reasons: dict[str, str] = {}  # the last logged reason by exporter
 
     def concerns(self, graph: Graph) -> bool:
-        """Whether anything of the runs of this workflow version is exported."""
+        """Returns whether anything of the runs of this workflow version is exported."""
         return any(exporter.concerns(graph) for exporter, _ in self._exporters)
 
     def open(self, run: ExportedRun, exported: str, committed: int, read: ReadLog) -> Exports:
-        """The exports of one session. `exported` is the header's text when the lease was taken, `committed` the last event of the
-        log, `read` reads the log."""
+        """Returns the exports of one session. `exported` is the header's text when the lease was taken, `committed` the last
+        event of the log, `read` reads the log."""
         cursors = decode(exported)
         cursors.pop(ALL, None)
         concerned = [(exporter, backoff) for exporter, backoff in self._exporters if exporter.concerns(run.graph)]
@@ -118,7 +118,7 @@ class Exports:
             lane.close()
 
     def cursors(self) -> str:
-        """The header's text now."""
+        """Returns the header's text now."""
         now = {lane.exporter.name: Cursor(lane.done, self._failures(lane)) for lane in self._lanes}
         return encode({**self._cursors, **now})  # the cursor of an exporter that is turned off is kept
 
@@ -127,7 +127,7 @@ class Exports:
         return former.failures if lane.is_behind and lane.done == former.sequence else 0
 
     def leave(self, now_ms: int) -> tuple[str, int | None]:
-        """The header's text for the release of the lease, and when to try the rest: None if nothing is left. After
+        """Returns the header's text for the release of the lease, and when to try the rest: None if nothing is left. After
         MAX_EXPORT_FAILURES sessions in a row without progress, the rest is given up and reported."""
         left: dict[str, Cursor] = {}
         due_ms: int | None = None

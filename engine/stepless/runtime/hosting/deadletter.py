@@ -6,7 +6,7 @@ from secrets import token_hex
 
 from stepless.errors import LeaseLost
 from stepless.limits import DEAD_LETTER_RETRY_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Message
 from stepless.runtime.exporting.cursors import is_behind
 from stepless.runtime.inbox import OVER

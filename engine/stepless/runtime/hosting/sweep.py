@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from secrets import token_hex
 
 from stepless.limits import CLOCK_TOLERANCE_MS, MAX_DUE_PAGES, MAX_ERASED_AT_ONCE, MAX_PAGE_ITEMS, MAX_SWEEP_PARTS, NEVER_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Message, RunHead
 from stepless.runtime.metering import DUE_RUNS, OLDEST_DUE_AGE, REVIVED_RUNS
 from stepless.runtime.removal import is_over, remove_each
@@ -56,7 +56,7 @@ def sweep_part(world: World, part: tuple[int, int], *, limit: int, until_ms: int
 
 
 def parts_of(world: World) -> Sequence[tuple[int, int]]:
-    """The parts into which a sweep of many runs is divided."""
+    """Returns the parts into which a sweep of many runs is divided."""
     count = min(world.store.due_parts(), MAX_SWEEP_PARTS)
     return [(number, count) for number in range(count)]
 

@@ -12,8 +12,8 @@ from stepless.runtime import inbox
 from stepless.runtime.world import World
 
 
-def for_run(world: World, run_id: str, signal: Signal) -> Signal:
-    """The message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
+def in_inbox(world: World, run_id: str, signal: Signal) -> Signal:
+    """Returns the message as the inbox of a run holds it: large data is a blob of the run, so that a full inbox stays small."""
     if len(signal.body) <= INLINE_MESSAGE_BYTES:
         return signal
     body = inbox.body_of(signal)
@@ -23,8 +23,8 @@ def for_run(world: World, run_id: str, signal: Signal) -> Signal:
     return signal._replace(body=encoded(kept))
 
 
-def whole(world: World, signal: Signal) -> Signal:
-    """The message as it was sent, from the form of `for_run`."""
+def with_data(world: World, signal: Signal) -> Signal:
+    """Returns the message as it was sent, from the form of `for_run`."""
     body = inbox.body_of(signal)
     if inbox.BLOB not in body:
         return signal
@@ -37,5 +37,5 @@ def whole(world: World, signal: Signal) -> Signal:
 
 
 def encoded(value: JSON) -> bytes:
-    """A value of a body, as it is stored."""
+    """Returns a value of a body, as it is stored."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -21,7 +21,7 @@ from typing import Final
 from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
-from stepless.runtime.messages.bodies import encoded, for_run
+from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot
 from stepless.runtime.world import World
 
@@ -41,7 +41,7 @@ def remove_route(world: World, slot: Slot, run_id: str) -> None:
 
 
 def routes_of(world: World, slot: Slot) -> list[str]:
-    """The runs that wait under a further key; one more than MAX_RECEIVERS at most."""
+    """Returns the runs that wait under a further key; one more than MAX_RECEIVERS at most."""
     return [*world.store.read_line(f"{_ROUTES}{slot.digest}", limit=MAX_RECEIVERS + 1)]
 
 
@@ -56,8 +56,8 @@ def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signa
 
 
 def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[Signal]:
-    """The messages that are kept for a key, at most MAX_KEPT_MESSAGES, in the order of their ids. `since_ms` is when the reader
-    began to answer to the key, if that is a while ago: what was kept then is for it."""
+    """Yields the messages that are kept for a key, at most MAX_KEPT_MESSAGES, in the order of their ids. `since_ms` is when the
+    reader began to answer to the key, if that is a while ago: what was kept then is for it."""
     line, now_ms = f"{_KEPT}{slot.digest}", world.clock.now_ms()
     as_of_ms = now_ms if since_ms is None else min(since_ms, now_ms)
     for identity in world.store.read_line(line, limit=MAX_KEPT_MESSAGES):
@@ -74,11 +74,11 @@ def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[
 def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
     """Puts what is kept for a key into the inbox of a run that answers to the key. `since_ms` as in `kept_for`."""
     for signal in kept_for(world, slot, since_ms):
-        world.store.put_signal(run_id, for_run(world, run_id, signal))
+        world.store.put_signal(run_id, in_inbox(world, run_id, signal))
 
 
 def count_kept(world: World, slot: Slot) -> int:
-    """How many messages are listed as kept for a key, expired ones included."""
+    """Returns how many messages are listed as kept for a key, expired ones included."""
     return len(world.store.read_line(f"{_KEPT}{slot.digest}", limit=MAX_KEPT_MESSAGES))
 
 

@@ -21,8 +21,8 @@ from stepless.errors import Damaged, ExpressionError, InvalidRequest
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.keys import key_of
-from stepless.model.statuses import ENDED
+from stepless.model.runs.keys import key_of
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.world import World
@@ -31,7 +31,7 @@ KEY: Final = "key"  # in the meta of a run: its key, and its number among the ru
 KEY_NUMBER: Final = "key_number"
 AFTER: Final = "after"  # the run that has to end before this one begins
 BEGINS: Final = "begins_at"  # in milliseconds since 1970 UTC: not before
-_MEND: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
+_FIX: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
 
 
 class Slot(NamedTuple):
@@ -49,11 +49,11 @@ class Slot(NamedTuple):
         return f"key:{self.workflow_id}:{self.digest}"
 
     def run_id(self, number: int) -> str:
-        """The id of a run of the key. Follows from the number alone."""
+        """Returns the id of a run of the key. Follows from the number alone."""
         return f"run_{sha256(f'{self.digest} {number}'.encode()).hexdigest()[:20]}"
 
     def number(self, world: World) -> int:
-        """The number of the last run, 0 if the key was never used. Raises `Damaged`."""
+        """Returns the number of the last run, 0 if the key was never used. Raises `Damaged`."""
         return number_in(self.claim, world.store.get_claim(self.claim, world.clock.now_ms()))
 
     def raise_to(self, world: World, former: int, number: int) -> bool:
@@ -63,11 +63,11 @@ class Slot(NamedTuple):
 
 
 def number_in(claim: str, value: bytes | None) -> int:
-    """The number that a slot holds. Raises `Damaged`."""
+    """Returns the number that a slot holds. Raises `Damaged`."""
     if value is None:
         return 0
     if not value.isdigit():
-        raise Damaged("it is no number", place=f"claim.value of {claim}", mend=_MEND)
+        raise Damaged("it is no number", place=f"claim.value of {claim}", mend=_FIX)
     return int(value)
 
 
@@ -76,8 +76,8 @@ def is_live(head: RunHead) -> bool:
 
 
 def last_run(world: World, slot: Slot, number: int) -> tuple[int, RunHead | None]:
-    """The last run of a key whose slot holds `number`: its number and its header, None if there is none. The number of the slot
-    may have no run, because its process died, or had its run already. Then the run before counts, which may be live."""
+    """Returns the last run of a key whose slot holds `number`: its number and its header, None if there is none. The number of
+    the slot may have no run, because its process died, or had its run already. Then the run before counts, which may be live."""
     head = world.store.get_run(slot.run_id(number)) if number else None
     if head is None and number > 1:
         number -= 1
@@ -86,13 +86,13 @@ def last_run(world: World, slot: Slot, number: int) -> tuple[int, RunHead | None
 
 
 def live_run(world: World, slot: Slot) -> RunHead | None:
-    """The header of the live run of a key, None if there is none."""
+    """Returns the header of the live run of a key, None if there is none."""
     _, head = last_run(world, slot, slot.number(world))
     return head if head is not None and is_live(head) else None
 
 
 def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
-    """The key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
+    """Returns the key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
     from stepless.core.limits.input_scope import OfInputs  # imported late: few workflows have keys
 
     assert graph.key is not None
@@ -108,7 +108,7 @@ def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
 
 
 def checked_key(value: JSON) -> str:
-    """A key as text. Raises `InvalidRequest` (key_invalid)."""
+    """Returns a key as text. Raises `InvalidRequest` (key_invalid)."""
     key = key_of(value)
     if key is None:
         raise InvalidRequest(f"a key is a text or a number with 1 to {MAX_KEY_BYTES} bytes of UTF-8", code="key_invalid",
@@ -117,13 +117,13 @@ def checked_key(value: JSON) -> str:
 
 
 def key_in(head: RunHead) -> str | None:
-    """The key of a run, None without one."""
+    """Returns the key of a run, None without one."""
     slot = slot_of(head)
     return slot[0].key if slot is not None else None
 
 
 def slot_of(head: RunHead) -> tuple[Slot, int] | None:
-    """The slot of a run with a key, and the number of the run; None for other runs."""
+    """Returns the slot of a run with a key, and the number of the run; None for other runs."""
     notes: Mapping[str, JSON] = notes_in(head)
     key, number = notes.get(KEY), notes.get(KEY_NUMBER)
     return (Slot(head.workflow_id, key), number) if isinstance(key, str) and type(number) is int else None

@@ -20,7 +20,7 @@ from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
 
-class Placed(NamedTuple):
+class KeyedStart(NamedTuple):
     """The run of a start under a key. `created` says whether this start created it, otherwise it is the live run of the key."""
 
     head: RunHead
@@ -37,19 +37,19 @@ class NewRun(NamedTuple):
     begins_ms: int | None = None
 
 
-def place(
+def start_under_key(
     world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict | None = None
-) -> Placed:
-    """The run of a start under a key, as `rule` says, or `on_conflict` of the workflow. `reserve` records that the start has a
-    run, under its idempotency key for example, and returns the run of the record: that of an earlier start of the same request,
-    if there was one. Its second argument is a run that the record names and gives up. Raises `Conflict` (key_taken), which names
-    the live run."""
+) -> KeyedStart:
+    """Returns the run of a start under a key, as `rule` says, or `on_conflict` of the workflow. `reserve` records that the start
+    has a run, under its idempotency key for example, and returns the run of the record: that of an earlier start of the same
+    request, if there was one. Its second argument is a run that the record names and gives up. Raises `Conflict` (key_taken),
+    which names the live run."""
     rule = rule or new.graph.on_conflict
     for _ in range(MAX_KEY_TRIES):
         last = slot.number(world)
         ran, head = last_run(world, slot, last)
         if head is not None and is_live(head) and rule is not OnConflict.REPLACE:
-            return _joined(world, slot, new, reserve, rule, head)
+            return _join(world, slot, new, reserve, rule, head)
         number = last if last and (head is None or ran < last) else last + 1
         if number != last and not slot.raise_to(world, last, number):
             continue  # another start was first: look at its run
@@ -59,48 +59,48 @@ def place(
                 return found
             if reserve(slot.run_id(number), run_id) != slot.run_id(number):
                 continue  # a repetition of this start was first
-        placed = _succeed(world, slot, number, new, head)
-        if placed.created or rule is OnConflict.JOIN:
-            return placed
+        found = _create_next(world, slot, number, new, head)
+        if found.created or rule is OnConflict.JOIN:
+            return found
     raise StoreUnavailable("many starts under this key at once", code="key_busy", mend="try again", run_id=None)
 
 
-def _joined(
+def _join(
     world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict, live: RunHead
-) -> Placed:
+) -> KeyedStart:
     """The live run, for a start that joins it. A repetition names the same run after its end."""
     if rule is OnConflict.REFUSE:
         message = f"the run {live.run_id} of {slot.workflow_id} has this key"
         raise Conflict(message, code="key_taken", mend="wait for its end, or cancel it", run_id=live.run_id)
     run_id = reserve(live.run_id)
-    return Placed(live, False) if run_id == live.run_id else repeated(world, slot, new, run_id)
+    return KeyedStart(live, False) if run_id == live.run_id else repeated(world, slot, new, run_id)
 
 
 def is_own(new: NewRun, head: RunHead) -> bool:
-    """Whether a run was created by this start or its repetition: by one with the same idempotency key."""
+    """Returns whether a run was created by this start or its repetition: by one with the same idempotency key."""
     claim = new.facts.get(CLAIM)
     return claim is not None and notes_in(head).get(CLAIM) == claim
 
 
-def former_start(world: World, slot: Slot, new: NewRun, run_id: str, rule: OnConflict) -> Placed | None:
-    """The run that an earlier start of the same request has reserved, created now if that start died before. None if it is the
-    run of another start, which created the run of that number first. With `join`, it does not matter whose the run is."""
-    placed = repeated(world, slot, new, run_id)
-    if placed.created or rule is OnConflict.JOIN or CLAIM not in new.facts or placed.head.status == ERASED:
-        return placed
-    return placed if is_own(new, placed.head) else None
+def former_start(world: World, slot: Slot, new: NewRun, run_id: str, rule: OnConflict) -> KeyedStart | None:
+    """Returns the run that an earlier start of the same request has reserved, created now if that start died before. None if it
+    is the run of another start, which created the run of that number first. With `join`, it does not matter whose the run is."""
+    found = repeated(world, slot, new, run_id)
+    if found.created or rule is OnConflict.JOIN or CLAIM not in new.facts or found.head.status == ERASED:
+        return found
+    return found if is_own(new, found.head) else None
 
 
-def _succeed(world: World, slot: Slot, number: int, new: NewRun, before: RunHead | None) -> Placed:
+def _create_next(world: World, slot: Slot, number: int, new: NewRun, before: RunHead | None) -> KeyedStart:
     """Creates the run of a number, and requests the end of the run before it, if that one is live."""
     former = before.run_id if before is not None and is_live(before) else None
-    placed = create(world, slot, number, new, former)
-    if placed.created and former is not None:
-        cancel_former(world, former, placed.head.run_id)
-    return placed
+    found = create(world, slot, number, new, former)
+    if found.created and former is not None:
+        cancel_former(world, former, found.head.run_id)
+    return found
 
 
-def create(world: World, slot: Slot, number: int, new: NewRun, former: str | None = None) -> Placed:
+def create(world: World, slot: Slot, number: int, new: NewRun, former: str | None = None) -> KeyedStart:
     """Creates the run of a number of the key, unless another process has created it."""
     facts = {**new.facts, KEY: slot.key, KEY_NUMBER: number}
     if former is not None:
@@ -113,22 +113,22 @@ def create(world: World, slot: Slot, number: int, new: NewRun, former: str | Non
     )
     if created and (begins_ms is not None or former is not None):  # it may begin when what is kept now has expired
         take_kept(world, slot, head.run_id)
-    return Placed(head, created)
+    return KeyedStart(head, created)
 
 
-def repeated(world: World, slot: Slot, new: NewRun, run_id: str) -> Placed:
-    """The run that an earlier start of the same request has reserved, created now if that start died before."""
+def repeated(world: World, slot: Slot, new: NewRun, run_id: str) -> KeyedStart:
+    """Returns the run that an earlier start of the same request has reserved, created now if that start died before."""
     head = world.store.get_run(run_id)
     if head is not None:
-        return Placed(head, False)
+        return KeyedStart(head, False)
     last = slot.number(world)
     if slot.run_id(last) == run_id:
-        return _succeed(world, slot, last, new, last_run(world, slot, last)[1])
+        return _create_next(world, slot, last, new, last_run(world, slot, last)[1])
     head = world.store.get_run(run_id)  # another start has gone on to the next number, after the run was created
     if head is None:
         message = f"the run {run_id} of this request was removed"
         raise Conflict(message, code="run_erased", mend="use another idempotency key for a new run", run_id=run_id)
-    return Placed(head, False)
+    return KeyedStart(head, False)
 
 
 def cancel_former(world: World, former: str, successor: str) -> None:

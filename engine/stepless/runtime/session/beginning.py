@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from stepless.core.facts import Begin, Fact, HoldChanged
 from stepless.model.json import JSON
-from stepless.model.traceparent import TRACE
+from stepless.model.runs.traceparent import TRACE
 from stepless.ports import RunHead
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import inputs_of
@@ -16,7 +16,7 @@ _RECORDED = ("trigger", "tags", "parent", "rerun", "non_entries", "draft", TRACE
 
 
 def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: Iterable[Fact]) -> list[Fact]:
-    """The facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
+    """Returns the facts of a run without events. `signals` are the facts of its inbox; a hold among them takes effect at once."""
     recorded = {name: value for name, value in meta.items() if name in _RECORDED}
     reused, kept, erased = _reused(world, head, meta) if "rerun" in meta or "draft" in meta else ({}, {}, [])
     looked = inbox.holds_first([*signals, *erased])
@@ -28,7 +28,7 @@ def first_facts(world: World, head: RunHead, meta: Mapping[str, JSON], signals: 
 def _reused(
     world: World, head: RunHead, meta: Mapping[str, JSON]
 ) -> tuple[Mapping[str, Mapping[str, JSON]], Mapping[str, JSON], list[Fact]]:
-    from stepless.runtime.verbs.reruns import reused_or_cancelled  # imported late: few runs are reruns
+    from stepless.runtime.verbs.starts.reruns import reused_or_cancelled  # imported late: few runs are reruns
 
     if "rerun" in meta:
         return reused_or_cancelled(world, meta["rerun"])

@@ -34,7 +34,7 @@ class Budget:
         return self.total_ms - (self.clock() - self._started) * 1000 <= (self.margin_ms if self.hard else 0)
 
     def fits(self, timeout_ms: int) -> bool:
-        """Whether an attempt with this timeout may still be started."""
+        """Returns whether an attempt with this timeout may still be started."""
         spare_ms = self.spare_ms
         return spare_ms is None or timeout_ms <= spare_ms
 

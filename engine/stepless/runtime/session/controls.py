@@ -8,10 +8,10 @@ from stepless.core.facts import Stopped
 from stepless.core.state import State
 from stepless.errors import LogUnreadable
 from stepless.runtime import run_backoff
-from stepless.runtime.session.attempts import Attempts
-from stepless.runtime.session.exclusivity import Exclusivity
+from stepless.runtime.session.execution.attempts import Attempts
 from stepless.runtime.session.leaving import Leaving
 from stepless.runtime.session.parts import Parts
+from stepless.runtime.session.permits.exclusivity import Exclusivity
 
 
 class Controls(Parts):

@@ -18,8 +18,8 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.core.masking import Mask
     from stepless.core.state import State
+    from stepless.core.values.masking import Mask
     from stepless.runtime.exporting.relay import Exports, Relaying
 
 _log = logging.getLogger(__name__)
@@ -57,15 +57,15 @@ class SessionExports:
             self._exports.committed(events)
 
     def renewal(self) -> Also:
-        """What a renewal of the lease writes besides. Tries again what has failed."""
+        """Returns what a renewal of the lease writes in addition. Tries again what has failed."""
         if self._exports is None:
             return NOTHING
         self._exports.nudge()
         return {"exported": self._exports.cursors()}
 
     async def leave(self, due_ms: int | None, budget: Budget, *, hand_over: bool) -> tuple[int | None, Also]:
-        """When the run is to be checked next, `due_ms` or earlier, and what the release of the lease writes besides. Waits for
-        the exporters, within bounds. After a hand-over, the next session continues at once with what is left."""
+        """Returns when the run is to be checked next, `due_ms` or earlier, and what the release of the lease writes in addition.
+        Waits for the exporters, within bounds. After a hand-over, the next session continues at once with what is left."""
         if self._exports is None:
             return (due_ms, NOTHING) if hand_over else self._leave_broken(due_ms)
         await self._exports.flush(min(EXPORT_HAND_OVER_MS if hand_over else EXPORT_LEAVE_MS, budget.leaving_ms))

@@ -13,21 +13,21 @@ from stepless.errors import SteplessError
 from stepless.limits import LAPSE_MS, LEASE_MS, MAX_DURATION_MS
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.billing import spending
 from stepless.runtime.exporting.cursors import NOTHING, Also
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session import children
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.signals import Signals
+from stepless.runtime.session.pauses import children
+from stepless.runtime.session.pauses.signals import Signals
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
     from stepless.runtime.session.exports import SessionExports
-    from stepless.runtime.session.limiting import Limiter
+    from stepless.runtime.session.permits.limiting import Limiter
 
 _log = logging.getLogger(__name__)
 
@@ -130,5 +130,5 @@ class Leaving:
         return await self._with_retries(release, together=True)
 
     async def _leave_exports(self, due_ms: int | None, *, hand_over: bool) -> tuple[int | None, Also]:
-        """When the run is to be checked next, and what the release of the lease writes besides."""
+        """When the run is to be checked next, and what the release of the lease writes in addition."""
         return (due_ms, NOTHING) if self.exports is None else await self.exports.leave(due_ms, self._budget, hand_over=hand_over)

@@ -22,14 +22,14 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from stepless.core.decide import decide
+from stepless.core.deciding.pauses import next_due_ms
+from stepless.core.deciding.recovery import is_cut_off
+from stepless.core.deciding.set_back import is_set_back
 from stepless.core.decision import Decision, Dispatch
 from stepless.core.events import Event
 from stepless.core.facts import ClockSetBack, Continued, Fact, Postponed, Recovered, Tick
-from stepless.core.masking import mask_for
-from stepless.core.pauses import next_due_ms
-from stepless.core.recovery import is_cut_off
-from stepless.core.set_back import is_set_back
 from stepless.core.state import State
+from stepless.core.values.masking import mask_for
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import (
     CLOCK_TOLERANCE_MS,
@@ -45,32 +45,32 @@ from stepless.limits import (
 )
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
-from stepless.model.traceparent import TRACE, trace_of
+from stepless.model.runs.traceparent import TRACE, trace_of
 from stepless.ports import GRANTED, Lease, Message, RunHead
 from stepless.runtime import inbox, metering
 from stepless.runtime.billing import spending
 from stepless.runtime.exporting.cursors import NOTHING
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.session import children
 from stepless.runtime.session.arrivals import Arrivals
-from stepless.runtime.session.attempts import Attempt, Attempts
 from stepless.runtime.session.beginning import first_facts
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.controls import Controls
-from stepless.runtime.session.exclusivity import Exclusivity
-from stepless.runtime.session.execute import Executor
+from stepless.runtime.session.execution.attempts import Attempt, Attempts
+from stepless.runtime.session.execution.execute import Executor
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
 from stepless.runtime.session.leaving import Leaving
-from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.parts import limiter_of
-from stepless.runtime.session.receiving import receiving_of
-from stepless.runtime.session.signals import Signals
+from stepless.runtime.session.pauses import children
+from stepless.runtime.session.pauses.receiving import receiving_of
+from stepless.runtime.session.pauses.signals import Signals
+from stepless.runtime.session.permits.exclusivity import Exclusivity
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
 from stepless.thread_calls import count_thread_calls
 
 if TYPE_CHECKING:
-    from stepless.runtime.session.limiting import Limiter
+    from stepless.runtime.session.permits.limiting import Limiter
 
 
 class Session(Controls):

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stepless.core.events import Event
-from stepless.core.masking import Mask
 from stepless.core.state import State
+from stepless.core.values.masking import Mask
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.ports import Lease, RunHead
@@ -23,18 +23,18 @@ from stepless.runtime.world import World
 
 if TYPE_CHECKING:
     from stepless.runtime.session.exports import SessionExports
-    from stepless.runtime.session.limiting import Limiter, Retried
-    from stepless.runtime.session.notice_sender import NoticeSender
+    from stepless.runtime.session.pauses.notice_sender import NoticeSender
+    from stepless.runtime.session.permits.limiting import Limiter, Retried
 
 
 def limiter_of(
     world: World, head: RunHead, graph: Graph, lease: Callable[[], Lease], log: RunLog, retried: Retried
 ) -> Limiter | None:
-    """The limiter of a session of a graph with limits per key, None for others. `lease` returns the present lease, and `retried`
-    makes a call to the store."""
+    """Returns the limiter of a session of a graph with limits per key, None for others. `lease` returns the present lease, and
+    `retried` makes a call to the store."""
     if not graph.limited:
         return None
-    from stepless.runtime.session.limiting import Limiter  # imported late: few workflows have limits
+    from stepless.runtime.session.permits.limiting import Limiter  # imported late: few workflows have limits
 
     return Limiter(world, head, lease, log, retried)
 
@@ -84,7 +84,7 @@ class Parts:
 
     def _send_notices(self, pauses: Iterable[str]) -> None:
         if self._notice_sender is None:
-            from stepless.runtime.session.notice_sender import NoticeSender  # imported late: few pauses send notices
+            from stepless.runtime.session.pauses.notice_sender import NoticeSender  # imported late: few pauses send notices
 
             self._notice_sender = NoticeSender(self._world, self._env, self._mask, self._arrivals.add)
         for pause in pauses:

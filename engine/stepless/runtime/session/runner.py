@@ -10,17 +10,17 @@ from stepless.core.lease_ends import is_over
 from stepless.core.state import State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.headers import head_of
 from stepless.runtime.run_backoff import rest
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.exclusivity import Exclusivity
 from stepless.runtime.session.invocation_end import InvocationEnd as InvocationEnd
-from stepless.runtime.session.lingering import Lingering
 from stepless.runtime.session.loop import Session as Session
-from stepless.runtime.session.receiving import waits_to_begin
+from stepless.runtime.session.pauses.receiving import waits_to_begin
+from stepless.runtime.session.permits.exclusivity import Exclusivity
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
 
 _GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a lease granted to their receiver

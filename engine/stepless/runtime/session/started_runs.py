@@ -11,21 +11,21 @@ from hashlib import sha256
 
 from stepless.errors import ConfigError
 from stepless.model.json import JSON
-from stepless.model.traceparent import TRACE, attempt_span_id
+from stepless.model.runs.traceparent import TRACE, attempt_span_id
 from stepless.model.work import Result, misconfigured
 from stepless.nodes import KindCode
 from stepless.ports import Call
-from stepless.runtime.session.children import encoded, newest, reach_run
+from stepless.runtime.session.pauses.children import encoded, newest, reach_run
 from stepless.runtime.world import World
 
 
 def starter(world: World) -> KindCode:
-    """The code of the `workflow` kind with `wait: false`."""
+    """Returns the code of the `workflow` kind with `wait: false`."""
 
     async def run(call: Call) -> Result:
+        from stepless.nodes.effects.workflow import WorkflowParams, begins_ms, check
         from stepless.nodes.params import params_of  # imported late: few runs start others
-        from stepless.nodes.workflow import WorkflowParams, begins_ms, check
-        from stepless.runtime.verbs.starting import start_shared
+        from stepless.runtime.verbs.starts.starting import start_shared
 
         params = params_of(WorkflowParams, call, check=check)
         newest(world, params.workflow)

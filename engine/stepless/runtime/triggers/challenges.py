@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepless.model.json import JSON
-from stepless.model.webhook_schemes import Scheme
+from stepless.model.triggers.webhook_schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Challenge:
 
 
 def unsigned_challenge(scheme: Scheme | None, method: str) -> Challenge | None:
-    """The answer to a request that the sender does not sign; None for any other request."""
+    """Returns the answer to a request that the sender does not sign; None for any other request."""
     return Challenge() if scheme is not None and scheme.challenge == "head" and method == "HEAD" else None
 
 
 def signed_challenge(scheme: Scheme, body: JSON, secret: str) -> Challenge | None:
-    """The answer to a verified request; None if it is an event. `secret` is the one that has signed it."""
+    """Returns the answer to a verified request; None if it is an event. `secret` is the one that has signed it."""
     if not isinstance(body, Mapping):
         return None
     match scheme.challenge:

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from stepless.errors import SteplessError
-from stepless.model.event_pattern import matches
 from stepless.model.graph import Node
 from stepless.model.json import JSON
+from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
 from stepless.runtime.triggers.message_sources import deliver_event
 from stepless.runtime.triggers.payloads import events_of, firing_of
 from stepless.runtime.triggers.schedule_firing import entries, fire_delivered
-from stepless.runtime.verbs.starting import Started, start
+from stepless.runtime.verbs.starts.starting import Started, start
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)

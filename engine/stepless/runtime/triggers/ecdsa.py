@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def is_signed(public: str, signed: bytes, signatures: Sequence[str]) -> bool:
-    """Whether one of the signatures is of `signed`, by the owner of a public key in PEM, or DER in base64. Raises `Forbidden`
-    (secret_missing, 503) if the key cannot be read."""
+    """Returns whether one of the signatures is of `signed`, by the owner of a public key in PEM, or DER in base64. Raises
+    `Forbidden` (secret_missing, 503) if the key cannot be read."""
     key = _public(public)
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
@@ -34,7 +34,7 @@ def is_signed(public: str, signed: bytes, signatures: Sequence[str]) -> bool:
 
 
 def signature_of(private: str, signed: bytes) -> str:
-    """The signature of `signed` by a private key in PEM. Raises `ConfigError`."""
+    """Returns the signature of `signed` by a private key in PEM. Raises `ConfigError`."""
     key = _private(private)
     from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
     from cryptography.hazmat.primitives.hashes import SHA256
@@ -43,7 +43,7 @@ def signature_of(private: str, signed: bytes) -> str:
 
 
 def new_private() -> str:
-    """A new private key, in PEM without a password."""
+    """Returns a new private key, in PEM without a password."""
     from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -52,7 +52,7 @@ def new_private() -> str:
 
 
 def public_of(private: str) -> str:
-    """The public key of a private one, as DER in base64, on one line. Raises `ConfigError`."""
+    """Returns the public key of a private one, as DER in base64, on one line. Raises `ConfigError`."""
     key = _private(private)
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 

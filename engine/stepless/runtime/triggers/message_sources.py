@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from stepless.errors import ExpressionError, InvalidRequest, LogUnreadable, NotFound, SteplessError
-from stepless.limits import MAX_PAGE_ITEMS
-from stepless.model.event_pattern import matches
+from stepless.errors import ExpressionError, InvalidRequest, NotFound, SteplessError
 from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON, read_path
 from stepless.model.scope import Reference
 from stepless.model.steps import Steps
+from stepless.model.triggers.event_pattern import matches
 from stepless.ports import Version
-from stepless.runtime.verbs.publishing import MESSAGE_EVENT
-from stepless.runtime.verbs.sending import Delivered, send
+from stepless.runtime.triggers.entry_versions import versions_with
+from stepless.runtime.verbs.changes.sending import Delivered, send
+from stepless.runtime.verbs.publication.publishing import MESSAGE_EVENT
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class _Delivery(Steps):
 
 
 def source_of(graph: Graph, node: Node) -> MessageSource | None:
-    """The source that a listening node is; None for an entry."""
+    """Returns the source that a listening node is; None for an entry."""
     return next((source for source in graph.sources if source.node is node), None)
 
 
@@ -69,20 +69,9 @@ def _no_key(source: MessageSource, why: str) -> InvalidRequest:
 
 
 def event_sources(world: World) -> Iterator[tuple[Version, Graph, MessageSource]]:
-    """Every event source in the newest versions."""
-    cursor: str | None = None
-    while True:
-        page = world.store.list_entries(MESSAGE_EVENT, limit=MAX_PAGE_ITEMS, cursor=cursor)
-        for version in page.items:
-            try:
-                graph = world.versions.graph(version.workflow_id, version.hash)
-            except LogUnreadable as error:
-                _log.error("the event sources of %s are left out: %s", version.workflow_id, error)
-                continue
-            yield from ((version, graph, source) for source in graph.sources if source.node.kind.name == "event")
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """Yields every event source in the newest versions."""
+    for version, graph in versions_with(world, MESSAGE_EVENT):
+        yield from ((version, graph, source) for source in graph.sources if source.node.kind.name == "event")
 
 
 def deliver_event(world: World, event: Mapping[str, JSON]) -> list[SteplessError]:

@@ -40,8 +40,8 @@ def firing_of(payload: Mapping[str, JSON]) -> Firing | None:
 
 
 def payload_of(record: Mapping[str, Any], own: str) -> Mapping[str, JSON]:
-    """The payload of an SQS record. For the queue `own` (an ARN), which receives from EventBridge, S3 and the calendar, it is the
-    body; for any other queue, the record itself. Raises `InvalidRequest` (invalid_event)."""
+    """Returns the payload of an SQS record. For the queue `own` (an ARN), which receives from EventBridge, S3 and the calendar,
+    it is the body; for any other queue, the record itself. Raises `InvalidRequest` (invalid_event)."""
     if record.get("eventSourceARN") != own:
         return {"Records": [dict(record)]}
     body = _parsed(str(record.get("body")))
@@ -51,8 +51,8 @@ def payload_of(record: Mapping[str, Any], own: str) -> Mapping[str, JSON]:
 
 
 def events_of(payload: Mapping[str, JSON]) -> Sequence[Mapping[str, Any]]:
-    """The events of a payload in EventBridge's form: id, source, detail-type, resources, detail. Empty for the test event of S3.
-    Raises `InvalidRequest`."""
+    """Returns the events of a payload in EventBridge's form: id, source, detail-type, resources, detail. Empty for the test event
+    of S3. Raises `InvalidRequest`."""
     if all(isinstance(payload.get(name), str) for name in ("id", "source", "detail-type")):
         return [payload]
     if payload.get("Event") == "s3:TestEvent":  # sent once, when notifications of a bucket are configured

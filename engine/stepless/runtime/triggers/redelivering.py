@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from stepless.errors import NotFound
 from stepless.model.graph import Graph, Node
 from stepless.model.json import JSON
-from stepless.model.traceparent import stored_former
+from stepless.model.runs.traceparent import stored_former
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.triggers.webhooks import check_schema
-from stepless.runtime.verbs.inspecting import head_of
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.reads.inspecting import head_of
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 

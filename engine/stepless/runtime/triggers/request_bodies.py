@@ -51,7 +51,7 @@ class Decoded:
 
 
 def decoded(headers: Mapping[str, str], raw: bytes) -> Decoded:
-    """The body of a request. Raises `InvalidRequest`: 400 (invalid_json), 413 (body_too_large), and 415
+    """Returns the body of a request. Raises `InvalidRequest`: 400 (invalid_json), 413 (body_too_large), and 415
     (unsupported_media_type) for a damaged Content-Encoding, and for JSON in one that is not supported."""
     if not raw:
         return Decoded(None, None, raw)
@@ -69,7 +69,7 @@ def decoded(headers: Mapping[str, str], raw: bytes) -> Decoded:
 
 
 def form_of(headers: Mapping[str, str], data: bytes) -> JSON:
-    """The fields of a form by name: a text, or a list if a field comes more than once. A file of a multipart form is
+    """Returns the fields of a form by name: a text, or a list if a field comes more than once. A file of a multipart form is
     `{filename, content_type, content}` with its bytes as base64. None for any other body, and for a form that cannot be parsed.
     Raises `InvalidRequest` (invalid_form) for more than MAX_FORM_FIELDS."""
     kind, parameters = _content_type(headers)
@@ -84,9 +84,9 @@ def form_of(headers: Mapping[str, str], data: bytes) -> JSON:
 
 
 def fields_of(text: str, charset: str = _UTF8) -> dict[str, JSON]:
-    """The fields of a query or a form, whose bytes `text` has as ISO-8859-1: a text each, or a list of texts if a field comes
-    more than once. A field that is no text in `charset` is read as ISO-8859-1. Raises `InvalidRequest` (invalid_form) for more
-    than MAX_FORM_FIELDS."""
+    """Returns the fields of a query or a form, whose bytes `text` has as ISO-8859-1: a text each, or a list of texts if a field
+    comes more than once. A field that is no text in `charset` is read as ISO-8859-1. Raises `InvalidRequest` (invalid_form) for
+    more than MAX_FORM_FIELDS."""
     if not text:
         return {}
     try:
@@ -148,7 +148,7 @@ def _text(data: bytes, charset: str) -> str | None:
 
 
 def _json(data: bytes, charset: str) -> Decoded:
-    """JSON is UTF-8, and a charset that a sender names besides is true only if the bytes are not. UTF-16 and UTF-32 are."""
+    """JSON is UTF-8, and a charset that a sender names as well is true only if the bytes are not. UTF-16 and UTF-32 are."""
     if charset.startswith(("utf-16", "utf-32")) or (charset != _UTF8 and _text(data, _UTF8) is None):
         text = _text(data, charset)
         if text is None:

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from stepless.core.decision import iso
 from stepless.errors import AuthorError, CallerError, LogUnreadable, NotFound, SteplessError
-from stepless.limits import CLOCK_TOLERANCE_MS, MAX_PAGE_ITEMS, NEVER_MS
-from stepless.model.graph import Node
+from stepless.limits import CLOCK_TOLERANCE_MS, NEVER_MS
+from stepless.model.graph import Graph, Node
 from stepless.ports import Version
+from stepless.runtime.triggers.entry_versions import OnUnreadable, versions_with
 from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.triggers.schedule_instants import ALL, LAST, is_missed, next_ms, to_catch_up
 from stepless.runtime.triggers.schedule_records import (
@@ -24,39 +25,24 @@ from stepless.runtime.triggers.schedule_records import (
     progress_of,
     rhythm_text,
 )
-from stepless.runtime.verbs.calendar_registration import rhythm_of
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.publication.calendar_registration import rhythm_of
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
 
 
-OnUnreadable = Callable[[Version, LogUnreadable], None]
-
-
 def entries(world: World, kind: str, on_unreadable: OnUnreadable | None = None) -> Iterator[tuple[Version, Node]]:
-    """Every entry of this kind in the newest versions. Only workflows that ever had such an entry are read. A version that cannot
-    be used is logged, or passed to `on_unreadable`, and the others follow."""
-    cursor: str | None = None
-    while True:
-        page = world.store.list_entries(kind, limit=MAX_PAGE_ITEMS, cursor=cursor)
-        for version in page.items:
-            try:
-                nodes = [*entries_of(world, version, kind)]
-            except LogUnreadable as error:
-                if on_unreadable is None:
-                    _log.error("the entries of %s are left out: %s", version.workflow_id, error)
-                else:
-                    on_unreadable(version, error)
-                continue
-            yield from ((version, node) for node in nodes)
-        cursor = page.cursor
-        if cursor is None:
-            return
+    """Yields every entry of this kind in the newest versions; see `versions_with`."""
+    for version, graph in versions_with(world, kind, on_unreadable):
+        yield from ((version, node) for node in _entries_in(graph, kind))
 
 
 def entries_of(world: World, version: Version, kind: str) -> Iterator[Node]:
-    graph = world.versions.graph(version.workflow_id, version.hash)
+    return _entries_in(world.versions.graph(version.workflow_id, version.hash), kind)
+
+
+def _entries_in(graph: Graph, kind: str) -> Iterator[Node]:
     return (node for node in graph.root.nodes if node.kind.name == kind and node.enabled)
 
 

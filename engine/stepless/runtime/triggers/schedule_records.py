@@ -16,8 +16,8 @@ from typing import Any
 
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_CATCH_UP_RUNS, MAX_ENDED_PAUSES, NEVER_MS, SCHEDULE_TRIES
-from stepless.model.damage import decoding, json_object
 from stepless.model.graph import Node
+from stepless.model.stored.damage import decoding, json_object
 from stepless.runtime.world import World
 
 
@@ -53,11 +53,12 @@ class Progress:
         return replace(self, late=tuple(at for at in self.late if at not in done)) if self.late else self
 
     def is_over(self, at_ms: int) -> bool:
-        """Whether the end of a pause has decided about this instant. A former release noted the end of the last pause only."""
+        """Returns whether the end of a pause has decided about this instant. A former release noted the end of the last pause
+        only."""
         return any(since <= at_ms < until for since, until in self.over) if self.over else at_ms < self.from_ms
 
     def ended(self, since_ms: int, until_ms: int) -> Progress:
-        """With the span of a pause that has ended. The newest MAX_ENDED_PAUSES are kept."""
+        """Adds the span of a pause that has ended. The newest MAX_ENDED_PAUSES are kept."""
         before = self.over or (((0, self.from_ms),) if self.from_ms else ())
         over = before if (since_ms, until_ms) in before else (*before, (since_ms, until_ms))
         return replace(self, from_ms=until_ms, over=over[-MAX_ENDED_PAUSES:])
@@ -76,7 +77,7 @@ class Pause:
     phase_ms: int = 0
 
     def holds(self, at_ms: int) -> bool:
-        """Whether the instant `at_ms` starts no regular run."""
+        """Returns whether the instant `at_ms` starts no regular run."""
         return self.ending_ms is None or at_ms <= self.ending_ms
 
 
@@ -112,7 +113,7 @@ def progress_of(world: World, workflow_id: str, node: str) -> Progress | None:
 
 
 def pause_of(world: World, workflow_id: str, node: str) -> Pause | None:
-    """The pause of a schedule, None if it is not paused."""
+    """Returns the pause of a schedule, None if it is not paused."""
     key = _pause_key(workflow_id, node)
     kept = world.store.get_claim(key, world.clock.now_ms())
     return read_pause(kept, key) if kept is not None else None
@@ -160,7 +161,7 @@ _FIX = "restore the store from a backup, or give the node of the schedule anothe
 
 
 def read_progress(kept: bytes | None, key: str) -> Progress | None:
-    """The progress in the value of a claim. Raises `Damaged`."""
+    """Returns the progress in the value of a claim. Raises `Damaged`."""
     if kept is None:
         return None
     place = f"claim.value of {key}"
@@ -175,7 +176,7 @@ def read_progress(kept: bytes | None, key: str) -> Progress | None:
 
 
 def read_pause(kept: bytes, key: str) -> Pause:
-    """The pause in the value of a claim. Raises `Damaged`."""
+    """Returns the pause in the value of a claim. Raises `Damaged`."""
     place = f"claim.value of {key}"
     body = json_object(kept, place, _FIX)
     with decoding(kept, place, _FIX):

@@ -20,9 +20,9 @@ from stepless.limits import (
     NEVER_MS,
     SCHEDULE_TRIES,
 )
-from stepless.model.clock_changes import ClockChange, clock_changes
-from stepless.model.damage import Damage, damage_in
 from stepless.model.graph import Node
+from stepless.model.stored.damage import Damage, damage_in
+from stepless.model.triggers.clock_changes import ClockChange, clock_changes
 from stepless.ports import Page, Rhythm, Version
 from stepless.runtime.triggers.payloads import Firing
 from stepless.runtime.triggers.schedule_firing import entries_of, policy_of, start_scheduled
@@ -39,8 +39,8 @@ from stepless.runtime.triggers.schedule_records import (
     put_pause,
     rhythm_text,
 )
-from stepless.runtime.verbs.calendar_registration import rhythm_of
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.publication.calendar_registration import rhythm_of
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 
@@ -77,8 +77,8 @@ class Resumed:
 def list_schedules(
     world: World, workflow_id: str | None = None, *, limit: int = 100, cursor: str | None = None
 ) -> Page[Schedule]:
-    """The schedules of one workflow, or of all, sorted by workflow id, then in the order of the document. `limit` is the number
-    of workflows. Raises `NotFound` (unknown_workflow) and `InvalidRequest` (invalid_cursor)."""
+    """Returns the schedules of one workflow, or of all, sorted by workflow id, then in the order of the document. `limit` is the
+    number of workflows. Raises `NotFound` (unknown_workflow) and `InvalidRequest` (invalid_cursor)."""
     if workflow_id is not None:
         page: Page[Version] = Page((latest(world, workflow_id),))
     else:

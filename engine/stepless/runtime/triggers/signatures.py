@@ -1,4 +1,4 @@
-"""Verifies the signatures of webhook requests by the table of `model.webhook_schemes`, over the raw body, in constant time.
+"""Verifies the signatures of webhook requests by `model.triggers.webhook_schemes`, over the raw body, in constant time.
 
 A signature proves that someone who has the secret made these bytes. Four things are easy to get wrong:
 
@@ -32,8 +32,8 @@ from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import Forbidden, InvalidRequest
 from stepless.limits import MAX_FORM_FIELDS, MAX_SIGNATURES
 from stepless.model.json import JSON, parse_path, read_path
-from stepless.model.webhook_schemes import RequestField, Scheme, pieces_of
-from stepless.nodes.webhook import Signed, scheme_of, secrets_of
+from stepless.model.triggers.webhook_schemes import RequestField, Scheme, pieces_of
+from stepless.nodes.entries.webhook import Signed, scheme_of, secrets_of
 from stepless.runtime.triggers import ecdsa
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -85,13 +85,13 @@ def verify(
 
 
 def sign(secret: str, body: bytes, now_ms: int) -> str:
-    """The value of the signature header for the schemes hmac and stripe."""
+    """Returns the value of the signature header for the schemes hmac and stripe."""
     seconds = now_ms // 1000
     return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
 
 
 def key_of(scheme: Scheme, secret: str) -> bytes:
-    """The key that a secret contains. Raises `Forbidden` (secret_missing) if it does not have the form of the scheme."""
+    """Returns the key that a secret contains. Raises `Forbidden` (secret_missing) if it does not have the form of the scheme."""
     if scheme.key != "whsec":
         return secret.encode()
     try:
@@ -101,13 +101,13 @@ def key_of(scheme: Scheme, secret: str) -> bytes:
 
 
 def mac_of(scheme: Scheme, key: bytes, signed: bytes) -> str:
-    """The HMAC of what is signed, as the sender writes it, without its prefix."""
+    """Returns the HMAC of what is signed, as the sender writes it, without its prefix."""
     mac = hmac.digest(key, signed, scheme.algorithm)
     return mac.hex() if scheme.encoding == "hex" else b64encode(mac).decode()
 
 
 def filled(scheme: Scheme, request: SignedRequest, url: str, timestamp: str, delivery: str) -> bytes:
-    """The bytes that are signed: the template with its values."""
+    """Returns the bytes that are signed: the template with its values."""
     parts = []
     for at, piece in enumerate(pieces_of(scheme.template)):
         match piece if at % 2 else "":
@@ -129,7 +129,7 @@ def filled(scheme: Scheme, request: SignedRequest, url: str, timestamp: str, del
 
 
 def sorted_fields(request: SignedRequest) -> bytes:
-    """The fields of a form, sorted by name, each name followed by its values; nothing for another body."""
+    """Returns the fields of a form, sorted by name, each name followed by its values; nothing for another body."""
     if not is_form(request.headers):
         return b""
     fields: dict[str, set[str]] = {}
@@ -140,7 +140,7 @@ def sorted_fields(request: SignedRequest) -> bytes:
 
 
 def urls_of(scheme: Scheme, urls: Sequence[str]) -> Iterator[str]:
-    """Every form of the address in which the scheme may have signed it; one empty text if it does not sign it."""
+    """Yields every form of the address in which the scheme may have signed it; one empty text if it does not sign it."""
     if "url" not in scheme.signs:
         yield ""
         return
@@ -166,7 +166,7 @@ class _Given:
         self.timestamp = self._timestamp()
 
     def proved(self, auth: Signed) -> tuple[str, str]:
-        """The secret that made the signature, and what identifies the request. Raises `Forbidden`."""
+        """Returns the secret that made the signature, and what identifies the request. Raises `Forbidden`."""
         scheme = self._scheme
         prefix = scheme.prefix
         signatures = [item[len(prefix):] for item in self._items if item.startswith(prefix)][:MAX_SIGNATURES]
@@ -284,7 +284,7 @@ def _reads_body(scheme: Scheme) -> bool:
 
 
 def json_of(body: bytes) -> JSON:
-    """The parsed body; None if it is not JSON."""
+    """Returns the parsed body; None if it is not JSON."""
     try:
         return strict_json(body)
     except InvalidRequest:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from secrets import token_hex
 
-from stepless.model.encoding import encode
 from stepless.model.json import parse_path, read_path
-from stepless.model.webhook_schemes import Scheme
-from stepless.nodes.webhook import Bearer, Hmac, Signed, scheme_of, signed_by
+from stepless.model.stored.encoding import encode
+from stepless.model.triggers.webhook_schemes import Scheme
+from stepless.nodes.entries.webhook import Bearer, Hmac, Signed, scheme_of, signed_by
 from stepless.runtime.triggers import ecdsa
 from stepless.runtime.triggers.signatures import SignedRequest, filled, is_form, json_of, key_of, mac_of
 
@@ -21,9 +21,9 @@ def signed_headers(
     auth: Hmac | Signed | Bearer | str, body: bytes, now_ms: int, *, secret: str, url: str = "", method: str = "POST",
     content_type: str = "application/json", delivery: str | None = None,
 ) -> dict[str, str]:
-    """The headers that prove a request. `auth` is that of the webhook; its own secrets are not read. For `sendgrid`, `secret` is
-    the private key in PEM. `url` is the whole address, where the scheme signs it. `delivery` is the sender's id of the delivery,
-    by default a new one. What a scheme has in the body or the address, `prepared` adds.
+    """Returns the headers that prove a request. `auth` is that of the webhook; its own secrets are not read. For `sendgrid`,
+    `secret` is the private key in PEM. `url` is the whole address, where the scheme signs it. `delivery` is the sender's id of
+    the delivery, by default a new one. What a scheme has in the body or the address, `prepared` adds.
 
     Raises `Forbidden` (secret_missing) and `ConfigError` for a secret that the scheme cannot use.
     """
@@ -62,8 +62,8 @@ def _timestamp(scheme: Scheme, body: bytes, now_ms: int) -> str:
 def prepared(
     auth: Hmac | Signed | Bearer | str, body: bytes, now_ms: int, url: str, content_type: str = "application/json"
 ) -> tuple[bytes, str]:
-    """The body and the address, with what the sender writes into them: the present time (Linear), the digest of a body that is no
-    form (Twilio)."""
+    """Returns the body and the address, with what the sender writes into them: the present time (Linear), the digest of a body
+    that is no form (Twilio)."""
     if isinstance(auth, str | Bearer):
         return body, url
     scheme = scheme_of(signed_by(auth))

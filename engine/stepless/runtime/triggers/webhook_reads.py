@@ -15,8 +15,9 @@ _INPUTS: Final = ("input", "inputs")
 
 @lru_cache(maxsize=MAX_KNOWN_WEBHOOKS)
 def reads_output(graph: Graph, entry: Node, field: str) -> str:
-    """`named` if a reference or an edge names this field (of any node), `whole` if the output of the entry is read or carried as
-    a whole, or is an output of the run; else an empty text. A field that an expression computes the name of is not found."""
+    """Returns `named` if a reference or an edge names this field (of any node), `whole` if the output of the entry is read or
+    carried as a whole, or is an output of the run; else an empty text. A field that an expression computes the name of is not
+    found."""
     found = "whole" if entry.is_leaf else ""
     if any(edge.key[:1] == (field,) for edge in entry.outgoing):
         return "named"

@@ -10,29 +10,29 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from stepless.core.masking import Mask, mask_for
-from stepless.core.reference_values import Reading
 from stepless.core.state import Instance, State
+from stepless.core.values.masking import Mask, mask_for
+from stepless.core.values.reference_values import Reading
 from stepless.errors import AuthorError, Forbidden, InvalidRequest, NotFound
 from stepless.expressions import compile_contract
 from stepless.limits import IDEMPOTENCY_KEY_LIFE_MS, MAX_INPUT_BYTES, MAX_KNOWN_WEBHOOKS, MAX_PATH_CHARACTERS, MAX_REQUEST_BYTES
-from stepless.model.encoding import encode
 from stepless.model.graph import Graph, MessageSource, Node
 from stepless.model.json import JSON
-from stepless.model.traceparent import stored_parent
-from stepless.model.webhook_schemes import SCHEMES, Scheme
+from stepless.model.runs.traceparent import stored_parent
+from stepless.model.stored.encoding import encode
+from stepless.model.triggers.webhook_schemes import SCHEMES, Scheme
+from stepless.nodes.entries.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.nodes.params import rendered
-from stepless.nodes.webhook import Bearer, Hmac, Signed, WebhookParams, scheme_of, signed_by
 from stepless.runtime.triggers.challenges import Challenge, signed_challenge, unsigned_challenge
 from stepless.runtime.triggers.message_sources import Ignored, deliver_from, source_of
 from stepless.runtime.triggers.request_bodies import Decoded, decoded, form_of
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.triggers.webhook_reads import reads_output
-from stepless.runtime.verbs.idempotency import Signature
-from stepless.runtime.verbs.publishing import hook_key, owner_of
-from stepless.runtime.verbs.repeated_deliveries import retried
-from stepless.runtime.verbs.sending import Delivered
-from stepless.runtime.verbs.starting import Started, latest, start
+from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.publication.publishing import hook_key, owner_of
+from stepless.runtime.verbs.starts.idempotency import Signature
+from stepless.runtime.verbs.starts.repeated_deliveries import retried
+from stepless.runtime.verbs.starts.starting import Started, latest, start
 from stepless.runtime.world import World
 
 _PRIVATE: Final = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
@@ -137,7 +137,7 @@ def _delivered(
 
 
 def methods_of(world: World, path: str) -> Sequence[str]:
-    """The methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
+    """Returns the methods of the webhooks that listen on a path, sorted. Raises `NotFound` (unknown_hook)."""
     _, listeners = _listeners(world, path)
     return sorted({method for node in listeners for method in _methods(node)})
 
@@ -281,7 +281,7 @@ def _payload(graph: Graph, node: Node, request: HookRequest, found: Decoded, pri
 
 
 def _fitting(payload: JSON, text: str | None, reads: str) -> str | None:
-    """The text, or None if it does not fit beside the payload and is not named by the workflow."""
+    """The text, or None if it does not fit next to the payload and is not named by the workflow."""
     if text is None or reads == "named" or len(text) < _SURELY_FITS:
         return text
     return text if len(encode(text)) + len(encode(payload)) < MAX_INPUT_BYTES - _FRAME else None

@@ -81,8 +81,8 @@ class Cloud:
 
 @cache
 def signer() -> Signer:
-    """The signer of links. It reads the keys when it needs the first: a start from a snapshot must not bring former keys along,
-    and most invocations need none."""
+    """Returns the signer of links. It reads the keys when it needs the first: a start from a snapshot must not bring former keys
+    along, and most invocations need none."""
     from stepless.runtime.access.tokens import Signer  # a function that makes no links does not import it
 
     return Signer(_signing_keys)
@@ -106,7 +106,7 @@ def sign(claims: Claims) -> str:
 
 
 def secrets() -> AwsSecrets:
-    """The secrets of workflows, in the service that the operator chose. Raises `ConfigError` for an unknown service."""
+    """Returns the secrets of workflows, in the service that the operator chose. Raises `ConfigError` for an unknown service."""
     source, prefix = os.environ.get("STEPLESS_SECRETS_SOURCE", "ssm"), setting("STEPLESS_SECRETS_PREFIX")
     match source:
         case "ssm" | "secretsmanager":
@@ -116,7 +116,7 @@ def secrets() -> AwsSecrets:
 
 
 def aws() -> Cloud:
-    """The engine in a Lambda function. Raises `ConfigError` with the name of a missing setting."""
+    """Returns the engine in a Lambda function. Raises `ConfigError` with the name of a missing setting."""
     reseed_after_restore(os.environ.get)
     wanted_shards = int(os.environ.get("STEPLESS_INDEX_SHARDS", "0"))  # set where the role may write to the table
     store = DynamoStore(client("dynamodb"), setting("STEPLESS_TABLE"), wanted_shards=wanted_shards)
@@ -166,7 +166,7 @@ class LazyCalendar:
 
 
 def received(body: str) -> Message:
-    """The hint in the body of a queue message. Raises `InvalidRequest` (invalid_message) for any other body."""
+    """Returns the hint in the body of a queue message. Raises `InvalidRequest` (invalid_message) for any other body."""
     return decode_message(body)
 
 
@@ -180,7 +180,7 @@ def traced(handler: Handler) -> Handler:
 
 
 def setting(name: str) -> str:
-    """The value of a required environment variable. Raises `ConfigError` (setting_missing)."""
+    """Returns the value of a required environment variable. Raises `ConfigError` (setting_missing)."""
     value = os.environ.get(name)
     if not value:
         raise ConfigError(f"{name} is not set", code="setting_missing", place=name, mend="deploy template.yaml, which sets it")

@@ -11,7 +11,7 @@ from stepless.ports import Aws, Misfit
 
 
 def configured_operations() -> Aws | None:
-    """The port over boto3; None when boto3 is not installed."""
+    """Returns the port over boto3; None when boto3 is not installed."""
     return LazyOperations() if find_spec("boto3") is not None else None
 
 

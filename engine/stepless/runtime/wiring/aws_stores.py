@@ -11,7 +11,7 @@ from stepless.ports import OpenStore
 
 
 def of_stack(table: str, bucket: str) -> OpenStore:
-    """The runs in a table and their values in a bucket."""
+    """Returns the runs in a table and their values in a bucket."""
     dynamodb = client("dynamodb")
     return OpenStore(
         DynamoStore(dynamodb, table), S3Blobs(client("s3"), bucket), drafts=DynamoDrafts(dynamodb, table),

@@ -9,12 +9,12 @@ from typing import Final
 
 from stepless.errors import ConfigError
 from stepless.limits import LINGER_MS
-from stepless.model.durations import parse_duration_ms, parse_retention_ms
+from stepless.model.texts.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
-from stepless.runtime.session.run_kinds import with_run_kinds
+from stepless.runtime.session.pauses.run_kinds import with_run_kinds
 from stepless.runtime.wiring.exporting import LazyRelay
 from stepless.runtime.wiring.models import Setting, configured_kind_code
 from stepless.runtime.wiring.telemetry import is_traced
@@ -43,8 +43,8 @@ class GuardedHttp:
 def equipped(
     world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
 ) -> World:
-    """`world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises `ConfigError`
-    (invalid_duration)."""
+    """Returns `world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises
+    `ConfigError` (invalid_duration)."""
     http = GuardedHttp(world.clock)
     code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
     complete = replace(
@@ -66,13 +66,13 @@ def _moderator(name: str | None) -> Moderator | None:
     """`name` is a function of one of the loaded modules."""
     if not name:
         return None
-    from stepless.runtime.session.moderation import FunctionModerator  # imported late: few installations moderate
+    from stepless.runtime.session.execution.moderation import FunctionModerator  # imported late: few installations moderate
 
     return FunctionModerator(name)
 
 
 def linger_ms(text: str | None) -> int:
-    """The setting LINGER in milliseconds; LINGER_MS for an empty text. Raises `ConfigError` (invalid_duration)."""
+    """Returns the setting LINGER in milliseconds; LINGER_MS for an empty text. Raises `ConfigError` (invalid_duration)."""
     try:
         return parse_duration_ms(text.strip()) if text and text.strip() else LINGER_MS
     except ValueError as error:
@@ -80,7 +80,8 @@ def linger_ms(text: str | None) -> int:
 
 
 def retention_ms(text: str | None, *, place: str = RETENTION) -> int | None:
-    """The retention in milliseconds; None for an empty text. Raises `ConfigError` (invalid_duration) that names `place`."""
+    """Returns the retention in milliseconds; None for an empty text. Raises `ConfigError` (invalid_duration) that names
+    `place`."""
     try:
         return parse_retention_ms(text.strip()) if text and text.strip() else None
     except ValueError as error:

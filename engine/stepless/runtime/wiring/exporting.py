@@ -103,7 +103,7 @@ class LazyRelay:
 
 
 def log_reader(store: Store, blobs: Blobs) -> Callable[[str, int], Iterator[Event]]:
-    """A function that reads the events of a run after a sequence number, without large values."""
+    """Returns a function that reads the events of a run after a sequence number, without large values."""
     from stepless.runtime.runlog import RunLog
 
     return lambda run_id, after: RunLog(store, blobs, run_id).read(after, whole=False)
@@ -114,7 +114,7 @@ def check_exports(setting: Setting, secret: Callable[[str], str | None]) -> None
     if setting(EVENTS_URL) and not secret(EVENTS_SECRET):
         message = "the webhooks for the events of runs need a secret that signs them"
         raise ConfigError(message, code="setting_missing", place=EVENTS_SECRET, mend=f"set {EVENTS_SECRET}")
-    from stepless.model.failure_targets import parse_target
+    from stepless.model.texts.failure_targets import parse_target
 
     for text in (setting(ON_FAILURE_NOTIFY) or "").split():
         try:

@@ -26,7 +26,7 @@ from stepless.runtime.news import News
 from stepless.runtime.service import Service
 from stepless.runtime.session.runner import Runner
 from stepless.runtime.triggers.schedule_firing import Schedules
-from stepless.runtime.verbs.time_skip import own_times
+from stepless.runtime.verbs.changes.time_skip import own_times
 from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.aws_operations import configured_operations
 from stepless.runtime.wiring.equipment import BASE_URL, equipped
@@ -116,7 +116,7 @@ def attached(kept: Kept) -> Attached:
 
 
 def inspected(runs: OpenStore) -> World:
-    """A store that is only read: nothing is made or changed in it, not even a signing key."""
+    """Returns a store that is only read: nothing is made or changed in it, not even a signing key."""
     return _world(runs, DueQueue(runs.store, SystemClock()), MemoryTimers(), EnvSecrets())
 
 
@@ -125,7 +125,7 @@ def assemble(
     ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None, retention_ms: int | None = None,
     setting: Setting | None = None,
 ) -> Local:  # fmt: skip
-    """One process over a store that other processes may share. Pass `news` only when no other process uses the store."""
+    """Returns one process over a store that other processes may share. Pass `news` only when no other process uses the store."""
     pace = SteadyClock()
     queue, timers = MemoryQueue(pace), MemoryTimers()
     ours = replace(_world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news)

@@ -36,7 +36,7 @@ MODEL_KINDS: Final = frozenset({"llm", "router"})
 
 
 def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapping[str, KindCode]:
-    """The code of those of `llm`, `router` and `code` that are configured. `models` takes precedence over the settings.
+    """Returns the code of those of `llm`, `router` and `code` that are configured. `models` takes precedence over the settings.
     Raises `ConfigError` for a script of answers that cannot be read."""
     asked = models or configured_models(setting)
     code: Mapping[str, KindCode] = LazyMapping({"code": lambda: sandbox_kind_code(_sandbox(setting))["code"]})
@@ -47,15 +47,15 @@ def configured_kind_code(setting: Setting, models: Models | None = None) -> Mapp
 
 
 def configured_models(setting: Setting) -> Models | None:
-    """Every configured built-in provider, by the name that `provider` uses, and the providers that packages announce.
+    """Returns every configured built-in provider, by the name that `provider` uses, and the providers that packages announce.
     A question without a name goes to the first. None when no built-in provider is configured."""
     made = {name: models for name, make in _BUILT_IN.items() if (models := make(setting)) is not None}
     return _providers(setting, made) if made else None
 
 
 def announced_models(setting: Setting) -> Models | None:
-    """The providers that packages announce; None when none of them is configured. Raises `ConfigError` with the name of an
-    invalid package."""
+    """Returns the providers that packages announce; None when none of them is configured. Raises `ConfigError` with the name of
+    an invalid package."""
     names = by_name(MODELS)
     made = {name: models for name in names if (models := _announced(setting, name)) is not None}
     return _providers(setting, made) if made else None
@@ -132,7 +132,7 @@ class ModelKindCode(Mapping[str, KindCode]):
 
 
 def configured_sandbox(setting: Setting) -> Sandbox | None:
-    """A Lambda function when one is named; otherwise a process on this machine, if the kernel can confine it or
+    """Returns a Lambda function when one is named; otherwise a process on this machine, if the kernel can confine it or
     STEPLESS_CODE_UNSAFE allows it unconfined."""
     return _sandbox(setting) if _has_sandbox(setting) else None
 

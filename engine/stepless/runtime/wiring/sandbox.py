@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.adapters.process.sandbox import ProcessSandbox
+from stepless.model.effects.program import Program
 from stepless.model.json import JSON
-from stepless.model.program import Program
 from stepless.model.work import NodeFailure
 
 _SET_DUMPABLE: Final = 4

@@ -19,7 +19,7 @@ from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
 from stepless.ports import Models
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.verbs.inspecting import OpenPause
+from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.local import Local, local
 
 Envelope: TypeAlias = Mapping[str, JSON]
@@ -83,7 +83,7 @@ async def arun(
     approve: Approve | None = None,
     models: Models | None = None,
 ) -> RunResult:
-    """`run`, in the caller's event loop."""
+    """Runs like `run`, in the caller's event loop."""
     content = document if isinstance(document, Mapping) else parse(read_document(document))
     built = local(db, models=models)
     try:
@@ -104,7 +104,7 @@ run.__signature__ = signature(arun)  # type: ignore[attr-defined]  # `help` show
 
 
 def read_document(path: str | os.PathLike[str]) -> bytes:
-    """A file's bytes. Raises `InvalidRequest` when the file cannot be read or exceeds MAX_DOCUMENT_BYTES."""
+    """Returns a file's bytes. Raises `InvalidRequest` when the file cannot be read or exceeds MAX_DOCUMENT_BYTES."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_DOCUMENT_BYTES + 1)
@@ -143,7 +143,7 @@ def _answer(built: Local, question: Question, approve: Approve | None) -> bool:
 
 
 def plain_answer(pause: OpenPause, approve: bool) -> Answer | None:
-    """The answer yes or no, without fields. A callback has no exit for no, so no leaves it open."""
+    """Returns the answer yes or no, without fields. A callback has no exit for no, so no leaves it open."""
     exit = "approved" if approve else "rejected"
     if exit in pause.exits:
         return exit, {}
@@ -247,7 +247,7 @@ class Asking:
     _changed: bool = True
 
     def new(self, page: Sequence[Envelope]) -> list[Question]:
-        """The questions in this page of events, and the open ones of a run that became idle."""
+        """Returns the questions in this page of events, and the open ones of a run that became idle."""
         self._changed = self._changed or bool(page)
         rests = not page and self._changed and self._rests()
         self.stuck = False
@@ -274,8 +274,8 @@ def _asks(envelope: Envelope) -> bool:
 
 
 def open_questions(built: Local, run_id: str) -> tuple[list[Question], bool]:
-    """The questions that a run and its children ask people, and whether no timer will continue them. (The deadline of a question
-    does not count.)"""
+    """Returns the questions that a run and its children ask people, and whether no timer will continue them. (The deadline of a
+    question does not count.)"""
     asked: list[Question] = []
     stuck, runs = True, [run_id]
     while runs:

@@ -25,8 +25,8 @@ _PASSWORD: Final = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 def database_of(kept: Kept) -> RunDatabase:
-    """The database that `kept` names. Raises `InvalidRequest` (unknown_store) naming the installed schemes, and `ConfigError`
-    (module_not_loaded, invalid_plugin, plugin_taken) naming the package that caused it."""
+    """Returns the database that `kept` names. Raises `InvalidRequest` (unknown_store) naming the installed schemes, and
+    `ConfigError` (module_not_loaded, invalid_plugin, plugin_taken) naming the package that caused it."""
     if kept is None:
         return MemoryRunDatabase()
     if not isinstance(kept, str | os.PathLike):
@@ -36,24 +36,24 @@ def database_of(kept: Kept) -> RunDatabase:
 
 
 def read_only(kept: str) -> OpenStore:
-    """A database that is only read: a file is not even updated to this release. Raises as `database_of` does, and
+    """Returns a database that is only read: a file is not even updated to this release. Raises as `database_of` does, and
     `StoreUnusable`."""
     return open_read_only(kept) if scheme_of(kept) is None else database_of(kept).open()
 
 
 def system_clock() -> Clock:
-    """The clock of this machine."""
+    """Returns the clock of this machine."""
     return SystemClock()
 
 
 def scheme_of(kept: str | os.PathLike[str]) -> str | None:
-    """The scheme of a URL; None for the path of a file."""
+    """Returns the scheme of a URL; None for the path of a file."""
     found = _SCHEME.match(kept) if isinstance(kept, str) else None
     return None if found is None else found[1]
 
 
 def shown(kept: str) -> str:
-    """The path or URL without its password, for output."""
+    """Returns the path or URL without its password, for output."""
     return kept if scheme_of(kept) is None else _PASSWORD.sub(r"\1:***@", kept)
 
 

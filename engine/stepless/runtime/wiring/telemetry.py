@@ -18,20 +18,20 @@ _PROPAGATOR: Final = "tracecontext"
 
 
 def is_traced(setting: Setting) -> bool:
-    """Whether trace context is taken from requests and handed on by nodes: spans have an endpoint, and OTEL_PROPAGATORS does not
-    leave out `tracecontext`."""
+    """Returns whether trace context is taken from requests and handed on by nodes: spans have an endpoint, and OTEL_PROPAGATORS
+    does not leave out `tracecontext`."""
     if not (setting(_ENDPOINT) or setting(_OF_TRACES)) or _is_disabled(setting):
         return False
     return _PROPAGATOR in (setting("OTEL_PROPAGATORS") or _PROPAGATOR).replace(" ", "").split(",")
 
 
 def is_telemetered(setting: Setting) -> bool:
-    """Whether spans or metrics have an endpoint, so that `telemetry_of` may have a result."""
+    """Returns whether spans or metrics have an endpoint, so that `telemetry_of` may have a result."""
     return not _is_disabled(setting) and any(setting(name) for name in (_ENDPOINT, _OF_TRACES, _OF_METRICS))
 
 
 def telemetry_of(setting: Setting, secrets: Secrets, clock: Clock) -> Telemetry | None:
-    """What receives spans and metrics; None if the export is off, or cannot be on: the log then says why."""
+    """Returns the exporter of spans and metrics; None if the export is off, or cannot be on: the log then says why."""
     if not is_telemetered(setting):
         return None
     from stepless.adapters.otlp.settings import settings_of

@@ -1,4 +1,4 @@
-"""The contract of stores and of databases of runs, as tests for pytest. A package that adds a store runs them:
+"""Tests the contract of stores and of databases of runs, with pytest. A package that adds a store runs them:
 
     from stepless.testing.contracts import *
 

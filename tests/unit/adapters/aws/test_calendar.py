@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from stepless.adapters.aws.calendar import SchedulerCalendar, expressions
 from stepless.errors import ConfigError, StoreUnavailable
-from stepless.model.cron import parse_cron
+from stepless.model.triggers.cron import parse_cron
 from stepless.ports import Calendar, Rhythm
 
 HOUR_MS = 3_600_000

@@ -17,7 +17,7 @@ from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event
 from stepless.model.graph import Graph
-from stepless.model.span import Measure, Span
+from stepless.model.runs.span import Measure, Span
 from stepless.nodes.function import function
 from stepless.ports import OpenStore, RunHead
 from stepless.runtime.exporting.exporter import ExportedRun

@@ -12,8 +12,8 @@ import pytest
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.limits import MAX_LISTED_STATS
-from stepless.model.stored_document import encode_document
-from stepless.model.version_metadata import Attached, encode_attached
+from stepless.model.stored.document import encode_document
+from stepless.model.stored.version_metadata import Attached, encode_attached
 from stepless.ports import RunHead
 from stepless.runtime.triggers.schedule_verbs import list_schedules
 from stepless.runtime.verbs.overviews.health import each_health

@@ -13,7 +13,7 @@ from stepless.adapters.aws.queue import SqsQueue
 from stepless.adapters.aws.tallies import RequestTallies
 from stepless.adapters.aws.timers import SchedulerTimers
 from stepless.adapters.memory.clock import SettableClock
-from stepless.model.tally import Tally
+from stepless.model.runs.tally import Tally
 from stepless.ports import Message, RunHead, Tallies
 
 MEMORY_MB = 512

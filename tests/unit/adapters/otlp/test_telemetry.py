@@ -17,7 +17,7 @@ from stepless.adapters.otlp.settings import settings_of
 from stepless.adapters.otlp.telemetry import OtlpTelemetry
 from stepless.errors import CollectorUnavailable
 from stepless.limits import MAX_METRIC_SERIES
-from stepless.model.span import CLIENT, Measure, Span, SpanEvent, SpanLink
+from stepless.model.runs.span import CLIENT, Measure, Span, SpanEvent, SpanLink
 
 SPAN = Span(
     "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "00f067aa0ba902b7", "http charge", CLIENT, 1_000, 2_500,

@@ -27,8 +27,8 @@ from stepless.core.history.spans import Spans
 from stepless.core.state import State
 from stepless.limits import MAX_SPAN_MESSAGE_CHARACTERS
 from stepless.model.kind import Outcome, Pause
-from stepless.model.span import Span
-from stepless.model.traceparent import attempt_span_id, node_span_id, run_span_id, trace_id
+from stepless.model.runs.span import Span
+from stepless.model.runs.traceparent import attempt_span_id, node_span_id, run_span_id, trace_id
 from stepless.nodes import KINDS
 
 RUN = "run_1"

@@ -12,7 +12,7 @@ from stepless.core.events import Event, EventType
 from stepless.core.stored import codec
 from stepless.core.stored.codec import decode_batch, encode_batch
 from stepless.errors import DamagedLog, NewerLog
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from stepless.core.deciding.pauses import next_due_ms
 from stepless.core.facts import Answered, Begin, Completed, Failed, Failure, Suspended, Tick
-from stepless.core.pauses import next_due_ms
 from stepless.core.state import State
 from stepless.core.stored.formats import FORMATS
 from stepless.core.stored.snapshot import decode_state, encode_state
 from stepless.errors import EngineBug
 from stepless.model.kind import Outcome, Pause
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 
 Make = Callable[..., Any]
 Node = Callable[..., dict[str, Any]]

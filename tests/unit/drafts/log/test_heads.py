@@ -17,7 +17,7 @@ from stepless.drafts.log.records import Storage, storage_of
 from stepless.drafts.rules.requests import EditRequest
 from stepless.errors import Conflict, NotFound, Refused, StoreUnavailable
 from stepless.limits import CLOSED_KEPT_MS, MAX_DRAFTS
-from stepless.model.packing import unpack
+from stepless.model.stored.packing import unpack
 from stepless.ports import Draft, DraftHead, Entity
 
 SET = ["set", "block/o1", "x", 1]

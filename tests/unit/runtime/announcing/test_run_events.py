@@ -10,7 +10,7 @@ import pytest
 from stepless.errors import ConfigError
 from stepless.limits import EXPORT_RETRY_MS, MAX_ANNOUNCED_CHARACTERS
 from stepless.model.work import NodeFailure
-from stepless.nodes.webhook import Signed
+from stepless.nodes.entries.webhook import Signed
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.triggers.signatures import verify
 from stepless.runtime.wiring.exporting import check_exports

@@ -15,13 +15,13 @@ from collector import Collector, Reply, collector, pairs
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.events import Event, EventType
-from stepless.model.span import Measure, Span
-from stepless.model.traceparent import attempt_span_id, node_span_id, run_span_id, trace_id
+from stepless.model.runs.span import Measure, Span
+from stepless.model.runs.traceparent import attempt_span_id, node_span_id, run_span_id, trace_id
 from stepless.nodes.function.registry import function
 from stepless.ports import OpenStore
 from stepless.runtime.exporting.relay import Relay
 from stepless.runtime.exporting.telemetry import TelemetryExporter
-from stepless.runtime.session.children import child_id
+from stepless.runtime.session.pauses.children import child_id
 from stepless.runtime.wiring.exporting import log_reader
 from stepless.runtime.wiring.local import Local, assemble, local
 from stepless.runtime.wiring.single_run import serving

@@ -15,8 +15,8 @@ from stepless.limits import LEASE_MS
 from stepless.model.work import NodeFailure
 from stepless.ports import Call, OpenStore, RunFilter
 from stepless.runtime.headers import number_of
-from stepless.runtime.session.children import caller, child_id
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.session.pauses.children import caller, child_id
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import Local, assemble, local
 
 CHILD = {

@@ -14,7 +14,7 @@ import pytest
 from stepless.limits import TURN_MS
 from stepless.ports import Call, Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.eager import start_now
+from stepless.runtime.session.execution.eager import start_now
 from stepless.runtime.session.runner import InvocationEnd
 
 Node = Callable[..., dict[str, Any]]

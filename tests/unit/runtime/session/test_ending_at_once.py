@@ -15,8 +15,8 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.ports import Message
 from stepless.runtime.commits import Commits
-from stepless.runtime.session.children import caller
 from stepless.runtime.session.invocation_end import InvocationEnd
+from stepless.runtime.session.pauses.children import caller
 
 Node = Callable[..., dict[str, Any]]
 

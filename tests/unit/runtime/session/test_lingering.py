@@ -16,7 +16,7 @@ from stepless.limits import LAPSE_MS, LEASE_MS
 from stepless.nodes.function.threads import Threads
 from stepless.ports import Call, Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.lingering import Lingering
+from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.session.runner import InvocationEnd
 from stepless.thread_calls import CountedPool, count_thread_calls
 

@@ -13,9 +13,9 @@ from stepless.errors import StoreUnavailable
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.moderation import FunctionModerator
+from stepless.runtime.session.execution.moderation import FunctionModerator
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import local
 
 spoken: list[str] = []

@@ -14,7 +14,7 @@ from stepless.limits import LEASE_MS
 from stepless.model.work import Result
 from stepless.nodes import KINDS
 from stepless.ports import Call, RunFilter, RunHead
-from stepless.runtime.session.run_kinds import runner
+from stepless.runtime.session.pauses.run_kinds import runner
 
 ORDER: dict[str, Any] = {
     "id": "order",

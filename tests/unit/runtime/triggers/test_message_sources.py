@@ -16,7 +16,7 @@ from stepless.model.findings import Severity
 from stepless.nodes import KINDS
 from stepless.runtime.triggers.message_sources import Ignored
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.verbs.sending import Delivered
+from stepless.runtime.verbs.changes.sending import Delivered
 from stepless.runtime.wiring.local import Local, local
 
 PAYMENT: dict[str, Any] = {

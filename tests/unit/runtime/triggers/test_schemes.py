@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from stepless.errors import Forbidden
-from stepless.model.webhook_schemes import SCHEMES
-from stepless.nodes.webhook import Signed, signed_by
-from stepless.nodes.webhook import WebhookParams as Webhook
+from stepless.model.triggers.webhook_schemes import SCHEMES
+from stepless.nodes.entries.webhook import Signed, signed_by
+from stepless.nodes.entries.webhook import WebhookParams as Webhook
 from stepless.runtime.triggers import ecdsa
 from stepless.runtime.triggers.signatures import Proof, verify
 from stepless.runtime.triggers.signing import prepared, signed_headers

@@ -13,7 +13,7 @@ import pytest
 
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import Conflict, Forbidden, InvalidRequest, SteplessError, StoreUnavailable
-from stepless.nodes.webhook import Signed
+from stepless.nodes.entries.webhook import Signed
 from stepless.ports import RunFilter
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.challenges import Challenge

@@ -12,7 +12,7 @@ import pytest
 from stepless.adapters.aws.dynamo.headers import item_of
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.errors import NotFound
-from stepless.model.tally import Tally, decode_tally, encode_tally
+from stepless.model.runs.tally import Tally, decode_tally, encode_tally
 from stepless.model.work import NodeFailure
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import RECEIVER, Lease, RunHead

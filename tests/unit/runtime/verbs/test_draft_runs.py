@@ -22,7 +22,7 @@ from stepless.drafts.operations.runs import Asked, run_draft
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import DamagedVersion
 from stepless.limits import DRAFT_RUN_KEPT_MS
-from stepless.model.draft_run import Pin
+from stepless.model.stored.draft_run import Pin
 from stepless.runtime.removal import remove_expired
 from stepless.runtime.versions import Versions
 

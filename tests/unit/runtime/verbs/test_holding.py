@@ -14,7 +14,7 @@ from stepless.model.work import NodeFailure
 from stepless.ports import Call, Message
 from stepless.runtime import inbox
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 
 Node = Callable[..., dict[str, Any]]
 HOUR_MS = 3_600_000

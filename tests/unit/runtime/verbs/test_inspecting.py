@@ -16,12 +16,12 @@ from stepless.core.stored.codec import decode_batch, encode_batch
 from stepless.core.stored.snapshot import encode_state
 from stepless.errors import NotFound
 from stepless.limits import MAX_RESULT_BYTES, SUMMARY_EVENTS, SUMMARY_VALUE_BYTES
-from stepless.model.packing import dump, pack, unpack
+from stepless.model.stored.packing import dump, pack, unpack
 from stepless.model.work import NodeFailure, Result
 from stepless.ports import Batch
 from stepless.runtime.runlog import RunLog
-from stepless.runtime.verbs import values
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads import values
+from stepless.runtime.verbs.reads.inspecting import RunView
 
 Node = Callable[..., dict[str, Any]]
 TURNS = 400

@@ -11,10 +11,10 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.compile import content_hash
 from stepless.errors import Conflict, DocumentRefused, NotFound
 from stepless.model.findings import Severity
-from stepless.model.stored_document import CONTAINER_POLICIES, DISABLED_EXIT, decode_document, encode_document, read_stored
+from stepless.model.stored.document import CONTAINER_POLICIES, DISABLED_EXIT, decode_document, encode_document, read_stored
 from stepless.model.work import NodeFailure
 from stepless.runtime.triggers.webhooks import HookRequest
-from stepless.runtime.verbs.publishing import publish
+from stepless.runtime.verbs.publication.publishing import publish
 
 
 def hooks(identity: str, *paths: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from stepless.limits import MAX_RERUN_LOOKS, MAX_SEARCHED_RUNS
 from stepless.ports import Page, RunFilter, RunHead
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.verbs.overviews.failures import failures
-from stepless.runtime.verbs.repeated_runs import Repeated, is_repeated, repeated_of
+from stepless.runtime.verbs.starts.repeated_runs import Repeated, is_repeated, repeated_of
 from stepless.runtime.wiring.local import local
 from stepless.runtime.world import World
 

@@ -11,7 +11,7 @@ from stepless.errors import Conflict, InvalidRequest, NotFound, SteplessError
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import Local, local
 
 ran: list[str] = []

@@ -13,9 +13,9 @@ from stepless.model.work import NodeFailure
 from stepless.nodes.function import FunctionCall, function
 from stepless.ports import Message, OpenStore
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.children import child_id
-from stepless.runtime.verbs.inspecting import RunView
-from stepless.runtime.verbs.reruns import FAILED
+from stepless.runtime.session.pauses.children import child_id
+from stepless.runtime.verbs.reads.inspecting import RunView
+from stepless.runtime.verbs.starts.reruns import FAILED
 from stepless.runtime.wiring.local import Local, assemble, local
 
 calls: list[tuple[str, str]] = []  # instance and token

@@ -15,7 +15,7 @@ from stepless.adapters.sqlite.store import SqliteStore
 from stepless.errors import Conflict, NotFound, StoreUnavailable
 from stepless.runtime.commits import Commits
 from stepless.runtime.service import Service
-from stepless.runtime.verbs.starting import Started
+from stepless.runtime.verbs.starts.starting import Started
 
 NODES = {"a": {"type": "function", "with": {"call": "test.echo"}}}
 

@@ -12,9 +12,9 @@ from stepless.limits import STAY_MS
 from stepless.model.work import NodeFailure
 from stepless.ports import Call, Message
 from stepless.runtime.service import Service
-from stepless.runtime.session.children import caller
+from stepless.runtime.session.pauses.children import caller
 from stepless.runtime.session.runner import InvocationEnd, Runner
-from stepless.runtime.verbs.time_skip import own_times
+from stepless.runtime.verbs.changes.time_skip import own_times
 from stepless.runtime.versions import Versions
 
 DAY_MS = 24 * 3_600_000

@@ -12,7 +12,7 @@ from stepless.model.work import NodeFailure, Result
 from stepless.ports import Call, HttpAnswer, HttpRequest, Message
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import Runner
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import local
 
 NODES = {"a": {"type": "http", "with": {"url": "http://127.0.0.1:1/"}}}

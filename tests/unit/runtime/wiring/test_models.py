@@ -22,7 +22,7 @@ from stepless.nodes.function import function
 from stepless.ports import Message, Models
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import InvocationEnd
-from stepless.runtime.verbs.inspecting import RunView
+from stepless.runtime.verbs.reads.inspecting import RunView
 from stepless.runtime.wiring.local import Local, local
 from stepless.runtime.wiring.models import configured_kind_code, configured_models, configured_sandbox
 

@@ -1,4 +1,4 @@
-/** What is known of one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
+/** Shows one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
 import { useEffect, useRef, useState, type ReactElement } from "react";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
 import { follow, hrefOf, runPath, useAddress } from "../../../ui/addresses.ts";
@@ -128,7 +128,7 @@ function Times({ record }: { readonly record: JsonObject }): ReactElement | null
   return <><dt>Started</dt><dd><When at={begin} /></dd>{end === "" ? null : <><dt>Duration</dt><dd>{lasting(Date.parse(end) - Date.parse(begin))}</dd></>}</>;
 }
 
-/** What the error has beside its code and message. */
+/** The fields of the error other than its code and message. */
 function WholeError({ id, error }: { readonly id: string; readonly error: Json }): ReactElement | null {
   return isObject(error) && (error.size > 3 || apart(error).large.length > 0) ? <RunValue run={id} value={error} label="Full error" /> : null;
 }

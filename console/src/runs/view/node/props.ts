@@ -1,4 +1,4 @@
-/** What the panel of a node is told by its page, and tells it. */
+/** Defines the properties and the callbacks of the panel of a node. */
 import type { RunLook } from "../../../runstate/store.ts";
 
 export interface PanelProps {

@@ -1,4 +1,4 @@
-/** The expressions in the parameters of a node, as they are written, beside what a call has at their places. */
+/** The expressions in the parameters of a node, as they are written, next to what a call has at their places. */
 import { writeDigits } from "../../../editing/json.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
 

@@ -102,7 +102,7 @@ const STEPS = [
   21_600_000, 43_200_000, 86_400_000, 172_800_000, 604_800_000,
 ] as const;
 const TICKS = 6; // at most, where nothing is folded
-const LEAST_APART = 0.09; // of the width: a text stands beside its mark
+const LEAST_APART = 0.09; // of the width: a text is next to its mark
 
 /** Round times to write above the rows: multiples of one step, none inside a fold, none too near to the one before or to the end. */
 export function ticksOf({ from, to, folds, at }: Scale): readonly number[] {

@@ -11,7 +11,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.limits import AUDIT_PERIOD_MS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import AuditEntry, Page
 
 

@@ -20,7 +20,7 @@ from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire, each
 from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt
 
 _FREE: Final = "attribute_not_exists(pk)"

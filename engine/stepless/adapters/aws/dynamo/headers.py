@@ -28,15 +28,15 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
-from stepless.model.damage import stand_in, told_by
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.damage import stand_in, told_by
 from stepless.ports import ERASED, RunHead
 
 _INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400
 
 
 def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
-    """The attributes for a header's inputs. Large inputs are stored first, under their hash: an item without a header is
+    """Returns the attributes for a header's inputs. Large inputs are stored first, under their hash: an item without a header is
     harmless."""
     if len(head.inputs) <= _INLINE_BYTES:
         return {"i": head.inputs}
@@ -52,7 +52,7 @@ def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
 
 
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
-    """A new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
+    """Returns a new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
     item: dict[str, Value] = {
         "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD, "g1": item_keys.by_workflow(head.workflow_id, shard),
         "t1": item_keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,

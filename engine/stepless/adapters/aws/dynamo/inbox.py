@@ -72,7 +72,7 @@ class Inbox(TableAccess):
         return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
-        """Many signals are read and written back with the mark, in batches: one by one, thousands would outlast a lease."""
+        """Marks signals as taken. Many are read and written back in batches: one by one, thousands would outlast a lease."""
         pk = item_keys.run(run_id)
         names = dict.fromkeys(item_keys.signal(signal.kind, signal.identity) for signal in signals)
         if len(names) > _FEW:

@@ -9,7 +9,7 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.item_checks import kind_of
 from stepless.adapters.aws.dynamo.table import EXPIRES
 from stepless.adapters.aws.dynamo.wire import Item, Wire
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 from stepless.ports import Record
 
 
@@ -24,7 +24,7 @@ class DynamoInspection:
             yield _record(item, faults)
 
     def faults(self) -> Iterator[Damage]:
-        """DynamoDB keeps its items whole: there is nothing to ask."""
+        """Returns nothing: DynamoDB keeps its items whole."""
         return iter(())
 
 

@@ -1,7 +1,7 @@
 """Checks the items that the table returns: every attribute has the type that was written.
 
 An attribute that is missing or of another type gets a plain value, and the content of the item, its carrier, is replaced by a
-stand-in that says where the damage is (`model/damage`). The other modules then never meet a missing attribute.
+stand-in that says where the damage is (`model/stored/damage`). The other modules then never meet a missing attribute.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from stepless.adapters.aws.dynamo.table import EXPIRES, PARTITION, SORT
 from stepless.limits import NEVER_MS
-from stepless.model.damage import Damage, stand_in
+from stepless.model.stored.damage import Damage, stand_in
 
 _NAMES: Final = {str: "text", int: "an integer", bytes: "bytes"}
 _FAR: Final = 10**18  # later than every instant: an item without a readable expiry stays
@@ -64,7 +64,7 @@ _OF_DRAFT: Final = {"HEAD": _DRAFT, "OP": _OP, "AT": _STATE}
 
 
 def kind_of(pk: str, sk: str) -> Kind | None:
-    """The kind of an item; None for one whose keys say everything."""
+    """Returns the kind of an item; None for one whose keys say everything."""
     name, kept = pk.partition("#")[0], sk.partition("#")[0]
     if name == "RUN":
         return _PIECE if sk.startswith("SNAP#") else _OF_RUN.get(kept)
@@ -74,7 +74,7 @@ def kind_of(pk: str, sk: str) -> Kind | None:
 
 
 def sound(item: dict[str, Any]) -> dict[str, Any]:
-    """A whole item of the table, with plain values for what is damaged."""
+    """Returns a whole item of the table, with plain values for what is damaged."""
     kind = kind_of(item[PARTITION], item[SORT])
     if kind is None:
         return item
@@ -100,7 +100,7 @@ def sound(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def damage_of_item(item: Mapping[str, Any]) -> Iterator[Damage]:
-    """The damage to an item, for `stepless doctor`."""
+    """Yields the damage to an item, for `stepless doctor`."""
     kind = kind_of(item[PARTITION], item[SORT])
     for name, why in _faults(item, kind) if kind is not None else ():
         yield Damage(_place(kind, name, item), why) if kind is not None else Damage(name, why)

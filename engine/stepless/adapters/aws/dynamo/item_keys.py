@@ -70,7 +70,7 @@ def version(number: int) -> str:
 
 
 def with_entry(kind: str) -> str:
-    """The partition that names every workflow published with an entry of this kind."""
+    """Returns the partition that names every workflow published with an entry of this kind."""
     return f"ENTRY#{kind}"
 
 
@@ -83,22 +83,22 @@ def claim(key: str) -> str:
 
 
 def line(name: str) -> str:
-    """The partition of a line; its sort keys are the places."""
+    """Returns the partition of a line; its sort keys are the places."""
     return f"LINE#{fitting(name)}"
 
 
 def draft(workflow_id: str) -> str:
-    """The partition of a draft's head."""
+    """Returns the partition of a draft's head."""
     return f"DRAFT#{workflow_id}"
 
 
 def draft_epoch(workflow_id: str, epoch: int) -> str:
-    """The partition of one epoch of a draft."""
+    """Returns the partition of one epoch of a draft."""
     return f"DRAFT#{workflow_id}#{epoch}"
 
 
 def draft_session(workflow_id: str) -> str:
-    """The partition of the connections in the session of a draft; their sort keys are those of the connections."""
+    """Returns the partition of the connections in the session of a draft; their sort keys are those of the connections."""
     return f"ROOM#{workflow_id}"
 
 
@@ -115,7 +115,7 @@ def state(seq: int) -> str:
 
 
 def seq_of(sort: str) -> int:
-    """The number in the key of an item or a state."""
+    """Returns the number in the key of an item or a state."""
     return int(sort.partition("#")[2])
 
 
@@ -160,8 +160,8 @@ def check_length(*texts: str) -> None:
 
 
 def fitting(text: str) -> str:
-    """The text, or its hash if it is too long for a key. A text that looks like such a hash is hashed as well, so that no text
-    can collide with the hash of another."""
+    """Returns the text, or its hash if it is too long for a key. A text that looks like such a hash is hashed as well, so that no
+    text can collide with the hash of another."""
     if len(text) <= _LONGEST // 4 and not text.startswith("~"):
         return text
     encoded = text.encode()

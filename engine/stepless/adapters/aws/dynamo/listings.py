@@ -20,8 +20,8 @@ from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
-from stepless.model.cursors import decode_cursor, encode_cursor
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import ERASED, Page, RunFilter, RunHead
 
 T = TypeVar("T")

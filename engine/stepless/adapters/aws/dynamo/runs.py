@@ -17,7 +17,7 @@ from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
-from stepless.model.statuses import ENDED
+from stepless.model.runs.statuses import ENDED
 from stepless.ports import RECEIVER, SUCCESSOR, Lease, RunHead
 
 _FREE: Final = "attribute_exists(pk) AND attribute_not_exists(er) AND (attribute_not_exists(o) OR o = :o OR l <= :now)"
@@ -133,7 +133,7 @@ class Runs(TableAccess):
 
     def _release(self, lease: Lease, change: str, values: dict[str, Value], due_ms: int | None, gone: str) -> None:
         """Releases the lease. If another process has made the run due earlier in the meantime, releases it with that instant.
-        `gone` are attributes to remove besides the lease's."""
+        `gone` are attributes to remove in addition to the lease's."""
         pk = item_keys.run(lease.run_id)
         for _ in range(_TOUCHES):
             freed, arguments = self._freed(lease, change, values, due_ms)

@@ -33,7 +33,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def misfits(model: OperationModel, params: Mapping[str, JSON]) -> Sequence[Misfit]:
-    """Every parameter that the operation would refuse according to its model, in order."""
+    """Returns every parameter that the operation would refuse according to its model, in order."""
     if model.has_event_stream_input or model.has_event_stream_output:
         return [Misfit("action", f"`{model.name}` streams events, which a node does not support")]
     if model.input_shape is None:
@@ -79,8 +79,8 @@ def _members(shape: Any, value: Mapping[str, JSON], path: str) -> Iterator[Misfi
 
 
 def given_of(shape: Any, value: Any) -> Any:
-    """The value as boto3 takes it: `{"base64": …}` becomes bytes where the shape wants bytes. Raises `NodeFailure` (config) for
-    invalid base64; botocore reports all other misfits."""
+    """Returns the value as boto3 takes it: `{"base64": …}` becomes bytes where the shape wants bytes. Raises `NodeFailure`
+    (config) for invalid base64; botocore reports all other misfits."""
     kind = shape.type_name if shape is not None else ""
     if kind == "structure" and isinstance(value, dict):
         return {name: given_of(shape.members.get(name), item) for name, item in value.items()}
@@ -98,7 +98,7 @@ def given_of(shape: Any, value: Any) -> Any:
 
 
 def json_of(value: Any) -> JSON:
-    """A boto3 response as JSON, without its metadata. Raises `NodeFailure` for a body that is too large."""
+    """Returns a boto3 response as JSON, without its metadata. Raises `NodeFailure` for a body that is too large."""
     if isinstance(value, dict):
         return {str(name): json_of(item) for name, item in value.items() if name != "ResponseMetadata"}
     if isinstance(value, list | tuple | set):
@@ -138,5 +138,5 @@ _FOREIGN: Final[Sequence[tuple[type, Callable[[Any], JSON]]]] = (
 
 
 def stable_uuid(text: str) -> str:
-    """A UUID derived from `text`, for services that detect repeated calls by a token."""
+    """Returns a UUID derived from `text`, for services that detect repeated calls by a token."""
     return str(UUID(bytes=sha256(text.encode()).digest()[:16], version=4))

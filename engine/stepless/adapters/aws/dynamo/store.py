@@ -23,9 +23,9 @@
 | names of workflows with drafts | `DRAFTS` | `{workflow}` | | |
 | which runs expire | `EXPIRY` | `{retention, 15 digits}#{workflow}` | | |
 
-A commit is one conditional put of one item; no verb uses a transaction. Besides its log, a run writes these units: create 3
-(header and two index rows; the first lease is part of it), each further lease 1, the end 3 (header, status in GSI 1, removal from
-GSI 2). A pause takes 2, and the write that ends it 2 (removal from GSI 2, insertion again); each takes 3 if the pause has a
+A commit is one conditional put of one item; no verb uses a transaction. In addition to its log, a run writes these units: create
+3 (header and two index rows; the first lease is part of it), each further lease 1, the end 3 (header, status in GSI 1, removal
+from GSI 2). A pause takes 2, and the write that ends it 2 (removal from GSI 2, insertion again); each takes 3 if the pause has a
 deadline (GSI 2's key changes). An answer takes the next lease in that write. GSI 1's keys never change, and the only statuses in
 it are ends; `runs` says when GSI 2's keys change. `removal` says what it costs to remove a run.
 """

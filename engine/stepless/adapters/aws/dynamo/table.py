@@ -16,7 +16,7 @@ BY_DUE: Final = "runs-by-due"  # GSI 2
 
 # Attribute → type, for every attribute that is a key of the table or an index.
 KEY_TYPES: Final = {"pk": "S", "sk": "S", "g1": "S", "t1": "S", "g2": "S", "d2": "N"}
-# Index → partition key, sort key, and the attributes that are copied into it besides the keys.
+# Index → partition key, sort key, and the attributes that are copied into it in addition to the keys.
 INDEXES: Final = {
     BY_AGE: ("g1", "t1", ("e",)),
     BY_DUE: ("g2", "d2", ("g1", "t1", "st")),
@@ -24,7 +24,7 @@ INDEXES: Final = {
 
 
 def create_table_arguments(name: str) -> dict[str, Any]:
-    """The arguments of `CreateTable`; `time_to_live_arguments` enables the TTL attribute."""
+    """Returns the arguments of `CreateTable`; `time_to_live_arguments` enables the TTL attribute."""
     return {
         "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
@@ -42,7 +42,7 @@ def create_table_arguments(name: str) -> dict[str, Any]:
 
 
 def time_to_live_arguments(name: str) -> dict[str, Any]:
-    """The arguments of `UpdateTimeToLive`."""
+    """Returns the arguments of `UpdateTimeToLive`."""
     return {"TableName": name, "TimeToLiveSpecification": {"Enabled": True, "AttributeName": EXPIRES}}
 
 

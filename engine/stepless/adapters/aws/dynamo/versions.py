@@ -15,8 +15,8 @@ from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION
-from stepless.model.cursors import decode_cursor, encode_cursor
-from stepless.model.damage import stand_in, told_by
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.damage import stand_in, told_by
 from stepless.ports import Page, PublishedVersion, StoredVersion, Version
 
 V = TypeVar("V", bound=Version)
@@ -37,7 +37,7 @@ class Versions(TableAccess):
         item_keys.check_length(workflow_id)
         for kind in entries:
             self._wire.put({"pk": item_keys.with_entry(kind), "sk": workflow_id})
-        pk, stored, beside, listed = item_keys.workflow(workflow_id), "", "", False
+        pk, stored, attachment, listed = item_keys.workflow(workflow_id), "", "", False
         for _ in range(_TRIES):
             newest = self._row(workflow_id)
             if newest is not None and newest["h"] == hash:
@@ -57,7 +57,7 @@ class Versions(TableAccess):
             number = standing + 1
             row = {"pk": pk, "sk": item_keys.version(number), "n": number, "h": hash, "c": now_ms, "r": stored}
             if attached is not None:
-                row["t"] = beside = beside or self._put_document(attached)
+                row["t"] = attachment = attachment or self._put_document(attached)
             if self._wire.put(row, "attribute_not_exists(pk)").done:
                 return StoredVersion(workflow_id, number, hash, document, now_ms)
         message = "other processes keep publishing the workflow"
@@ -80,7 +80,7 @@ class Versions(TableAccess):
         return self._version(workflow_id, row) if row is not None and hash in (None, row["h"]) else None
 
     def list_versions(self, workflow_id: str, *, before: int | None = None, limit: int = 100) -> Sequence[PublishedVersion]:
-        """One request for the rows, and one for what is attached to up to GET_AT_ONCE of them."""
+        """Returns one request for the rows, and one for what is attached to up to GET_AT_ONCE of them."""
         limit, last = page_size(limit), MAX_VERSION if before is None else before - 1
         if last < 1:
             return []

@@ -12,7 +12,7 @@ from stepless.adapters.aws.dynamo.item_checks import damage_of_item, sound
 from stepless.adapters.aws.dynamo.table import PARTITION
 from stepless.adapters.aws.errors import LOST, code_of, translated
 from stepless.errors import StoreUnavailable
-from stepless.model.damage import Damage
+from stepless.model.stored.damage import Damage
 
 Value: TypeAlias = str | int | bytes
 Item: TypeAlias = Mapping[str, Any]
@@ -45,7 +45,7 @@ class Wire:
         return sound(_decoded(answer["Item"])) if "Item" in answer else None
 
     def get_many(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Item]:
-        """The items that exist, by key."""
+        """Returns the items that exist, by key."""
         found: dict[tuple[str, str], Item] = {}
         for start in range(0, len(keys), GET_AT_ONCE):
             wanted = [_encoded({"pk": pk, "sk": sk}) for pk, sk in keys[start : start + GET_AT_ONCE]]
@@ -65,7 +65,7 @@ class Wire:
         raise StoreUnavailable("the table returns only a part of the items", place=self.table, mend="try again later")
 
     def scan(self) -> Iterator[tuple[Item, Sequence[Damage]]]:
-        """Every item of the table as it is, with what is damaged in it. Takes half a read unit per 4 KB."""
+        """Yields every item of the table as it is, with what is damaged in it. Takes half a read unit per 4 KB."""
         request: dict[str, Any] = {"TableName": self.table}
         while True:
             with translated(self.table):

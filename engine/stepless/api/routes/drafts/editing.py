@@ -38,9 +38,9 @@ from stepless.limits import (
     MAX_VERSION,
     NEAR_REQUEST_BYTES,
 )
-from stepless.model.damage import Damage
-from stepless.model.encoding import encode
 from stepless.model.json import JSON
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.encoding import encode
 from stepless.ports import Draft, DraftHead
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
@@ -215,7 +215,7 @@ def add_routes(router: APIRouter, drafts: DraftVerbs, sessions: DraftSessions) -
 
 
 def add_absence(router: APIRouter) -> None:
-    """What every address of a draft answers on a server that has none."""
+    """Adds the answer of every address of a draft on a server that keeps no drafts."""
 
     @router.api_route("/drafts", methods=_METHODS, include_in_schema=False)
     @router.api_route("/drafts/{path:path}", methods=_METHODS, include_in_schema=False)
@@ -224,7 +224,7 @@ def add_absence(router: APIRouter) -> None:
 
 
 def add_editing(router: APIRouter, sessions: DraftSessions) -> None:
-    """The routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
+    """Adds the routes that the log of the draft records itself, with person and time: the audit log has no entry for them."""
 
     @router.put(
         "/drafts/{workflow_id}/ops", summary="Edit a draft", response_model=SubmittedOut, openapi_extra=_REQUEST_BODY,
@@ -328,13 +328,13 @@ def _listed(head: DraftHead) -> dict[str, JSON]:
 
 def _reply(drafts: DraftVerbs, shown: Shown, request: Request) -> Response:
     """The draft, compressed if it is large. The item names the state, so its number is the tag, with what else may change."""
-    beside = {**standing(drafts, shown.head), "roles": sorted(request.state.roles)}
-    digest = sha256(shown.head.base + encode(beside)).hexdigest()[:_TAG_CHARACTERS]
+    extra = {**standing(drafts, shown.head), "roles": sorted(request.state.roles)}
+    digest = sha256(shown.head.base + encode(extra)).hexdigest()[:_TAG_CHARACTERS]
     tag = f'"{shown.head.epoch}-{shown.seq}-{digest}"'
     headers = {"etag": tag, "vary": "Accept-Encoding", "cache-control": "private, no-cache", "x-content-type-options": "nosniff"}
     if request.method == "GET" and tag in request.headers.get("if-none-match", ""):
         return Response(None, 304, headers)
-    data = encode({**_head(shown.head), **beside, "seq": shown.seq, "entities": dict(shown.entities)})
+    data = encode({**_head(shown.head), **extra, "seq": shown.seq, "entities": dict(shown.entities)})
     if len(data) > _PACKED_BYTES and "gzip" in request.headers.get("accept-encoding", ""):
         data, headers["content-encoding"] = gzip.compress(data, 5, mtime=0), "gzip"
     return Response(data, 200, headers, "application/json")

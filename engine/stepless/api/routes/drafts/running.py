@@ -28,7 +28,7 @@ from stepless.drafts.operations.runs import Asked, run_draft
 from stepless.drafts.operations.verbs import DraftVerbs
 from stepless.errors import Forbidden
 from stepless.limits import DEFAULT_PAGE_ITEMS, MAX_INSTANCE_CHARACTERS, MAX_PINS, MAX_PINS_BYTES, MAX_REQUEST_BYTES
-from stepless.model.draft_run import Pin
+from stepless.model.stored.draft_run import Pin
 from stepless.ports import Draft
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.roles import Role

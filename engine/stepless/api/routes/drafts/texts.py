@@ -44,7 +44,7 @@ from stepless.drafts.operations.verbs import At, DraftVerbs, Files
 from stepless.drafts.rules.requests import Operation
 from stepless.errors import InvalidRequest, VersionMoved
 from stepless.limits import MAX_DOCUMENT_BYTES, MAX_INTENT_BYTES
-from stepless.model.encoding import encode
+from stepless.model.stored.encoding import encode
 from stepless.runtime.access.audit import AuditLog
 
 _TAGS: Final[list[str | Enum]] = ["drafts"]
@@ -52,7 +52,7 @@ _ESCAPED: Final = 6  # bytes of JSON that one character of a text may take
 
 
 def add_routes(router: APIRouter, drafts: DraftVerbs) -> None:
-    """The routes that change nothing: what follows from a text or a former state is sent by the client."""
+    """Adds the routes that change nothing: what follows from a text or a former state is sent by the client."""
 
     @router.get(
         "/drafts/{workflow_id}/yaml", summary="Read the text of a draft", response_model=TextOut,
@@ -171,7 +171,7 @@ def add_publishing(router: APIRouter, drafts: DraftVerbs, sessions: DraftSession
 
 
 def refusal_of(error: DraftRefused) -> Response:
-    """The problem document of a draft with errors: each finding has the `key` of its block."""
+    """Returns the problem document of a draft with errors: each finding has the `key` of its block."""
     problem: dict[str, Any] = {**problem_of(error)}
     keys = zip(problem["findings"], error.keys, strict=True)
     problem["findings"] = [{**finding, "key": key} for finding, key in keys]

@@ -1,1 +1,1 @@
-"""Routes of what a team looks at over many runs: approvals, errors, the health of a workflow."""
+"""Serves the overviews of many runs for a team: approvals, errors, the health of a workflow."""

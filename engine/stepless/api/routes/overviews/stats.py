@@ -15,7 +15,7 @@ from stepless.api.requests import AllStatsQuery, StatsQuery
 from stepless.api.responses.overviews import AllStatsOut, StatsOut, WorkflowStatsOut
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_STATS_MS
-from stepless.model.durations import parse_duration_ms
+from stepless.model.texts.durations import parse_duration_ms
 from stepless.runtime.service import Service
 from stepless.runtime.triggers.schedule_verbs import Schedule
 from stepless.runtime.verbs.overviews.health import Health, WorkflowHealth, side_by_side

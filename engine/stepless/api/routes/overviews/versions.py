@@ -23,7 +23,7 @@ _TAGS: Final[list[str | Enum]] = ["workflows"]
 
 
 class ListedVersionOut(TypedDict):
-    """`by` and `message` are of a version that was published from a draft, else null. With `damage`, what is kept beside the
+    """`by` and `message` are of a version that was published from a draft, else null. With `damage`, what is kept with the
     version is damaged in the store."""
 
     version: int

@@ -20,7 +20,7 @@ _ALIKE: Final = 0.5  # of what two nodes have, which a node under another name h
 
 
 def matched(state: State, fresh: Entities) -> dict[str, str]:
-    """For the tails of blocks of `fresh`, those of the blocks of the state that they are."""
+    """Returns, for the tails of blocks of `fresh`, those of the blocks of the state that they are."""
     return _Matching(state, fresh).blocks()
 
 

@@ -12,7 +12,7 @@ from stepless.limits import MAX_ORDER_CHARACTERS
 
 
 def rising(places: Sequence[int]) -> list[int]:
-    """The indices of a longest part of the sequence that rises strictly."""
+    """Returns the indices of a longest part of the sequence that rises strictly."""
     ends: list[int] = []  # of the best part of each length, its last index
     heads: list[int] = []  # and the value there
     before: list[int] = []
@@ -33,8 +33,8 @@ def rising(places: Sequence[int]) -> list[int]:
 
 
 def orders(present: Sequence[object]) -> list[str]:
-    """An order for each item of a sequence, each above the one before. `present` are the orders that the items have, anything
-    else for those that have none: as many as can stay do."""
+    """Returns an order for each item of a sequence, each above the one before. `present` are the orders that the items have,
+    anything else for those that have none: as many as can stay do."""
     known = sorted({order for order in present if is_order(order) and isinstance(order, str)})
     rank = {order: place for place, order in enumerate(known)}
     held = [index for index, order in enumerate(present) if isinstance(order, str) and order in rank]
@@ -59,8 +59,8 @@ def _fill(made: dict[int, str], low: int, high: int, floor: str | None, ceiling:
 
 
 def same_items(old: Sequence[Hashable], new: Sequence[Hashable]) -> dict[int, int]:
-    """For items of the new sequence, by index, the index of the same item in the old one: as many as possible in their order,
-    then those that stand elsewhere. Each has at most one partner."""
+    """Returns, for items of the new sequence, by index, the index of the same item in the old one: as many as possible in their
+    order, then those that stand elsewhere. Each has at most one partner."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -84,8 +84,8 @@ def same_items(old: Sequence[Hashable], new: Sequence[Hashable]) -> dict[int, in
 
 
 def gaps(partners: Mapping[int, int], old: int, new: int) -> list[tuple[list[int], list[int]]]:
-    """The items without a partner of two sequences of these lengths, by the run in which they stand: indices of the old ones, and
-    of the new ones. Partners that stand elsewhere end no run."""
+    """Returns the items without a partner of two sequences of these lengths, by the run in which they stand: indices of the old
+    ones, and of the new ones. Partners that stand elsewhere end no run."""
     kept = sorted(partners)
     in_order = [kept[index] for index in rising([partners[index] for index in kept])]
     taken = set(partners.values())

@@ -16,7 +16,7 @@ class Hunk(NamedTuple):
 
 
 def middle(old: str, new: str, at: int = 0) -> Hunk:
-    """The one hunk without the beginning and the end that both texts have."""
+    """Returns the one hunk without the beginning and the end that both texts have."""
     most = min(len(old), len(new))
     start = 0
     while start < most and old[start] == new[start]:
@@ -28,7 +28,8 @@ def middle(old: str, new: str, at: int = 0) -> Hunk:
 
 
 def hunks(old: str, new: str) -> list[Hunk]:
-    """A hunk for each run of lines that differs, as small as it can be; each in the text that those before it have made."""
+    """Returns a hunk for each run of lines that differs, as small as it can be; each in the text that those before it have
+    made."""
     if old == new:
         return []
     made: list[Hunk] = []
@@ -41,7 +42,7 @@ def hunks(old: str, new: str) -> list[Hunk]:
 
 
 def transplanted(base: str, shown: str, typed: str) -> str | None:
-    """What the change from `shown` to `typed` makes of `base`, where everything that it touches is in both; else None."""
+    """Applies the change from `shown` to `typed` to `base`, where everything that it touches is in both; else None."""
     alike = _alike_spans(base, shown)
     made, place, shift = "", 0, 0
     for hunk in hunks(shown, typed):

@@ -46,7 +46,7 @@ def canonical(value: JSON) -> str:
 
 
 def aligned_value(old: JSON, new: JSON) -> JSON:
-    """The new value, the items of its lists under the keys and orders that the old one has for them."""
+    """Returns the new value, the items of its lists under the keys and orders that the old one has for them."""
     if isinstance(old, list) and isinstance(new, list):
         return old if canonical(decoded(old)) == canonical(decoded(new)) else new
     if not isinstance(old, dict) or not isinstance(new, dict):
@@ -92,7 +92,7 @@ def is_list(value: JSON) -> bool:
 
 
 def can_become(key: str, old: Object, new: Object) -> bool:
-    """Whether writes below an entity can turn it into the new one, or only its removal and a new one."""
+    """Returns whether writes below an entity can turn it into the new one, or only its removal and a new one."""
     prefix = prefix_of(key)
     fixed = _FIXED.get(prefix, frozenset())
     if any(field in old and field not in new for field in fixed):

@@ -54,7 +54,7 @@ def difference(
 
 
 def flattened(groups: Sequence[Group]) -> Operation:
-    """All groups as one operation."""
+    """Returns all groups as one operation."""
     return Operation(tuple(write for group in groups for write in group))
 
 

@@ -27,8 +27,8 @@ class Spot(NamedTuple):
 
 
 def spot_of(state: State, path: str) -> Spot | None:
-    """What stands at a dotted path of the document; what is missing there, in a value that stands. None where the document has
-    nothing like it, or where the path can be read in two ways, since a name may have dots."""
+    """Returns the value at a dotted path of the document; what is missing there, in a value that stands. None where the document
+    has nothing like it, or where the path can be read in two ways, since a name may have dots."""
     steps = path.split(".") if path else []
     body: str | None = None
     holder, reserved = "doc", DOC_FIELDS
@@ -118,6 +118,6 @@ def _below(value: JSON, steps: Sequence[str], reserved: Collection[str] = ()) ->
 
 
 def held_at(state: State, spot: Spot) -> JSON:
-    """The value at a spot, `NOTHING` where none is."""
+    """Returns the value at a spot, `NOTHING` where none is."""
     entity = state.get(spot.key)
     return NOTHING if entity is None else at(entity, spot.path)

@@ -13,7 +13,7 @@ KEY_CHARACTERS: Final = 10
 
 
 def derived_key(epoch: str, kind: str, *place: str | int | tuple[str, ...]) -> str:
-    """Ten base-62 characters of SHA-256 over the epoch and the place."""
+    """Returns ten base-62 characters of SHA-256 over the epoch and the place."""
     text = dumps([epoch, kind, *place], ensure_ascii=True, separators=(",", ":"))
     number = int.from_bytes(sha256(text.encode()).digest(), "big")
     made = ""

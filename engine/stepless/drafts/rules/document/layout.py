@@ -20,7 +20,7 @@ _OF_NOTE = ("x", "y", "w", "h", "text", "colour", "by")
 
 
 def path_of(state: State, key: str) -> list[str]:
-    """The ids of a block and of the containers around it, the outermost first."""
+    """Returns the ids of a block and of the containers around it, the outermost first."""
     found: list[str] = []
     block = state.get(key)
     while block is not None:
@@ -30,7 +30,7 @@ def path_of(state: State, key: str) -> list[str]:
 
 
 def layout_of(state: State) -> dict[str, JSON] | None:
-    """The layout of a state, in the order of its nodes; None without a position and a note."""
+    """Returns the layout of a state, in the order of its nodes; None without a position and a note."""
     places: list[dict[str, JSON]] = []
     notes: list[dict[str, JSON]] = []
     for key in sorted(state):
@@ -48,8 +48,8 @@ def layout_of(state: State) -> dict[str, JSON] | None:
 
 
 def entities_of(layout: Mapping[str, JSON] | None, state: State, epoch: str) -> dict[str, Object]:
-    """The canvas positions and notes of a layout over the blocks of a state. What does not fit is left out: a node that is gone,
-    a place that is none. The keys of notes follow from the epoch and their number."""
+    """Returns the canvas positions and notes of a layout over the blocks of a state. What does not fit is left out: a node that
+    is gone, a place that is none. The keys of notes follow from the epoch and their number."""
     made: dict[str, Object] = {}
     for place in _objects(layout, "places"):
         key = _found(state, place.get("node"))

@@ -31,7 +31,7 @@ IsContainer = Callable[[str], bool | None]
 
 
 def from_document(document: Mapping[str, JSON], epoch: str, is_container: IsContainer = lambda type_: None) -> dict[str, Object]:
-    """The entities of a document by key. A node of an unknown type is a container if `with.body` has nodes."""
+    """Returns the entities of a document by key. A node of an unknown type is a container if `with.body` has nodes."""
     return _Reader(epoch, is_container).read(dict(document))
 
 
@@ -153,7 +153,7 @@ def _in_order(written: Object, fields: Object, reserved: frozenset[str]) -> Obje
 
 
 def after_entry(entry: JSON, named: Mapping[str, str], target: str) -> Object | None:
-    """The fields of an edge from an entry of `after`; None where it is not one of a node in this body."""
+    """Returns the fields of an edge from an entry of `after`; None where it is not one of a node in this body."""
     if isinstance(entry, str):
         source = _source(entry, named)
         return {**source, "target": target, "form": "text"} if source else None
@@ -172,7 +172,7 @@ def after_entry(entry: JSON, named: Mapping[str, str], target: str) -> Object | 
 
 
 def edge_entry(entry: JSON, named: Mapping[str, str]) -> Object | None:
-    """The fields of an edge from an entry of `edges`; None where it does not join two nodes of this body."""
+    """Returns the fields of an edge from an entry of `edges`; None where it does not join two nodes of this body."""
     if not isinstance(entry, dict) or not _readable(entry) or not isinstance(entry.get("handle", ""), str):
         return None
     source, target = entry.get("source"), entry.get("target")

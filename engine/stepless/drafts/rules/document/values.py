@@ -47,11 +47,11 @@ class Encoder:
         return number(value)
 
     def fields(self, value: Object, path: Path = (), reserved: Collection[str] = ()) -> Object:
-        """An object's entries, those named like `reserved` escaped."""
+        """Returns an object's entries, those named like `reserved` escaped."""
         return {escaped(key, reserved): self.value(held, (*path, key)) for key, held in value.items()}
 
     def items(self, value: list[JSON], path: Path) -> Object:
-        """The items of a list by key, in their order."""
+        """Returns the items of a list by key, in their order."""
         return {
             key: {"order": order, "is": self.value(item, (*path, key))}
             for key, order, item in self.placed(value, path)
@@ -63,7 +63,7 @@ class Encoder:
 
 
 def number(value: JSON) -> JSON:
-    """A number in the form that Python and JavaScript write alike; other values as they are."""
+    """Returns a number in the form that Python and JavaScript write alike; other values as they are."""
     if isinstance(value, float):
         text = repr(value)
         return {NUMBER: text} if text.endswith(".0") or "e" in text else value
@@ -73,7 +73,7 @@ def number(value: JSON) -> JSON:
 
 
 def decoded(value: JSON) -> JSON:
-    """The value of a document that `Encoder.value` was given."""
+    """Returns the value of a document that `Encoder.value` was given."""
     if isinstance(value, list):
         return [decoded(item) for item in value]
     if not isinstance(value, dict):
@@ -88,7 +88,7 @@ def decoded(value: JSON) -> JSON:
 
 
 def ordered(items: Object) -> list[tuple[str, Object]]:
-    """The items of a list, by their order and then by key. What is no item is left out."""
+    """Returns the items of a list, by their order and then by key. What is no item is left out."""
     return sorted(
         ((key, item) for key, item in items.items() if isinstance(item, dict)),
         key=lambda pair: (str(pair[1].get("order", "")), pair[0]),

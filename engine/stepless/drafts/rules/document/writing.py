@@ -15,12 +15,13 @@ _ENTITY_ONLY: Final = frozenset({"id", "parent", "order", "rest"})
 
 
 def to_document(state: State) -> Object:
-    """The document of a state. Blocks, edges and list items stand by their order, then by their key."""
+    """Returns the document of a state. Blocks, edges and list items stand by their order, then by their key."""
     return _Writer(state).document()
 
 
 def entry_of(edge: Object, ids: Mapping[str, str]) -> JSON:
-    """What a document has for an edge: an entry of `after`, or of `edges`. `ids` are the names of the blocks at its ends."""
+    """Returns the entry of the document for an edge, in `after` or in `edges`. `ids` are the names of the blocks at its
+    ends."""
     return _listed(edge, ids) if edge.get("home") == "edges" else _incoming(edge, ids)
 
 

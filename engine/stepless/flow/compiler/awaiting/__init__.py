@@ -1,1 +1,1 @@
-"""What a function awaits: steps, workflows, people, `gather` and inlined parts."""
+"""Compiles what a function awaits: steps, workflows, people, `gather` and inlined parts."""

@@ -23,7 +23,7 @@ from stepless.model.json import JSON
 
 OPTIONS: Final = ("retry", "timeout_ms", "delivery", "label", "concurrency", "rate", "moderation", "moderation_on_error",
                   "output_contract")
-"""What `.with_(…)` may say besides `id`: fields of a node."""
+"""The fields of a node that `.with_(…)` accepts in addition to `id`."""
 _ASKING: Final = {
     "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders"),
     "callback": ("message", "timeout", "fields", "notify"),
@@ -32,7 +32,7 @@ Arguments = Callable[[Unit, Sequence[ast.expr]], list[ast.expr]]
 
 
 def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
-    """What a call calls, and the options of `.with_(…)`."""
+    """Returns the function that a call calls, and the options of `.with_(…)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "with_":
         target, options = callee(unit, node.func.value)
         if node.args:
@@ -47,7 +47,7 @@ def callee(unit: Unit, node: ast.expr) -> tuple[Any, dict[str, JSON]]:
 
 
 def constant(unit: Unit, node: ast.expr, what: str = "options of a step are fixed in the document") -> JSON:
-    """A value that the source fixes: a literal, or a name of the module."""
+    """Returns a value that the source fixes: a literal, or a name of the module."""
     match node:
         case ast.Constant():
             return node.value
@@ -97,8 +97,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
 def bound_arguments(
     unit: Unit, call: ast.Call, name: str, function: Callable[..., Any], *, by_name: bool = False
 ) -> dict[str, ast.expr]:
-    """The arguments of a call by the names of the parameters. Refuses what the signature refuses; `by_name`: and what a node,
-    which passes each by its name, cannot pass."""
+    """Returns the arguments of a call by the names of the parameters. Refuses what the signature refuses; `by_name`: and what a
+    node, which passes each by its name, cannot pass."""
     if any(isinstance(one, ast.Starred) for one in call.args) or any(keyword.arg is None for keyword in call.keywords):
         unit.refuse(call, "spread_arguments", "the arguments of a step are fixed in the document", "Name them one by one")
     try:
@@ -137,7 +137,7 @@ def _shown(function: Callable[..., Any]) -> str:
 
 
 def evaluated(unit: Unit, given: Mapping[str, ast.expr], call: ast.Call, arguments: Arguments) -> dict[str, ast.expr]:
-    """The arguments without awaits, evaluated in the order in which they are written."""
+    """Returns the arguments without awaits, evaluated in the order in which they are written."""
     written = [*call.args, *(keyword.value for keyword in call.keywords)]
     taken = dict(zip(map(id, written), arguments(unit, written), strict=True))
     return {name: taken[id(value)] for name, value in given.items()}

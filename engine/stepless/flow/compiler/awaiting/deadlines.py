@@ -25,7 +25,7 @@ _CATCHES_ALL: Final = ("BaseException", "CancelledError")
 
 
 def limit_of(unit: Unit, statement: ast.AsyncWith) -> int | None:
-    """The milliseconds that `async with asyncio.timeout(…)` gives its statements; None without a limit."""
+    """Returns the milliseconds that `async with asyncio.timeout(…)` gives its statements; None without a limit."""
     item = statement.items[0]
     call = item.context_expr
     if len(statement.items) != 1 or not isinstance(call, ast.Call) or word_of(unit.static(call.func)) != "timeout":

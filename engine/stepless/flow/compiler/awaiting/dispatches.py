@@ -33,7 +33,7 @@ class Static(ast.expr):
 
 
 def is_dispatch(unit: Unit, call: ast.Call) -> bool:
-    """Whether a call calls a value that names a function."""
+    """Returns whether a call calls a value that names a function."""
     return unit.static(call.func) is None and not isinstance(call.func, Static) and is_named(solid(unit.infer(call.func)))
 
 

@@ -44,7 +44,7 @@ class Gather:
         return self._side_by_side(unit, call, given)
 
     def each(self, unit: Unit, node: ast.ListComp, hint: str | None = None) -> ast.expr:
-        """`[await f(x) for x in xs]`: one after the other."""
+        """Compiles `[await f(x) for x in xs]`: one after the other."""
         return self.over(unit, node, hint, "loop")
 
     def _is_part(self, unit: Unit, call: ast.Call) -> bool:
@@ -189,7 +189,7 @@ class Gather:
 
 
 def keeps_failures(unit: Unit, call: ast.Call) -> bool:
-    """Whether a `gather` returns failures among its results."""
+    """Returns whether a `gather` returns failures among its results."""
     for word in call.keywords:
         if word.arg != "return_exceptions" or not isinstance(word.value, ast.Constant):
             mend = "Write gather(a(), b()), with return_exceptions=True or without"
@@ -202,7 +202,7 @@ def awaited(call: ast.expr) -> ast.Await:
 
 
 def settled_calls(unit: Unit, hoist: Hoist, calls: list[ast.Call]) -> list[ast.Call]:
-    """The calls with their arguments evaluated: Python does so before it starts any of them."""
+    """Returns the calls with their arguments evaluated: Python does so before it starts any of them."""
     written = [one for call in calls for one in _arguments(unit, call)]
     taken = iter(hoist.settled(unit, written) if len(written) > 1 else hoist.expressions(unit, written))
     return [_filled(unit, call, taken) for call in calls]

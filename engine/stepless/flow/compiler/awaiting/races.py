@@ -25,7 +25,7 @@ from stepless.model.json import JSON
 
 Await: TypeAlias = Callable[[Unit, ast.Await, str | None], ast.expr]
 _TAKES: Final = ("step", "part", "sleep", "approval", "callback", "receive", "send", "start", "flow")
-_MEND: Final = 'Write race(paid=receive("payment"), late=sleep("3d"))'
+_FIX: Final = 'Write race(paid=receive("payment"), late=sleep("3d"))'
 
 
 class Race:
@@ -82,14 +82,14 @@ class Race:
 
 def _branches(unit: Unit, call: ast.Call) -> tuple[list[str], list[ast.Call]]:
     if call.args or not call.keywords:
-        unit.refuse(call, "race", "race takes its branches by name", _MEND)
+        unit.refuse(call, "race", "race takes its branches by name", _FIX)
     names, calls = list[str](), list[ast.Call]()
     for keyword in call.keywords:
         one = keyword.value
         if keyword.arg is None:
-            unit.refuse(call, "race", "the branches of a race are fixed in the document", _MEND)
+            unit.refuse(call, "race", "the branches of a race are fixed in the document", _FIX)
         if not isinstance(one, ast.Call):
-            unit.refuse(one, "race", f"`{keyword.arg}` is no call", _MEND)
+            unit.refuse(one, "race", f"`{keyword.arg}` is no call", _FIX)
         function = one.func
         while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
             function = function.func.value

@@ -59,8 +59,8 @@ def _given(unit: Unit, call: ast.Call) -> dict[str, ast.expr]:
 
 
 def condition(unit: Unit, node: ast.expr, kind: Any) -> str:
-    """The expression over `<message>` for a lambda over a message. Refuses what no expression says exactly: nothing else can be
-    evaluated for each message."""
+    """Returns the expression over `<message>` for a lambda over a message. Refuses what no expression says exactly: nothing else
+    can be evaluated for each message."""
     if not isinstance(node, ast.Lambda):
         unit.refuse(node, "where", f"`{_told(unit, node)}` is no lambda, and a document holds no function", _LAMBDA)
     arguments = node.args
@@ -139,7 +139,7 @@ def _received(unit: Unit, id: str, kind: Any) -> ast.expr:
 
 
 def _without_facts(kind: Any) -> Callable[[Any], Any]:
-    """What takes the data of a message out of the output of its node (`core.messages.output_of`)."""
+    """What takes the data of a message out of the output of its node (`core.deciding.messages.output_of`)."""
 
     def data(output: Any) -> Any:
         if not isinstance(output, Mapping) or isinstance(output, kind):

@@ -13,7 +13,7 @@ from stepless.flow.compiler.unit import Unit
 
 
 def written_out(call: ast.Call) -> ast.Call:
-    """A call with the items of `*[a, b]` and `**{"x": c}` as arguments of their own."""
+    """Returns a call with the items of `*[a, b]` and `**{"x": c}` as arguments of their own."""
     args: list[ast.expr] = []
     for one in call.args:
         display = isinstance(one, ast.Starred) and isinstance(one.value, ast.List | ast.Tuple)
@@ -39,8 +39,8 @@ def is_spread(call: ast.Call) -> bool:
 
 
 def bound_by_python(unit: Unit, call: ast.Call, name: str, function: Callable[..., Any]) -> ast.Call:
-    """The call with each parameter by its name, where Python binds the arguments. Refuses a function that takes any number of
-    them."""
+    """Returns the call with each parameter by its name, where Python binds the arguments. Refuses a function that takes any
+    number of them."""
     parameters = signature_of(function).parameters
     if any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD, one.POSITIONAL_ONLY) for one in parameters.values()):
         message = f"{name} takes any number of arguments, and these are not known"

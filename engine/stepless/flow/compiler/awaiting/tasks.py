@@ -137,7 +137,7 @@ class Tasks:
     # -- the first that ends ------------------------------------------------------------------------------------------
 
     def first(self, unit: Unit, call: ast.Call, hint: str | None) -> ast.expr:
-        """The place of the call that ends first, and what it returned or failed with."""
+        """Returns the place of the call that ends first, and what it returned or failed with."""
         calls = settled_calls(unit, self._hoist, [one for one in call.args if isinstance(one, ast.Call)])
         start, frames, ends = unit.frontier, unit.frames, list[str]()
         for place, one in enumerate(calls):

@@ -13,19 +13,19 @@ Suite = Callable[[Sequence[ast.stmt]], list[ast.stmt]]
 
 
 def is_taken_apart(statement: ast.Match, *, leaves: bool) -> bool:
-    """Whether a `match` is not lifted as it is. `leaves`: a case returns, breaks or continues."""
+    """Returns whether a `match` is not lifted as it is. `leaves`: a case returns, breaks or continues."""
     if any(case.guard is not None and has_await(case.guard) for case in statement.cases):
         return False
     return has_await(statement) or (leaves and is_compared(statement))
 
 
 def is_compared(statement: ast.Match) -> bool:
-    """Whether each pattern compares the subject with values, and binds nothing."""
+    """Returns whether each pattern compares the subject with values, and binds nothing."""
     return all(case.guard is None and _tests(case.pattern) is not None for case in statement.cases)
 
 
 def as_if(statement: ast.Match, subject: ast.expr, suite: Suite) -> list[ast.stmt]:
-    """The `if` that does what a `match` of values does."""
+    """Returns the `if` that does what a `match` of values does."""
     rest: list[ast.stmt] = []
     for case in reversed(statement.cases):
         tests = _tests(case.pattern)
@@ -41,7 +41,7 @@ def as_if(statement: ast.Match, subject: ast.expr, suite: Suite) -> list[ast.stm
 
 
 def chooser(statement: ast.Match, subject: ast.expr, suite: Suite) -> ast.Match:
-    """A `match` that leaves by one exit for each case."""
+    """Returns a `match` that leaves by one exit for each case."""
     cases = []
     for number, case in enumerate(statement.cases):
         leave = ast.copy_location(Leave(f"case_{number}", suite(case.body)), case.pattern)

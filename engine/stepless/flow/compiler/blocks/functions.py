@@ -19,8 +19,8 @@ _LOOPS: Final = (ast.For, ast.While, ast.AsyncFor)
 
 
 def function_of(block: Block, name: str, unsure: frozenset[str], first: int) -> ast.FunctionDef:
-    """The function of a block, called as the function of the author. `unsure` are the inputs that may be names without a value;
-    `first` is added to each line."""
+    """Returns the function of a block, called as the function of the author. `unsure` are the inputs that may be names without a
+    value; `first` is added to each line."""
     body = [_left(copied(statement), looping=False) for statement in block.statements]
     if NEXT in block.exits:
         body.append(_way(NEXT, None))
@@ -38,7 +38,7 @@ def function_of(block: Block, name: str, unsure: frozenset[str], first: int) -> 
 
 
 def text_of(block: Block) -> str:
-    """The source of a block, which names its function."""
+    """Returns the source of a block, which names its function."""
     held = [_left(copied(statement), looping=False) for statement in block.statements]
     return "\n".join(map(ast.unparse, held))
 

@@ -13,7 +13,7 @@ _LOOPS: Final = (ast.For, ast.While, ast.AsyncFor)
 
 
 def jumps_of(body: Sequence[ast.AST], *, looping: bool = False) -> Iterator[str]:
-    """The jumps that leave some statements, each as often as it stands there."""
+    """Yields the jumps that leave some statements, each as often as it stands there."""
     for node in body:
         if isinstance(node, ast.Return):
             yield "return"

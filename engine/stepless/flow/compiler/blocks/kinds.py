@@ -18,7 +18,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def outputs(unit: Unit, node: Evaluated) -> Mapping[str, Any]:
-    """The types of the outputs of a block, by `name.` and the name of each, and `value` for what it returns."""
+    """Returns the types of the outputs of a block, by `name.` and the name of each, and `value` for what it returns."""
     block = node.block
     kinds = {name: infer(unit, argument) for name, argument in zip(block.inputs, node.arguments, strict=True)}
     try:

@@ -53,7 +53,7 @@ class Liveness:
         return self
 
     def before(self, body: Sequence[ast.stmt]) -> Names:
-        """The names that some statements read before they have certainly bound them."""
+        """Returns the names that some statements read before they have certainly bound them."""
         return self._suite(body, _NONE, Around())
 
     def _suite(self, body: Sequence[ast.stmt], after: Names, around: Around) -> Names:

@@ -48,7 +48,7 @@ class Plan:
         self._rounds = 0
 
     def body(self, origin: Origin) -> list[ast.stmt]:
-        """The statements of a function, with blocks in place of those that are lifted."""
+        """Returns the statements of a function, with blocks in place of those that are lifted."""
         if origin.key not in self._marks:
             objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
             self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
@@ -83,7 +83,7 @@ class Plan:
         ).suite(body)  # fmt: skip
 
     def extended(self, refused: Iterable[tuple[Origin, ast.stmt, Refusal]]) -> bool:
-        """Whether something that was refused can be lifted: then the plan says so, and the source is to be read again."""
+        """Returns whether something that was refused can be lifted: then the plan says so, and the source is to be read again."""
         self._rounds += 1
         if self._rounds >= MAX_FLOW_ROUNDS:
             return False
@@ -105,7 +105,7 @@ class Plan:
         return found
 
     def faults(self, findings: Iterable[Remark]) -> list[Remark]:
-        """The refusals of what cannot be lifted either."""
+        """Returns the refusals of what cannot be lifted either."""
         return [one for one in findings if one.code not in (*_LIFTED, "unbound", "no_value")]
 
     def _read_strictly(self, origin: Origin, refusal: Refusal) -> bool:

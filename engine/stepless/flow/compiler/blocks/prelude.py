@@ -30,7 +30,8 @@ class Prelude:
         return self.bound
 
     def found(self, name: str) -> Any:
-        """The module that a name stands for, or what is taken from one, if something has imported it already; else None."""
+        """Returns the module that a name stands for, or what is taken from one, if something has imported it already; else
+        None."""
         for statement in self.statements:
             for one in statement.names if isinstance(statement, _IMPORTED) else ():
                 if name != (one.asname or one.name.partition(".")[0]):
@@ -44,7 +45,7 @@ class Prelude:
         return frozenset(one.name for one in self.statements if isinstance(one, ast.ClassDef))
 
     def of(self, names: Iterable[str]) -> tuple[Sequence[ast.stmt], frozenset[str]]:
-        """The statements that make some names and those that they need in turn, and the other names that they read."""
+        """Returns the statements that make some names and those that they need in turn, and the other names that they read."""
         wanted, made, read = set(names), list[ast.stmt](), set[str]()
         for statement in reversed(self.statements):
             uses = uses_of(statement)

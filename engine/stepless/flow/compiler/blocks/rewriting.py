@@ -248,7 +248,7 @@ def _leave_of(kind: str, run: Sequence[ast.stmt]) -> Leave | None:
 
 
 def inputs_of(run: Sequence[ast.stmt]) -> frozenset[str]:
-    """The names that statements read before they have certainly bound them."""
+    """Returns the names that statements read before they have certainly bound them."""
     return Liveness().before(run)
 
 

@@ -26,7 +26,7 @@ _OF_OBJECTS: Final = frozenset({
 
 
 def objects_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """The names that are bound to what a call returns, and used as no value is, with the statements that bind them."""
+    """Yields the names that are bound to what a call returns, and used as no value is, with the statements that bind them."""
     parts = [part for statement in body for part in ast.walk(statement)]
     used = {
         part.value.id for part in parts
@@ -39,7 +39,7 @@ def objects_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def valueless_in(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds to something that has no value, as far as its form tells."""
+    """Returns the names that a statement binds to something that has no value, as far as its form tells."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_valueless(value):
             return {name}
@@ -65,7 +65,7 @@ def _is_valueless(value: ast.expr) -> bool:
 
 
 def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
-    """The statement of a block that binds a name to something without a value."""
+    """Returns the statement of a block that binds a name to something without a value."""
     objects = {found for found, _ in objects_in(inner.origin.tree.body)}
     classes = {one.name for one in _statements(block.statements) if isinstance(one, ast.ClassDef)}
     for statement in _statements(block.statements):

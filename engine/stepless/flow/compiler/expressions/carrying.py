@@ -41,7 +41,7 @@ class Carrying(ast.expr):
 
 
 def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
-    """An expression where its value leaves the names of the workflow."""
+    """Returns an expression where its value leaves the names of the workflow."""
     given = unit.infer(node)
     if holds_named(given):
         check_stays(unit, node, given)
@@ -56,7 +56,7 @@ def leaving(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> ast.expr:
 
 
 def carrying(unit: Unit, node: ast.expr, kind: Any) -> ast.expr:
-    """An expression where its value is bound to a name whose values are of the type `kind`."""
+    """Returns an expression where its value is bound to a name whose values are of the type `kind`."""
     if not is_carried(kind) or not (is_foreign(unit.infer(node)) or _may_be_an_object(unit, node)):
         return node
     if isinstance(node, Evaluated | Output):
@@ -85,7 +85,8 @@ def carried(unit: Unit, value: ast.expr, kind: Any) -> JSON:
 
 
 def is_mixed(unit: Unit, node: ast.List | ast.Tuple | ast.Dict) -> bool:
-    """Whether a display holds a carried value, and Python has to make it: beside one in the form of its type, or in a tuple."""
+    """Returns whether a display holds a carried value, and Python has to make it: beside one in the form of its type, or in a
+    tuple."""
     if not is_carried(unit.infer(node)):
         return False
     parts = node.values if isinstance(node, ast.Dict) else node.elts

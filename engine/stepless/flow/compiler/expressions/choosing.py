@@ -19,7 +19,7 @@ _LOAD: Final = ast.Load()
 
 
 def choice(unit: Unit, node: ast.IfExp, sure: Taken) -> ast.expr:
-    """The value of `a if c else b`, in a variable that one of two branches writes. `sure` takes out the awaits of an
+    """Returns the value of `a if c else b`, in a variable that one of two branches writes. `sure` takes out the awaits of an
     expression."""
     name, kind = unit.made_name("value"), unit.infer(node)
     before = unit.risks
@@ -53,7 +53,7 @@ def _tested(unit: Unit, node: ast.expr) -> ast.expr:
 
 
 def both(unit: Unit, node: ast.BoolOp, sure: Taken, awaits: Awaits) -> ast.expr:
-    """The value of `a and b`, `a or b`, of which `b` awaits."""
+    """Returns the value of `a and b`, `a or b`, of which `b` awaits."""
     first = max(1, next(place for place, value in enumerate(node.values) if place > 0 and awaits(value)))
     known = sure(unit, _joined(node, node.values[:first]))
     held = unit.temporary(unit.value(known), unit.infer(known), known)
@@ -67,7 +67,7 @@ def _joined(node: ast.BoolOp, values: list[ast.expr]) -> ast.expr:
 
 
 def compared(unit: Unit, node: ast.Compare, sure: Taken, awaits: Awaits) -> ast.expr:
-    """A chain of comparisons of which a later value awaits. The awaits of its first two values were taken out."""
+    """Returns a chain of comparisons of which a later value awaits. The awaits of its first two values were taken out."""
     middle = node.comparators[0]
     held = unit.temporary(unit.value(middle), unit.infer(middle), middle)
     one = ast.copy_location(ast.Compare(node.left, node.ops[:1], [held]), node)
@@ -76,7 +76,7 @@ def compared(unit: Unit, node: ast.Compare, sure: Taken, awaits: Awaits) -> ast.
 
 
 def as_statement(value: ast.expr, awaits: Awaits) -> ast.If | None:
-    """The `if` that does what an expression does whose value nobody reads; None for one that has no such form."""
+    """Returns the `if` that does what an expression does whose value nobody reads; None for one that has no such form."""
     match value:
         case ast.IfExp() if awaits(value.body) or awaits(value.orelse):
             found = ast.If(value.test, [_effect(value.body)], [_effect(value.orelse)])
@@ -97,7 +97,7 @@ def _effect(value: ast.expr) -> ast.stmt:
 
 
 def as_returns(value: ast.expr, awaits: Awaits) -> ast.If | None:
-    """The `if` with two returns for `return a if c else b`, of which one awaits."""
+    """Returns the `if` with two returns for `return a if c else b`, of which one awaits."""
     if not isinstance(value, ast.IfExp) or not (awaits(value.body) or awaits(value.orelse)):
         return None
     returns = [ast.copy_location(ast.Return(branch), value) for branch in (value.body, value.orelse)]
@@ -108,7 +108,7 @@ def as_returns(value: ast.expr, awaits: Awaits) -> ast.If | None:
 
 
 def collected(unit: Unit, node: Comprehension) -> ast.expr:
-    """A comprehension as the loop that Python makes of it."""
+    """Returns a comprehension as the loop that Python makes of it."""
     if isinstance(node, ast.GeneratorExp) or any(generator.is_async for generator in node.generators):
         message = "an async generator has no counterpart in a graph"
         unit.refuse(node, "no_such_construct", message, "Write a list: [… for … in …]")

@@ -44,8 +44,8 @@ _CONSTANTS: Final = {True: "true", False: "false", None: "null"}
 
 
 def express(unit: Unit, node: ast.expr) -> ast.expr:
-    """The expression of the document for `node`. Raises `Lift` where the closed language cannot say it exactly, `Refusal` where
-    nothing can."""
+    """Returns the expression of the document for `node`. Raises `Lift` where the closed language cannot say it exactly, `Refusal`
+    where nothing can."""
     rule = _RULES.get(type(node))
     if rule is not None:
         return rule(unit, node)

@@ -22,7 +22,7 @@ _NONE: Final = "without_awaits"
 
 
 def has_await(node: ast.AST) -> bool:
-    """Whether a node awaits anywhere. A node without awaits is asked often, and never gets one: this is noted in it."""
+    """Returns whether a node awaits anywhere. A node without awaits is asked often, and never gets one: this is noted in it."""
     if isinstance(node, ast.Await):
         return True
     noted = node.__dict__
@@ -79,24 +79,25 @@ class Hoist:
         self._each = each
 
     def expression(self, unit: Unit, node: ast.expr) -> ast.expr:
-        """The expression without the awaits that are certain to run. The others stay, and are refused where they are read."""
+        """Returns the expression without the awaits that are certain to run. The others stay, and are refused where they are
+        read."""
         return self._taken(unit, copied(node)) if has_await(node) else node
 
     def expressions(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
-        """Several that Python evaluates from the left."""
+        """Compiles several expressions that Python evaluates from the left."""
         nodes = [_copied(node) for node in nodes]
         apart = (place for place, node in enumerate(nodes) if has_await(node) or (place > 0 and _is_lifted(unit, node)))
         last = max(apart, default=-1)
         return [self._before(unit, node, later=place < last) for place, node in enumerate(nodes)]
 
     def list_of_awaits(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr | None:
-        """The output of `[await f(x) for x in xs]`, in a node named by the hint; None for any other expression."""
+        """Returns the output of `[await f(x) for x in xs]`, in a node named by the hint; None for any other expression."""
         if isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Await) and _is_plain_list(node):
             return self._each(unit, node, hint)
         return None
 
     def settled(self, unit: Unit, nodes: Sequence[ast.expr]) -> list[ast.expr]:
-        """As `expressions`; all of them are evaluated before the next node."""
+        """Compiles like `expressions`; all of them are evaluated before the next node."""
         return [self._before(unit, _copied(node), later=True) for node in nodes]
 
     def _before(self, unit: Unit, node: ast.expr, *, later: bool) -> ast.expr:

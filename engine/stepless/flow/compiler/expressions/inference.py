@@ -63,7 +63,7 @@ _CALLS: Final[dict[str, Any]] = {
 
 
 def known(unit: Unit, node: ast.AST) -> Any:
-    """As `infer`, after every binding was read."""
+    """Infers like `infer`, after every binding was read."""
     kind = infer(unit, node)
     if kind is UNSEEN:
         return list if isinstance(node, ast.List) else dict if isinstance(node, ast.Dict) else UNKNOWN
@@ -71,7 +71,8 @@ def known(unit: Unit, node: ast.AST) -> Any:
 
 
 def infer(unit: Unit, node: ast.AST) -> Any:
-    """The type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read yet."""
+    """Returns the type of an expression's value; UNKNOWN where no annotation says it, UNSEEN where it depends on what is not read
+    yet."""
     rule = _RULES.get(type(node))
     kind = UNKNOWN if rule is None else rule(unit, node)
     if kind is not UNSEEN and kind not in ATOMS and is_tuple(kind) and is_carried(kind):
@@ -87,7 +88,7 @@ def _is_open(kind: Any) -> bool:
 
 
 def touches_carried(unit: Unit, node: ast.AST) -> bool:
-    """Whether an expression reads a name whose value may be in the form in which it is carried."""
+    """Returns whether an expression reads a name whose value may be in the form in which it is carried."""
     if not isinstance(node, ast.expr):
         return False
     names = unit.plan.made_again(unit.origin).names()
@@ -95,12 +96,12 @@ def touches_carried(unit: Unit, node: ast.AST) -> bool:
 
 
 def returned(function: Callable[..., Any]) -> Any:
-    """What a function or coroutine returns."""
+    """Returns the type that a function or coroutine returns."""
     return believed(bare(hints_of(function).get("return", UNKNOWN)))
 
 
 def annotated(unit: Unit, node: ast.expr) -> Any:
-    """The type that an annotation in the text names. Nothing but names, unions and subscripts is looked up."""
+    """Returns the type that an annotation in the text names. Nothing but names, unions and subscripts is looked up."""
     allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
     if not all(isinstance(part, allowed) for part in ast.walk(node)):
         return UNKNOWN
@@ -521,6 +522,6 @@ def _negated(kind: Any) -> Any:
 
 
 def is_scalar(unit: Unit, node: ast.expr) -> bool:
-    """Whether a value is one that cannot be changed in place."""
+    """Returns whether a value is one that cannot be changed in place."""
     kind = known(unit, node)
     return is_atom(kind) or (is_tuple(kind) and may_be_null(kind) is False and is_atom(item_of(kind)))

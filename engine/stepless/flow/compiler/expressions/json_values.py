@@ -16,7 +16,7 @@ from stepless.model.json import JSON
 
 
 def json_value(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> JSON:
-    """The template for an expression without awaits. `kind` is what its reader takes it for."""
+    """Returns the template for an expression without awaits. `kind` is what its reader takes it for."""
     match node:
         case ast.List() | ast.Tuple() | ast.Dict() if is_mixed(unit, node):
             pass  # Python makes it

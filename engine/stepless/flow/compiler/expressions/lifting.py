@@ -125,8 +125,8 @@ def _as_written(unit: Unit, free: list[str], inner: list[str], read: list[str]) 
 
 
 def function_name(workflow: str, id: str, source: str, module: object) -> str:
-    """The name under which the process registers the expression. It changes with the expression, so a version never calls one
-    that has taken its place."""
+    """Returns the name under which the process registers the expression. It changes with the expression, so a version never calls
+    one that has taken its place."""
     digest = hashlib.sha256(f"{module}\n{source}".encode()).hexdigest()[:_DIGEST_CHARACTERS]
     prefix = workflow if workflow[:1].isalpha() else f"_{workflow}"
     space = MAX_FUNCTION_NAME_CHARACTERS - len(id) - _DIGEST_CHARACTERS - 2

@@ -31,7 +31,7 @@ def check_items(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> None:
 
 
 def unsure_target(unit: Unit, over: ast.expr, target: ast.expr) -> ast.Tuple | ast.List | None:
-    """The names of a target that take one item apart, if the item may have another number of values."""
+    """Returns the names of a target that take one item apart, if the item may have another number of values."""
     if isinstance(over, ast.Call) and unit.is_builtin(over.func, "enumerate"):
         if not (isinstance(target, ast.Tuple) and len(target.elts) == 2 and over.args):
             return None
@@ -51,7 +51,8 @@ ITERATIONS = min(100_000, MAX_ITERATIONS)
 
 
 def iterations(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[dict[str, JSON], Targets]:
-    """The parameters of the container `id` for `for target in over`, and the value of each name of the target in an iteration."""
+    """Returns the parameters of the container `id` for `for target in over`, and the value of each name of the target in an
+    iteration."""
     params, targets = _iterations(unit, id, over, target)
     iteration = ast.comprehension(target, over, [], 0)
     kinds = {name: unit.infer(value) for name, value in bindings(target, iteration)}
@@ -95,7 +96,7 @@ def _counted(unit: Unit, over: ast.expr, target: ast.expr) -> tuple[ast.Name, in
 
 
 def listed(over: ast.expr) -> ast.expr:
-    """A range as the list of its numbers: iterations side by side have items."""
+    """Returns a range as the list of its numbers: iterations side by side have items."""
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
         return ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [over], []), over)
     return over

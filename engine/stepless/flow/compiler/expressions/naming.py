@@ -16,7 +16,7 @@ _MEND: Final = "Await it here, or pass the name of it as a text"
 
 
 def function_of(unit: Unit, node: ast.expr) -> Any:
-    """The step, part or workflow that an expression stands for; None for others."""
+    """Returns the step, part or workflow that an expression stands for; None for others."""
     target = unit.static(node)
     return target if word_of(target) in WORDS else None
 
@@ -33,7 +33,7 @@ def bound_member(unit: Unit, node: ast.Call) -> Member | None:
 
 
 def kind_of(unit: Unit, node: ast.expr) -> Any:
-    """The type of an expression that names a function; None for others."""
+    """Returns the type of an expression that names a function; None for others."""
     if isinstance(node, ast.Call):
         member = bound_member(unit, node)
         return None if member is None else named_kind((member,))
@@ -42,7 +42,7 @@ def kind_of(unit: Unit, node: ast.expr) -> Any:
 
 
 def named(unit: Unit, node: ast.expr) -> ast.expr | None:
-    """The object that stands for a function; None for other expressions."""
+    """Returns the object that stands for a function; None for other expressions."""
     if isinstance(node, ast.Call):
         member = bound_member(unit, node)
         return None if member is None else _bound(unit, node, member)
@@ -61,14 +61,14 @@ def _bound(unit: Unit, node: ast.Call, member: Member) -> ast.expr:
 
 
 def backwards(unit: Unit, whole: ast.expr) -> ast.expr | None:
-    """A list of functions from its end; None for other lists, which Python turns."""
+    """Returns a list of functions from its end; None for other lists, which Python turns."""
     if not holds_named(unit.infer(whole)):
         return None
     return calling("query", unit.express(whole), unit.texts.quoted("reverse(@)"))
 
 
 def is_item(node: ast.expr, name: str) -> bool:
-    """Whether an expression does nothing with what a name stands for but take an item, or ask whether there is one."""
+    """Returns whether an expression does nothing with what a name stands for but take an item, or ask whether there is one."""
     match node:
         case ast.Subscript(value=value, slice=key):
             return is_item(value, name) and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(key))
@@ -80,8 +80,8 @@ def is_item(node: ast.expr, name: str) -> bool:
 
 
 def without_others(unit: Unit, node: ast.expr) -> ast.expr:
-    """An expression that holds functions, with everything else in it evaluated before, from the left. Refuses one of which more
-    than a display, a sum of lists, a bound function or a choice is asked."""
+    """Returns an expression that holds functions, with everything else in it evaluated before, from the left. Refuses one of
+    which more than a display, a sum of lists, a bound function or a choice is asked."""
     match node:
         case ast.List() | ast.Tuple():
             return _like(node, type(node)([_part(unit, one) for one in node.elts], ast.Load()))

@@ -23,12 +23,12 @@ from stepless.flow.compiler.unit import Unit
 
 
 def calling(function: str, *arguments: ast.expr) -> ast.Call:
-    """A call of a function of the expression language."""
+    """Returns a call of a function of the expression language."""
     return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
 
 
 def at(unit: Unit, node: ast.Subscript) -> ast.expr:
-    """`x[key]`, which fails where there is no such item; an item that is null is read."""
+    """Compiles `x[key]`, which fails where there is no such item; an item that is null is read."""
     base, key = unit.express(node.value), unit.express(node.slice)
     kind, named = solid(unit.infer(node.value)), unit.infer(node.slice)
     fixed = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -59,7 +59,8 @@ def _repeatable(unit: Unit, key: ast.expr) -> bool:
 
 
 def numeric(unit: Unit, node: ast.expr) -> ast.expr:
-    """An operand of arithmetic. Python counts with booleans; and where a contract says float, JSON may hold a whole number."""
+    """Returns an operand of arithmetic. Python counts with booleans; and where a contract says float, JSON may hold a whole
+    number."""
     kind, expressed = unit.infer(node), unit.express(node)
     if kind is bool:
         return calling("int", expressed)
@@ -67,7 +68,7 @@ def numeric(unit: Unit, node: ast.expr) -> ast.expr:
 
 
 def is_raw(unit: Unit, expressed: ast.expr) -> bool:
-    """Whether JSON may hold a whole number for a value that is a float in Python: what comes from outside as it is."""
+    """Returns whether JSON may hold a whole number for a value that is a float in Python: what comes from outside as it is."""
     match expressed:
         case ast.Name():
             path = unit.texts.path(expressed)
@@ -82,12 +83,12 @@ def is_raw(unit: Unit, expressed: ast.expr) -> bool:
 
 
 def among_others(unit: Unit, node: ast.expr, expressed: ast.expr) -> ast.expr:
-    """A value that goes where its type may be forgotten: as a float, if it is one in Python."""
+    """Returns a value that goes where its type may be forgotten: as a float, if it is one in Python."""
     return as_float(unit, unit.infer(node), expressed)
 
 
 def as_float(unit: Unit, kind: Any, expressed: ast.expr) -> ast.expr:
-    """An expression of this type, where it does not matter whether JSON holds its float as a whole number."""
+    """Returns an expression of this type, where it does not matter whether JSON holds its float as a whole number."""
     if solid(kind) is not float or not is_raw(unit, expressed):
         return expressed
     if kind is float:
@@ -99,7 +100,7 @@ def as_float(unit: Unit, kind: Any, expressed: ast.expr) -> ast.expr:
 
 
 def text(unit: Unit, node: ast.expr) -> ast.expr:
-    """A value as Python's `str` writes it."""
+    """Returns a value as Python's `str` writes it."""
     kind = unit.infer(node)
     if is_failure(kind):
         step = unit.texts.step(unit.express(node), "message", strict=False)
@@ -135,6 +136,6 @@ def _warn_of_default(unit: Unit, node: ast.expr) -> None:
 
 
 def after_await(unit: Unit, node: ast.Await) -> NoReturn:
-    """An await that was not taken out: Python may skip it."""
+    """Refuses an await that was not taken out: Python may skip it."""
     message = "this step runs only on a condition inside an expression"
     unit.refuse(node, "conditional_await", message, "Write an if around it, or assign its result to a name first")

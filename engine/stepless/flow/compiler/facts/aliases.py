@@ -177,8 +177,8 @@ class Sharing(Visitor):
         return {name for name in names if not self._fresh(ast.Name(name, ast.Load()))}
 
     def others(self, name: str) -> set[str]:
-        """The other names that could show a change of this name's value. A change of a list or an object shows under its other
-        names and in what contains it, not in its items."""
+        """Returns the other names that could show a change of this name's value. A change of a list or an object shows under its
+        other names and in what contains it, not in its items."""
         near: dict[str, set[str]] = {}
         for kept in (self._is, self._in, self._holds):
             for one, values in kept.items():
@@ -204,7 +204,7 @@ def _arguments(call: ast.Call) -> Iterator[ast.expr]:
 
 
 def sharing_of(body: list[ast.stmt], fresh: IsFresh, inside: IsFreshInside) -> Callable[[str], set[str]]:
-    """`Sharing.others` of a body, which is read when it is first asked: few functions change a value in place."""
+    """Returns `Sharing.others` of a body, which is read when it is first asked: few functions change a value in place."""
     made: list[Sharing] = []
 
     def others(name: str) -> set[str]:

@@ -36,7 +36,7 @@ class Named:
 
 @lru_cache(MAX_CACHED_SIGNATURES)
 def named(members: tuple[Member, ...]) -> type[Named]:
-    """The type of values that name one of these functions."""
+    """Returns the type of values that name one of these functions."""
     return type("Named", (Named,), {"members": members})
 
 
@@ -44,12 +44,12 @@ MIXED: Final = named(())
 
 
 def is_named(kind: Any) -> bool:
-    """Whether the values of a type, but for null, name functions."""
+    """Returns whether the values of a type, but for null, name functions."""
     return isinstance(kind, type) and issubclass(kind, Named)
 
 
 def united(kinds: list[Any]) -> Any:
-    """The type of values of several, one of which names functions."""
+    """Returns the type of values of several, one of which names functions."""
     if not all(map(is_named, kinds)) or MIXED in kinds:
         return MIXED
     found = dict.fromkeys(member for kind in kinds for member in kind.members)
@@ -58,12 +58,12 @@ def united(kinds: list[Any]) -> Any:
 
 @lru_cache(MAX_CACHED_SIGNATURES)
 def holds_named(kind: Any) -> bool:
-    """Whether a value of a type names functions, or holds one that does."""
+    """Returns whether a value of a type names functions, or holds one that does."""
     return is_named(kind) or any(holds_named(one) for one in typing.get_args(kind) if one is not ...)
 
 
 def tag_of(target: Any) -> str:
-    """The name of a step, a part or a workflow in a value."""
+    """Returns the name of a step, a part or a workflow in a value."""
     match word_of(target):
         case "step":
             return str(target.name)

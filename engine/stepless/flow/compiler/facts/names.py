@@ -221,8 +221,8 @@ class Names(Visitor):
         return name in self.bound
 
     def is_variable(self, name: str) -> bool:
-        """Whether a name needs a run variable: it is bound more than once, or read outside the loop that binds it. The target of
-        loops needs none if each of its readings is inside the loop that binds it."""
+        """Returns whether a name needs a run variable: it is bound more than once, or read outside the loop that binds it. The
+        target of loops needs none if each of its readings is inside the loop that binds it."""
         known = self._variables.get(name)
         if known is None:
             known = self._variables[name] = self._needs_variable(name)
@@ -281,7 +281,7 @@ class Opaque(ast.AST):
 
 
 def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """The names of a target, and what each is bound to where the target is bound to a value."""
+    """Yields the names of a target, and what each is bound to where the target is bound to a value."""
     if isinstance(target, ast.Name):
         yield target.id, value
     elif isinstance(target, ast.Tuple | ast.List):
@@ -294,8 +294,8 @@ def bindings(target: ast.expr, value: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def loosely_changed(statements: Iterable[ast.stmt]) -> set[str]:
-    """The names whose value statements may change in place to one of another type: not by a method of which `Names` knows what
-    it adds, and not by the assignment of one of its items."""
+    """Returns the names whose value statements may change in place to one of another type: not by a method of which `Names` knows
+    what it adds, and not by the assignment of one of its items."""
     found: set[str] = set()
     for node in (part for statement in statements for part in ast.walk(statement)):
         match node:
@@ -318,12 +318,12 @@ def loosely_changed(statements: Iterable[ast.stmt]) -> set[str]:
 
 
 def names_in(node: ast.AST) -> list[str]:
-    """The names in a node, each as often as it stands there."""
+    """Returns the names in a node, each as often as it stands there."""
     return [name.id for name in ast.walk(node) if isinstance(name, ast.Name)]
 
 
 def bound_in(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds on any path."""
+    """Returns the names that a statement binds on any path."""
     named = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
     return named | {one.name for one in ast.walk(statement) if isinstance(one, ast.ExceptHandler) and one.name}
 

@@ -38,7 +38,7 @@ class Settled:
 
 
 def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef, body: Sequence[ast.stmt] | None = None) -> Settled:
-    """The statements of a function, or those of `body` in their place."""
+    """Returns the statements of a function, or those of `body` in their place."""
     body = tree.body if body is None else body
     reader = _Reader()
     for statement in body:
@@ -54,12 +54,12 @@ def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef, body: Sequence[ast.stm
 
 
 def is_odd(name: str) -> bool:
-    """Whether the compiler might make this name too, or a document cannot have it."""
+    """Returns whether the compiler might make this name too, or a document cannot have it."""
     return _MADE.fullmatch(name) is not None or spelled(name) != name
 
 
 def spelled(name: str) -> str:
-    """A name as a document can have it."""
+    """Returns a name as a document can have it."""
     plain = name if name.isascii() else "".join(one if one.isascii() else f"u{ord(one):x}" for one in name)
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 

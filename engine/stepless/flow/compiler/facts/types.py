@@ -60,7 +60,7 @@ def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
 
 @_remembered
 def bare(kind: Any) -> Any:
-    """A type without `Annotated`; the type of its values for a `Literal` or a type variable."""
+    """Returns a type without `Annotated`; the type of its values for a `Literal` or a type variable."""
     if kind in ATOMS:
         return kind
     origin = typing.get_origin(kind)
@@ -77,7 +77,7 @@ def bare(kind: Any) -> Any:
 
 @_remembered
 def members(kind: Any) -> tuple[Any, ...]:
-    """The members of a union; a type that is none is its own only member."""
+    """Returns the members of a union; a type that is none is its own only member."""
     if kind in ATOMS:
         return (kind,)
     kind = bare(kind)
@@ -88,7 +88,7 @@ def members(kind: Any) -> tuple[Any, ...]:
 
 @_remembered
 def union(*kinds: Any) -> Any:
-    """One type for values of several; UNKNOWN where they differ in more than null."""
+    """Returns one type for values of several; UNKNOWN where they differ in more than null."""
     found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
     solid = [one for one in found if one is not type(None)]
     if set(solid) == {int, float} and not any({*members(kind)} - {type(None)} == {float} for kind in kinds):
@@ -121,7 +121,7 @@ def _holding(kinds: list[Any]) -> Any:
 
 @_remembered
 def solid(kind: Any) -> Any:
-    """A type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
+    """Returns a type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
     some = [one for one in members(kind) if one is not type(None)]
     if {*some} == {int, float}:
         return REAL
@@ -134,7 +134,7 @@ def may_be_null(kind: Any) -> bool:
 
 @_remembered
 def is_carried(kind: Any) -> bool:
-    """Whether a value of a type may be, or hold, one that JSON does not have and that is stored in a form of its own."""
+    """Returns whether a value of a type may be, or hold, one that JSON does not have and that is stored in a form of its own."""
     return any(
         one is CARRIED or (typing.get_origin(one) in (list, dict, tuple) and any(map(is_carried, typing.get_args(one))))
         for one in members(kind)
@@ -150,7 +150,7 @@ FOREIGN: Final = (
 
 @_remembered
 def stored(kind: Any) -> Any:
-    """The type of what Python returns to the compiler's nodes: a value of a foreign class is carried."""
+    """Returns the type of what Python returns to the compiler's nodes: a value of a foreign class is carried."""
     found = members(kind)
     if kind in ATOMS or kind is CARRIED:
         return kind
@@ -166,8 +166,8 @@ def stored(kind: Any) -> Any:
 
 @_remembered
 def carried(kind: Any) -> Any:
-    """The type of what a block puts out whose value is said to be of a type: what JSON does not have, and what is not known, is
-    carried. Models, classes of an enumeration, dataclasses and tuples of known types stay what they are."""
+    """Returns the type of what a block puts out whose value is said to be of a type: what JSON does not have, and what is not
+    known, is carried. Models, classes of an enumeration, dataclasses and tuples of known types stay what they are."""
     if kind is CARRIED or kind is UNSEEN or kind in SCALARS or kind == REAL:
         return kind
     found = members(kind)
@@ -188,7 +188,7 @@ def carried(kind: Any) -> Any:
 
 
 def list_of(kind: Any) -> Any:
-    """The type of lists of a type that is known at run time only."""
+    """Returns the type of lists of a type that is known at run time only."""
     return types.GenericAlias(list, (kind,))
 
 
@@ -207,7 +207,7 @@ def is_model(kind: Any) -> bool:
 
 @_remembered
 def item_of(kind: Any) -> Any:
-    """The type of the items of a list or tuple, or of the values of an object."""
+    """Returns the type of the items of a list or tuple, or of the values of an object."""
     kind = solid(kind)
     if kind is CARRIED:
         return CARRIED
@@ -241,14 +241,14 @@ def is_number(kind: Any) -> bool:
 
 
 def is_atom(kind: Any) -> bool:
-    """Whether values of a type are single and cannot be changed in place; null among them or not."""
+    """Returns whether values of a type are single and cannot be changed in place; null among them or not."""
     kind = solid(kind)
     return kind in SCALARS or kind == REAL or is_named(kind)
 
 
 @_remembered
 def believed(kind: Any) -> Any:
-    """The type of a value of which only an annotation says what it is."""
+    """Returns the type of a value of which only an annotation says what it is."""
     if kind is float:
         return REAL
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -263,8 +263,8 @@ def believed(kind: Any) -> Any:
 
 @_remembered
 def parts(kind: Any) -> frozenset[str]:
-    """What values of a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`: what JSON does not
-    keep, so that Python and the engine would differ."""
+    """Returns the kinds of values that a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`:
+    what JSON does not keep, so that Python and the engine would differ."""
     found: set[str] = set()
     for one in members(kind):
         origin, arguments = typing.get_origin(one), typing.get_args(one)
@@ -284,17 +284,17 @@ def parts(kind: Any) -> frozenset[str]:
 
 
 def is_plain(kind: Any) -> bool:
-    """Whether JSON keeps the values of a type as they are; so it may be of a type that is not known."""
+    """Returns whether JSON keeps the values of a type as they are; so it may be of a type that is not known."""
     return "foreign" not in parts(kind)
 
 
 def is_foreign(kind: Any) -> bool:
-    """Whether JSON does not keep values of a type as they are, while nothing is said of their form but the type."""
+    """Returns whether JSON does not keep values of a type as they are, while nothing is said of their form but the type."""
     return not is_plain(kind) and not is_carried(kind)
 
 
 def conforms(value: Any, kind: Any) -> bool:
-    """Whether a value that JSON keeps is of a type of JSON's, exactly."""
+    """Returns whether a value that JSON keeps is of a type of JSON's, exactly."""
     for one in members(kind):
         origin, arguments = typing.get_origin(one), typing.get_args(one)
         if one is UNKNOWN or type(value) is one or (one == REAL and type(value) in (int, float)):
@@ -307,12 +307,12 @@ def conforms(value: Any, kind: Any) -> bool:
 
 
 def is_container(kind: Any) -> bool:
-    """Whether values of a type are lists, tuples or objects, whatever they contain."""
+    """Returns whether values of a type are lists, tuples or objects, whatever they contain."""
     return is_list(kind) or is_dict(kind) or is_tuple(kind)
 
 
 def promised(kind: Any, given: Any) -> Any:
-    """The type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    """Returns the type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
     if is_carried(given):
         return given
     if solid(kind) is float and solid(given) is not float:
@@ -321,7 +321,7 @@ def promised(kind: Any, given: Any) -> Any:
 
 
 def may_be(given: Any, kind: Any) -> bool:
-    """Whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
+    """Returns whether a value of the type `given` may be what an annotation says: a type checker has to find the others."""
     one, other = solid(given), solid(kind)
     if is_atom(one) and is_atom(other) and one is not type(None):
         return one == other or (other == REAL and is_number(one))
@@ -335,7 +335,7 @@ def is_failure(kind: Any) -> bool:
 
 @_remembered
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
-    """What validates the values of a type. Raises `PydanticUserError` or TypeError for a type without a validator."""
+    """Returns the validator of the values of a type. Raises `PydanticUserError` or TypeError for a type without a validator."""
     return TypeAdapter(kind)
 
 
@@ -346,8 +346,8 @@ def _schema(kind: Any, given: bool) -> dict[str, Any]:
 
 
 def schema_of(kind: Any, *, given: bool = True) -> dict[str, Any] | None:
-    """The JSON Schema of a type's values as they are passed in, or as a step puts them out: under the names of their fields. None
-    for a type that says nothing, or that has no schema."""
+    """Returns the JSON Schema of a type's values as they are passed in, or as a step puts them out: under the names of their
+    fields. None for a type that says nothing, or that has no schema."""
     kind = bare(kind)
     if kind is UNKNOWN or kind is inspect.Parameter.empty:
         return None
@@ -367,20 +367,20 @@ def _copied(value: Any) -> Any:
 
 @_remembered
 def needs_validation(model: Any) -> bool:
-    """Whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a model with
-    defaults stands where an entry does not fill them in, which it does in fields, in lists, and beside null."""
+    """Returns whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a
+    model with defaults stands where an entry does not fill them in, which it does in fields, in lists, and in optional types."""
     return _says_more(model, set(), filled=True)
 
 
 @_remembered
 def says_more(kind: Any) -> bool:
-    """As `needs_validation`, for a value whose defaults nothing fills in, such as the data of a message."""
+    """Answers like `needs_validation`, for a value whose defaults nothing fills in, such as the data of a message."""
     return _says_more(kind, set(), filled=False)
 
 
 @_remembered
 def is_as_sent(model: Any) -> bool:
-    """Whether each field of a model has the value that JSON has, or is that value as a `float`."""
+    """Returns whether each field of a model has the value that JSON has, or is that value as a `float`."""
     if not model.model_fields or says_more(model) or model.model_config.get("extra", "ignore") != "ignore":
         return False
     kinds = [field.annotation for field in model.model_fields.values()]
@@ -389,7 +389,7 @@ def is_as_sent(model: Any) -> bool:
 
 @_remembered
 def field_says_more(model: Any, name: str) -> bool:
-    """Whether a schema says less than a model about one of its fields, where nothing fills in a default."""
+    """Returns whether a schema says less than a model about one of its fields, where nothing fills in a default."""
     rules = model.__pydantic_decorators__
     field = model.model_fields[name]
     checked = rules.validators or rules.field_validators or rules.root_validators or rules.model_validators

@@ -202,7 +202,7 @@ def uses_of(*nodes: ast.AST) -> Uses:
 
 
 def root(node: ast.expr) -> str | None:
-    """The name that an attribute, an item or the result of a method belongs to."""
+    """Returns the name that an attribute, an item or the result of a method belongs to."""
     while True:
         match node:
             case ast.Name(id=name):
@@ -216,7 +216,7 @@ def root(node: ast.expr) -> str | None:
 
 
 def called(function: ast.expr) -> str:
-    """The last word of what is called."""
+    """Returns the last word of what is called."""
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
 
 

@@ -33,8 +33,8 @@ mark(LocalPart, "part")
 
 
 def moved_out(origin: Origin) -> Origin:
-    """The function without the coroutines that are defined in it, as far as they can be moved: those that are called and nothing
-    else. What they read of the workflow has the value of the call."""
+    """Returns the function without the coroutines that are defined in it, as far as they can be moved: those that are called and
+    nothing else. What they read of the workflow has the value of the call."""
     found = {one.name: one for one in _inside(origin.tree) if isinstance(one, ast.AsyncFunctionDef)}
     found = {name: one for name, one in found.items() if _is_movable(origin, one)}
     if not found:

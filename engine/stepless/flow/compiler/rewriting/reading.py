@@ -21,7 +21,7 @@ def split(body: list[ast.stmt], group: str) -> tuple[list[ast.stmt], list[ast.st
 
 
 def created_by(statement: ast.stmt, group: str) -> tuple[str, ast.expr] | None:
-    """The name of a task of a group, if it has one, and its call."""
+    """Returns the name of a task of a group, if it has one, and its call."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             inner = task_of(value, group)
@@ -47,7 +47,7 @@ def creates(statement: ast.stmt, name: str, word: Callable[[ast.AST], str]) -> b
 
 
 def before_rebound(body: list[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements before the first of a suite that binds one of these names again, and the others."""
+    """Returns the statements before the first of a suite that binds one of these names again, and the others."""
     for place, one in enumerate(body):
         if any(binds_name(one, name) for name in names):
             return body[:place], body[place:]
@@ -60,7 +60,7 @@ def stored(body: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def names_in(body: Iterable[ast.stmt]) -> Counter[str]:
-    """How often names are used."""
+    """Returns how often names are used."""
     return Counter(part.id for one in body for part in ast.walk(one) if isinstance(part, ast.Name))
 
 
@@ -77,7 +77,7 @@ def binds_name(node: ast.AST, name: str) -> int:
 
 
 def binds(statement: ast.stmt, listed: ast.expr) -> bool:
-    """Whether a statement binds, or may change, a name that an expression reads."""
+    """Returns whether a statement binds, or may change, a name that an expression reads."""
     read = {part.id for part in ast.walk(listed) if isinstance(part, ast.Name)}
     return any(isinstance(part, ast.Name) and part.id in read for part in ast.walk(statement))
 

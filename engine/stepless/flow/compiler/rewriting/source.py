@@ -18,7 +18,7 @@ _SIGNS: Final = ("create_task", "TaskGroup", "ensure_future", ".wait", "gather")
 
 
 def rewritten(origin: Origin) -> Origin:
-    """The function with the forms that the compiler knows."""
+    """Returns the function with the forms that the compiler knows."""
     if origin.text.count("async def ") > 1:
         origin = moved_out(origin)
     if not any(sign in origin.text for sign in _SIGNS):

@@ -62,7 +62,7 @@ class Tasks:
         self.changed = False
 
     def rewritten(self) -> list[ast.stmt]:
-        """The statements; as they are, if a task is used in a way that is not rewritten."""
+        """Returns the statements; as they are, if a task is used in a way that is not rewritten."""
         body = self._suite([copied(statement) for statement in self._body])
         created = self._values + self._lists
         bound = Counter(stored(self._body))

@@ -22,7 +22,7 @@ class Fitted(NamedTuple):
 
 
 def fitted(part: Any, origin: Origin, call: ast.Call) -> Fitted | None:
-    """A part for a call; None where the part does more with its further arguments than pass them on."""
+    """Returns a part for a call; None where the part does more with its further arguments than pass them on."""
     arguments = origin.tree.args
     places = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
     known = {*places, *(one.arg for one in arguments.kwonlyargs)}

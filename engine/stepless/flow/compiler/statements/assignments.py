@@ -31,8 +31,8 @@ class Assigning:
         self._hoist = hoist
 
     def evaluate(self, unit: Unit, node: ast.expr, hint: str, kind: Any = UNKNOWN) -> ast.expr:
-        """The value of an expression as a reference or a literal; emits the nodes that it takes. `kind` is what its readers take
-        it for."""
+        """Returns the value of an expression as a reference or a literal; emits the nodes that it takes. `kind` is what its
+        readers take it for."""
         if isinstance(node, ast.Await):
             return self._await(unit, node, hint)
         if isinstance(node, ast.Name | Output):

@@ -51,7 +51,7 @@ def branch(unit: Unit, statement: ast.If, hoist: Hoist, write: Write) -> None:
 
 
 def chained(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, where `if a: return …` and an `if` right behind it are one, as `if` and `elif`."""
+    """Yields the statements of a body, where `if a: return …` and an `if` right behind it are one, as `if` and `elif`."""
     held: list[ast.If] = []  # each of them leaves the body, so what follows is its `else`
     for statement in body:
         if held and (not isinstance(statement, ast.If) or _is_choice(statement)):
@@ -153,7 +153,7 @@ def _test(unit: Unit, node: ast.expr, first: bool) -> str | None:
 
 
 def tested(unit: Unit, node: ast.expr) -> ast.expr:
-    """The expression of a test; lifts one whose truth a class decides."""
+    """Returns the expression of a test; lifts one whose truth a class decides."""
     try:
         truth(unit, node)
     except Lift:

@@ -91,7 +91,8 @@ class Reading:
         return lambda node: self.is_fresh(unit, node), within
 
     def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
-        """Whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does not."""
+        """Returns whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does
+        not."""
         if isinstance(node, ast.Name):
             return not unit.is_local(node.id) or is_scalar(unit, node)
         if not isinstance(node, ast.Await):

@@ -7,15 +7,15 @@ from typing import Final, NamedTuple
 
 from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
-from stepless.model.cursors import decode_cursor, encode_cursor
+from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.access.deciders import Decider
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
-from stepless.runtime.verbs.answering import linked
-from stepless.runtime.verbs.header_reads import read_heads
-from stepless.runtime.verbs.inspecting import OpenPause, overview
+from stepless.runtime.verbs.changes.answering import linked
+from stepless.runtime.verbs.reads.header_reads import read_heads
+from stepless.runtime.verbs.reads.inspecting import OpenPause, overview
 from stepless.runtime.world import World
 
 _REASON = "human_input"
@@ -50,10 +50,10 @@ def approvals(
     world: World, signer: Signer, *, workflow: str | None = None, limit: int = 100, cursor: str | None = None,
     decider: Decider,
 ) -> Questions:  # fmt: skip
-    """The first `limit` open questions for people, after those that a cursor has listed. A question keeps its place in the list:
-    a caller that follows the cursors sees each that is open throughout once. The links are those of `decider`, who may not
-    answer all. Reads the log of each run with a question among them, and of each run that may have more than its header notes.
-    Raises `InvalidRequest` (invalid_cursor)."""
+    """Returns the first `limit` open questions for people, after those that a cursor has listed. A question keeps its place in
+    the list: a caller that follows the cursors sees each that is open throughout once. The links are those of `decider`, who may
+    not answer all. Reads the log of each run with a question among them, and of each run that may have more than its header
+    notes. Raises `InvalidRequest` (invalid_cursor)."""
     after: _Key = _FIRST if cursor is None else decode_cursor(cursor, int, int, str, str)
     found = read_heads(world, RunFilter(workflow, waiting="answer"), published=False)
     asking = [(noted, head) for head in found.items if head.status not in OVER and (noted := _noted(head)) is not None]

@@ -1,7 +1,7 @@
 """Groups the failures of many runs by what failed. A run that timed out has failed, too.
 
-The failure of a run that was run again is left out, as `runtime/verbs/repeated_runs.py` says: nothing is done twice by running a
-group again.
+The failure of a run that was run again is left out, as `runtime/verbs/starts/repeated_runs.py` says: nothing is done twice by
+running a group again.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from stepless.limits import ERROR_BARS, MAX_LISTED_ERRORS
 from stepless.ports import RunFilter, RunHead
 from stepless.runtime.header_notes import error_of
 from stepless.runtime.headers import version_of
-from stepless.runtime.verbs.header_reads import read_heads
-from stepless.runtime.verbs.repeated_runs import repeated_of
-from stepless.runtime.verbs.searching import failed_node_of
+from stepless.runtime.verbs.reads.header_reads import read_heads
+from stepless.runtime.verbs.reads.searching import failed_node_of
+from stepless.runtime.verbs.starts.repeated_runs import repeated_of
 from stepless.runtime.world import World
 
 
@@ -55,7 +55,7 @@ class Failures(NamedTuple):
 
 
 def failures(world: World, *, workflow: str | None = None, since_ms: int) -> Failures:
-    """The failures of the runs that were created since `since_ms`."""
+    """Returns the failures of the runs that were created since `since_ms`."""
     until_ms = world.clock.now_ms()
     found = [read_heads(world, RunFilter(workflow, status.value, since_ms)) for status in (RunStatus.FAILED, RunStatus.TIMED_OUT)]
     failed = sorted((head for heads in found for head in heads.items), key=lambda head: -head.created_ms)
@@ -91,6 +91,6 @@ def _group(name: str, heads: Sequence[RunHead], since_ms: int, until_ms: int) ->
 
 
 def bar_of(at_ms: int, since_ms: int, until_ms: int) -> int:
-    """The number of the bar that an instant belongs to; one outside belongs to the nearest."""
+    """Returns the number of the bar that an instant belongs to; one outside belongs to the nearest."""
     place = (at_ms - since_ms) * ERROR_BARS // max(1, until_ms - since_ms)
     return min(max(place, 0), ERROR_BARS - 1)

@@ -12,13 +12,13 @@ from stepless.errors import DamagedVersion
 from stepless.limits import ERROR_BARS, MAX_STATS_RUNS, STATS_THREADS
 from stepless.model.json import JSON
 from stepless.model.kind import Nature
-from stepless.model.prices import bill, usd
-from stepless.model.tally import decode_tally
+from stepless.model.runs.prices import bill, usd
+from stepless.model.runs.tally import decode_tally
 from stepless.ports import Page, RunFilter, StoredVersion
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.verbs.header_reads import Heads, read_heads
 from stepless.runtime.verbs.overviews.failures import bar_of
-from stepless.runtime.verbs.searching import duration_of, status_of
+from stepless.runtime.verbs.reads.header_reads import Heads, read_heads
+from stepless.runtime.verbs.reads.searching import duration_of, status_of
 from stepless.runtime.versions import document_of
 from stepless.runtime.world import World
 
@@ -68,7 +68,7 @@ def health(world: World, workflow: str, *, window_ms: int) -> Health:
 
 
 def each_health(world: World, *, window_ms: int, limit: int, cursor: str | None = None) -> Page[WorkflowHealth]:
-    """The published workflows, by id, each with the health of its newest MAX_STATS_RUNS runs in the window. Raises
+    """Returns the published workflows, by id, each with the health of its newest MAX_STATS_RUNS runs in the window. Raises
     `InvalidRequest` (invalid_cursor)."""
     until_ms = world.clock.now_ms()
     since_ms = max(0, until_ms - window_ms)
@@ -87,7 +87,7 @@ def each_health(world: World, *, window_ms: int, limit: int, cursor: str | None 
 
 
 def side_by_side(world: World, read: Callable[[A], B], each: Sequence[A]) -> Sequence[B]:
-    """What `read` makes of each, in order; where the store is beyond a network, several at a time."""
+    """Returns the result of `read` for each, in order; where the store is beyond a network, several at a time."""
     if world.near or len(each) < 2:
         return [read(one) for one in each]
     with ThreadPoolExecutor(min(STATS_THREADS, len(each))) as threads:
@@ -95,7 +95,7 @@ def side_by_side(world: World, read: Callable[[A], B], each: Sequence[A]) -> Seq
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int | None:
-    """The smallest value that at least `percent` of the values do not exceed (nearest rank); None of none."""
+    """Returns the smallest value that at least `percent` of the values do not exceed (nearest rank); None of none."""
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else None
 
 

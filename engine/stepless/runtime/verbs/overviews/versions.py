@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stepless.model.damage import Damage
-from stepless.model.version_metadata import attached_damage, decode_attached
+from stepless.model.stored.damage import Damage
+from stepless.model.stored.version_metadata import attached_damage, decode_attached
 from stepless.ports import PublishedVersion
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.world import World
@@ -29,7 +29,7 @@ class ListedVersions(NamedTuple):
 
 
 def versions(world: World, workflow: str, *, before: int | None = None, limit: int) -> ListedVersions:
-    """The newest versions, at most `limit`; with `before`, of those with a smaller number. Raises `NotFound`
+    """Returns the newest versions, at most `limit`; with `before`, of those with a smaller number. Raises `NotFound`
     (unknown_workflow)."""
     found = world.store.list_versions(workflow, before=before, limit=limit)
     if not found and world.store.newest_version(workflow) is None:

@@ -1,0 +1,1 @@
+"""Implements the verbs for files on the author's machine: create, check, run, publish, convert."""

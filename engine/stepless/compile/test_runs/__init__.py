@@ -1,0 +1,1 @@
+"""Compiles test runs of drafts, and compares them with the published version."""

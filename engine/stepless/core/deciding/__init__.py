@@ -1,0 +1,1 @@
+"""Decides: one module for each cause of events, called by `decide`."""

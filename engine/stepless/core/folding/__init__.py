@@ -1,0 +1,1 @@
+"""Changes states: what follows from single types of events, called by `fold`."""

@@ -1,0 +1,1 @@
+"""Computes values that nodes read: inputs, references, variables. Masks secrets in texts."""

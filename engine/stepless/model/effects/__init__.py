@@ -1,0 +1,1 @@
+"""Defines what the code of effectful kinds receives and exchanges with the engine."""

@@ -1,0 +1,20 @@
+"""Defines the key of a run: the name by which a business knows it, such as the number of an order."""
+
+from __future__ import annotations
+
+import json
+
+from stepless.limits import MAX_KEY_BYTES
+from stepless.model.json import JSON
+
+
+def key_of(value: JSON) -> str | None:
+    """Returns the key that a value stands for: a text as it is, a number as JSON. None if the value is neither, or does not have
+    1 to MAX_KEY_BYTES bytes of UTF-8."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        return text if 0 < len(text.encode()) <= MAX_KEY_BYTES else None
+    except UnicodeEncodeError:  # it has a lone surrogate
+        return None

@@ -1,0 +1,1 @@
+"""Parses short texts: durations, ids, targets of notices, secrets."""

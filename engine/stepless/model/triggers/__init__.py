@@ -1,0 +1,1 @@
+"""Defines what starts runs: schedules, event patterns, the signatures of webhooks."""

@@ -1,0 +1,1 @@
+"""Holds the kinds that the core decides by itself: they direct the run, or compute values."""

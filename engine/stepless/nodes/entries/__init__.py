@@ -1,0 +1,1 @@
+"""Holds the kinds that start runs."""

@@ -1,0 +1,1 @@
+"""Does what pauses of a run need outside of the core: signals, messages, child runs, notices."""

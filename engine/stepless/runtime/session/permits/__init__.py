@@ -1,0 +1,1 @@
+"""Decides when an attempt may start: permits under limits per key, exclusive attempts, lingering code."""

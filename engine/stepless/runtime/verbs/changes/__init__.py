@@ -1,0 +1,1 @@
+"""Changes runs that exist: answers, messages, holds, time skips, erasure, one verb for many runs."""

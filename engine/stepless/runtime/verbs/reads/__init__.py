@@ -1,0 +1,1 @@
+"""Reads runs: their status, events, values, costs, and the search for them."""

@@ -1,0 +1,1 @@
+"""Starts runs: new ones, reruns, and repetitions of a delivery."""
