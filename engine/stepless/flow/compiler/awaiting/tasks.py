@@ -68,7 +68,8 @@ class Tasks:
         ))
         which: JSON = {"failed": "<input[0].failed> == true", "done": "else"}
         id = unit.emit(
-            unit.new_id("group"), "condition", {"cases": which}, after=after, join={"mode": "any", "losers": "cancel"}, merge="array",
+            unit.new_id("group"), "condition", {"cases": which}, after=after, join={"mode": "any", "losers": "cancel"},
+            merge="array",
         )
         unit.frontier = [f"{id}.failed"]
         _fail(unit, id)

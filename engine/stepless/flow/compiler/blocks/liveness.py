@@ -1,5 +1,5 @@
-"""Finds which names are live: read on some way from a place, before they are bound again. The analysis goes over the statements of
-a function from the last to the first; in a loop, until nothing is added."""
+"""Finds which names are live: read on some way from a place, before they are bound again. The analysis goes over the statements
+of a function from the last to the first; in a loop, until nothing is added."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Liveness:
             after = self._statement(statement, after, around)
         return after
 
-    def _statement(self, statement: ast.stmt, after: Names, around: Around) -> Names:
+    def _statement(self, statement: ast.stmt, after: Names, around: Around) -> Names:  # noqa: C901  # a table of the statements
         match statement:
             case ast.If():
                 then = self._suite(statement.body, after, around)

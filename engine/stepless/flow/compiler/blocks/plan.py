@@ -1,6 +1,6 @@
-"""Decides which statements are lifted. What a statement lacks to be said is known only to what reads it, so the source is compiled,
-and what was refused is lifted in the next round: a source without such statements is read once, and its document is what it always
-was. Statements that nothing but Python can say are known by their form, and lifted in the first round."""
+"""Decides which statements are lifted. What a statement lacks to be said is known only to what reads it, so the source is
+compiled, and what was refused is lifted in the next round: a source without such statements is read once. Statements that nothing
+but Python can say are known by their form, and lifted in the first round."""
 
 from __future__ import annotations
 
@@ -221,7 +221,9 @@ def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
 
 def _may_join(origin: Origin, statement: ast.stmt, functions: AbstractSet[str]) -> bool:
     """Whether a statement may be lifted with one beside it."""
-    return isinstance(statement, _JOINED) and _is_liftable(origin, statement, functions) and not any(True for _ in jumps_of([statement]))
+    if not isinstance(statement, _JOINED) or any(True for _ in jumps_of([statement])):
+        return False
+    return _is_liftable(origin, statement, functions)
 
 
 def _may_have_a_value(origin: Origin, name: str, place: Position) -> bool:

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Any, Final
 
 from stepless.flow.compiler.blocks.nodes import Block
-from stepless.flow.compiler.facts.types import FOREIGN, is_model
+from stepless.flow.compiler.facts.carried_types import FOREIGN
+from stepless.flow.compiler.facts.types import is_model
 from stepless.flow.compiler.facts.uses import uses_of
 from stepless.flow.compiler.unit import Unit
 
@@ -75,9 +76,9 @@ def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
             case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call(func=function)) if bound == name:
                 if name in objects or (isinstance(function, ast.Name) and function.id in classes):
                     return statement
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and name in uses_of(*statement.targets).bound:
-            if _makes_an_object(inner.static(statement.value.func)):
-                return statement
+        called = statement.value if isinstance(statement, ast.Assign) and name in uses_of(*statement.targets).bound else None
+        if isinstance(called, ast.Call) and _makes_an_object(inner.static(called.func)):
+            return statement
     return None
 
 
