@@ -18,7 +18,7 @@ unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check lint dev console docs deploy deploy-local bench release
+.PHONY: help setup demo demo-payments test check lint dev console docs deploy deploy-local bench release
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' Makefile
@@ -27,6 +27,9 @@ setup: $(READY) $(CONSOLE) ## install the locked dependencies into .venv and con
 
 demo: $(READY) ## run the refund example, from the webhook to the approval
 	@$(BIN)/python examples/demo.py
+
+demo-payments: $(READY) ## run the order example: payments by webhook, early, doubled and too small, and a crash
+	@$(BIN)/python examples/payments_demo.py
 
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder

@@ -26,7 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plan, report
+from benchmarks import message_units, plan, report
 from benchmarks.bars import bars
 from benchmarks.peers.environments import chosen
 from benchmarks.sample import Sample
@@ -76,9 +76,12 @@ def _costs() -> int:
     """Prints the bills; if results of the engine are stored, replaces the former bills in them."""
     samples, kept = list(plan.own(["cost"])), _kept("own")
     for sample in samples:
-        print("\n".join([f"\n{sample.variant}", *lines(sample.facts["counted"])]) if not sample.error else sample.error)
+        if sample.case == message_units.CASE:
+            print(f"\n{sample.variant}: {sample.facts['write_units']:.2f} write and {sample.facts['read_units']:.2f} read units")
+        else:
+            print("\n".join([f"\n{sample.variant}", *lines(sample.facts["counted"])]) if not sample.error else sample.error)
     if kept is not None and not any(sample.error for sample in samples):
-        others = [sample for sample in kept.pop("samples") if sample.case != "cost"]
+        others = [sample for sample in kept.pop("samples") if sample.case not in ("cost", message_units.CASE)]
         _keep("own", kept, [*others, *samples])
         report.write({**kept, "samples": [*others, *samples]}, _kept("peers"))
     return _failed(samples)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
-from benchmarks import door
+from benchmarks import door, message_units, talking
 from benchmarks.cold import FIRST_RUN
 from benchmarks.former import BESIDE, FORMER
 from benchmarks.growth import CASES_THAT_GROW, DYNAMIC_NODES, NODES
@@ -57,6 +57,8 @@ def bars(own: Sequence[Sample], peers: Sequence[Sample]) -> list[Bar]:
         _memory(own, "W5", DYNAMIC_NODES[-1], 2_560),
         _stored(own),
         *_write_units(own),
+        *_message_units(own),
+        *_talking(own),
         _cold(own, "functions/runner", "runner, cold import with bytecode", 1.3),
         _cold(own, FIRST_RUN, "runner, cold with bytecode, to the end of its first run", 1.3),
         _cold(own, "functions/api", "api, cold import with bytecode", 1.1),
@@ -182,6 +184,37 @@ def _write_units(own: Sequence[Sample]) -> Iterator[Bar]:
         else:
             note = f"{found.facts['counted']['lines'][0]['note']}; {found.facts['read_units']:.0f} read units"
             yield Bar(what, limit, found.facts["write_units"], note, unit="")
+
+
+def _message_units(own: Sequence[Sample]) -> Iterator[Bar]:
+    for name, limit in message_units.MOST_UNITS.items():
+        found = next((sample for sample in own if sample.case == message_units.CASE and sample.variant == name), None)
+        what = f"DynamoDB write units of a run that waits once and ends: {name}"
+        if name == message_units.ENTITY:
+            what = f"W13, DynamoDB write units of a message, {message_units.BURST} at a time"
+        note = f"{found.facts['read_units']:.1f} read units" if found else ""
+        yield Bar(what, limit, found.facts["write_units"] if found else None, note, unit="")
+
+
+def _talking(own: Sequence[Sample]) -> Iterator[Bar]:
+    """W13 and W14."""
+    sizes = [found for n in talking.MESSAGES if (found := find(own, talking.ENTITY, talking.VARIANT, n)) is not None]
+    few, many = talking.MESSAGES[0], talking.MESSAGES[-1]
+    what, whole = f"W13, growth of time and CPU time from {few:,} to {many:,} messages", len(sizes) == len(talking.MESSAGES)
+    exponents = [
+        exponent((few, values[0]), (many, values[-1]))
+        for values in ([sample.median for sample in sizes], [median(sample.cpu) for sample in sizes])
+    ] if whole else []  # fmt: skip
+    note = f"{sizes[-1].unit_us:,.0f} µs per message; time {exponents[0]:.2f}, CPU time {exponents[1]:.2f}" if whole else ""
+    yield Bar(f"{what}: largest exponent", 1.05, max(exponents, default=None), note, unit="")
+    grown = max(sizes[-1].facts["grown_bytes"]) / 1e6 if whole else None
+    yield Bar(f"W13, memory at 5,000 and {many:,} messages above that at 1,000, in MB", 10, grown, unit="")
+    ours, answered = find(own, talking.KEYED, talking.VARIANT), find(own, talking.LINKED, talking.VARIANT)
+    times, note = None, ""
+    if ours and answered:
+        times = ratio(ours, answered)
+        note = f"{ours.unit_us:,.0f} over {answered.unit_us:,.0f} µs; CPU {cpu_ratio(ours, answered):.2f}"
+    yield Bar(f"W14, {talking.RUNS:,} runs that get a message by key: time over answers by link", 2, times, note)
 
 
 def _over_http(own: Sequence[Sample]) -> Iterator[Bar]:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks import message_units
 from benchmarks.sample import Sample
 from benchmarks.workloads import Document
 from stepless.adapters.memory.clock import SettableClock
@@ -170,7 +171,7 @@ def measured() -> list[Sample]:
 
     try:
         with account() as there:
-            return [bill(there, name, document) for name, document in flows().items()]
+            return [*(bill(there, name, document) for name, document in flows().items()), *message_units.measured(there)]
     except emulators.Missing as missing:
         return [Sample("cost", name, 1, 1, error=str(missing)) for name in flows()]
 

@@ -53,7 +53,7 @@ def measure(case: str, nodes: int, path: Path, repeat: int) -> Sample:
         if number == 0:
             sample.facts["memory_bytes"] = (peak_kb() - bare) * 1024
             gc.collect()
-            sample.facts["left_memory_bytes"] = (_status_kb("VmRSS") - bare) * 1024
+            sample.facts["left_memory_bytes"] = (status_kb("VmRSS") - bare) * 1024
     engine.close()
     sample.facts["file_bytes"] = (path.stat().st_size - empty) / repeat
     sample.facts["log_bytes"], sample.facts["events"] = (total / repeat for total in stored(path))
@@ -82,10 +82,11 @@ def stored(path: Path) -> tuple[int, int]:
 
 def peak_kb() -> int:
     """The most memory that this process has had. (`ru_maxrss` would count that of the process which started it.)"""
-    return _status_kb("VmHWM")
+    return status_kb("VmHWM")
 
 
-def _status_kb(name: str) -> int:
+def status_kb(name: str) -> int:
+    """A line of the status of this process."""
     with open("/proc/self/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(f"{name}:"))
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from benchmarks import cases, floor, growth, reload, wfinstances
+from benchmarks import cases, floor, growth, reload, talking, wfinstances
 from benchmarks.floor import Journal
 from benchmarks.peers import environments
 from benchmarks.report import kind
@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 REPEAT, SECONDS = 9, 4.0  # by case: rounds, and the seconds after which no further one begins
 CASE_TIMEOUT_S = 120
 GROWTH_TIMEOUT_S = 300
+TALK_TIMEOUT_S = 300
 PEER_REPEAT, PEER_SECONDS, PEER_TIMEOUT_S, SERVER_TIMEOUT_S = 5, 4.0, 60, 240
 REAL_TASKS = 900  # smaller real DAGs are too short to measure time per node
 RELOAD_NODES = 10_000
@@ -58,7 +59,7 @@ def run(module: str, *arguments: object, seconds: float, python: str | Path = sy
 
 
 def own(only: Sequence[str]) -> Iterator[Sample]:
-    """The engine and the floors. `only` names cases, or: W8, W11, former, growth, reload, footprint, cost, cold, W12."""
+    """The engine and the floors. `only` names cases, or: W8, W11 to W14, former, growth, reload, footprint, cost, cold."""
     parts: dict[str, Callable[[], Iterable[Sample]]] = {
         **{case: partial(one_case, case) for case in cases.CASES},
         "W8": real_dags,
@@ -70,15 +71,17 @@ def own(only: Sequence[str]) -> Iterator[Sample]:
         "cost": _module_part("benchmarks.cost"),
         "cold": _module_part("benchmarks.cold"),
         "W12": _module_part("benchmarks.round_trips"),
+        "W13": talked,
+        "W14": _module_part("benchmarks.talking", "keyed", talking.RUNS, seconds=TALK_TIMEOUT_S),
     }
     for part, measure in parts.items():
         if not only or part in only:
             yield from _printed(part, measure())
 
 
-def _module_part(module: str, *arguments: object) -> Callable[[], list[Sample]]:
+def _module_part(module: str, *arguments: object, seconds: float = CASE_TIMEOUT_S) -> Callable[[], list[Sample]]:
     def part() -> list[Sample]:
-        samples, error = run(module, *arguments, seconds=CASE_TIMEOUT_S)
+        samples, error = run(module, *arguments, seconds=seconds)
         return samples + ([Sample(module, "SQLite NORMAL", 1, 1, error=error)] if error else [])
 
     return part
@@ -117,6 +120,13 @@ def grown() -> Iterator[Sample]:
         for (case, nodes), (there, publish_s) in zip(todo, published, strict=True):
             sample = there if there.error else act("measure", case, nodes)[0]
             yield replace(sample, case=f"growth {case}", facts={**sample.facts, "publish_s": publish_s})
+
+
+def talked() -> Iterator[Sample]:
+    """W13 for each number of messages, each alone in a process."""
+    for messages in talking.MESSAGES:
+        samples, error = run("benchmarks.talking", "entity", messages, seconds=TALK_TIMEOUT_S)
+        yield from samples or [Sample(talking.ENTITY, talking.VARIANT, messages, messages, error=error)]
 
 
 def real_dags() -> Iterator[Sample]:

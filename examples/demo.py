@@ -6,101 +6,28 @@ step is an HTTP request. The exit status is 0 only if every check below passes.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-import os
-import subprocess
 import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
+from driving import Broken, Server, asked, chapter, check, played, signed_by
 
-HERE = Path(__file__).resolve().parent
-SECRET, API_KEY = "a-secret-of-the-demo", "a-key-of-the-demo"
+SECRET, HEADER = "a-secret-of-the-demo", "X-Signature"
 ORDER = {"order_id": "A-1042", "amount": 900}
-START_S, STEP_S = 30, 20
 ENDS = {"completed", "failed", "timed_out", "blocked", "invalidated", "skipped", "cancelled"}
 
 
-class Broken(Exception):
-    """A check that failed."""
-
-
-def check(holds: bool, said: str) -> None:
-    if not holds:
-        raise Broken(said)
-    print(f"  ✓ {said}")
-
-
-def chapter(text: str) -> None:
-    print(f"\n{text}")
-
-
-# -- the server -------------------------------------------------------------------------------------------------------
-
-
-class Server:
-    """`stepless dev` as a child process, over one file; stopped only by SIGKILL."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = "0"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> str:
-        """Its URL, once it listens. Later starts use the same port again, so that links stay valid."""
-        port_file = self.folder / "url"
-        port_file.unlink(missing_ok=True)
-        command = [
-            sys.executable, "-m", "stepless", "dev", str(HERE / "refund-approval"), "--db", str(self.folder / "demo.db"),
-            "--port", self.port, "--port-file", str(port_file),
-        ]  # fmt: skip
-        secrets = {"REFUND_WEBHOOK_SECRET": SECRET, "STEPLESS_API_KEY": API_KEY, "REFUND_JOURNAL": str(self.folder / "journal")}
-        environment = {**os.environ, **secrets}
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment)
-        deadline = time.monotonic() + START_S
-        while not port_file.exists():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise Broken(f"the server did not start:\n{(self.folder / 'server.log').read_text()}")
-            time.sleep(0.02)
-        url = port_file.read_text()
-        self.port = url.rpartition(":")[2]
-        return url
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid if self.process is not None else 0
-
-    def kill(self) -> None:
-        """SIGKILL: the process cannot flush or close anything."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait(START_S)
-            self.process = None
-
-
-# -- HTTP -------------------------------------------------------------------------------------------------------------
+def settings(folder: Path) -> Mapping[str, str]:
+    return {"REFUND_WEBHOOK_SECRET": SECRET, "REFUND_JOURNAL": str(folder / "journal")}
 
 
 def signed(body: bytes) -> Mapping[str, str]:
     """The headers of a signed webhook."""
-    seconds = int(time.time())
-    mac = hmac.new(SECRET.encode(), f"{seconds}.".encode() + body, hashlib.sha256).hexdigest()
-    return {"Content-Type": "application/json", "X-Signature": f"t={seconds},v1={mac}"}
-
-
-def asked(client: httpx.Client, method: str, url: str, **more: Any) -> Any:
-    response = client.request(method, url, **more)
-    if response.is_error:
-        raise Broken(f"{method} {url} was answered {response.status_code}: {response.text}")
-    return response.json()
+    return signed_by(SECRET, HEADER, body)
 
 
 def stream(client: httpx.Client, url: str, after: int) -> Iterator[Mapping[str, Any]]:
@@ -129,7 +56,7 @@ def play(server: Server, client: httpx.Client) -> None:
 
     chapter(f"2. A shop asks for a refund: a signed webhook, {json.dumps(ORDER)}.")
     body = json.dumps(ORDER).encode()
-    forged = client.post(f"{url}/hooks/refunds", content=body, headers={**signed(body), "X-Signature": "t=1,v1=00"})
+    forged = client.post(f"{url}/hooks/refunds", content=body, headers={**signed(body), HEADER: "t=1,v1=00"})
     check(forged.status_code == 401, "a forged signature is refused")
     run = asked(client, "POST", f"{url}/hooks/refunds", content=body, headers=signed(body))
     events_url = f"{url}/runs/{run['run_id']}/events"
@@ -183,21 +110,5 @@ def verify(client: httpx.Client, run_url: str, before: list[Mapping[str, Any]], 
     check(calls == {"risk.score": 1, "payments.refund": 1}, "the money moved once: payments.refund was called 1 time in total")
 
 
-def main() -> int:
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="stepless-demo-") as folder:
-        server = Server(Path(folder))
-        try:
-            with httpx.Client(headers={"Authorization": f"Bearer {API_KEY}"}, timeout=STEP_S, trust_env=False) as client:
-                play(server, client)
-        except (Broken, httpx.HTTPError) as error:
-            print(f"\n✗ {error}", file=sys.stderr)
-            return 1
-        finally:
-            server.kill()
-    print(f"\nAll checks passed, in {time.monotonic() - began:.1f} s.")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(played("refund-approval", settings, play))

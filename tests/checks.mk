@@ -2,7 +2,7 @@
 # them. Included by the Makefile, which has the targets that people type, and the settings.
 
 CHECKS := $(lastword $(MAKEFILE_LIST))
-.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures contract cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
+.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures contract cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-senders simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
 
 help-all: help ## list the targets of the Makefile, and then these
 	@printf '\n'
@@ -87,6 +87,12 @@ simulate-sessions: $(READY) $(CONSOLE) ## run seeds of the console's sessions ov
 KILLS ?= 200
 simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 	STEPLESS_KILLS=$(KILLS) $(BIN)/pytest tests/simulation/test_real_processes.py
+
+ROUNDS ?= 200
+simulate-senders: KILLS = 5
+simulate-senders: $(READY) ## kill servers while three processes send to them, and account for each message (KILLS=n of one server, ROUNDS=n of two)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/killed_servers.py dev $(KILLS)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/killed_servers.py pair $(ROUNDS)
 
 # -- measurements ------------------------------------------------------------------------------------------------------
 

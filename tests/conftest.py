@@ -53,12 +53,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """The collector of garbage does not look through the tests while they come, nor later: they stay."""
+    """The collector of garbage does not look through the tests while they come, nor later: they stay. Then it runs after 20,000
+    new objects instead of 700: looking more often took a seventh of the time of all tests."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, *gc.get_threshold()[1:])
         gc.enable()
 
 

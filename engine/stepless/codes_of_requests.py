@@ -46,7 +46,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "message_too_late": ("409: too many runs of its key have ended without the message", "Send it under a new id."),
     "message_too_large": ("413: the data of the message is too large", "Send a reference to it."),
     "no_receiver": ("404: no run answers to the key", "Start the run first, or send with `keep` or `start`."),
-    "too_many_receivers": ("429: too many runs wait under the key", "Send the message to each run by its id."),
+    "too_many_receivers": ("429: too many nodes wait under the key", "Send the message to each run by its id."),
     "unknown_message": ("404, or a finding: the workflow declares no such message", "Declare it in `messages`."),
     "keys_busy": ("409: other processes are changing the API keys or the signing keys", "Try again."),
     "limit_exceeded": ("413: a limit was reached", "See the message."),

@@ -211,7 +211,7 @@ class Stream:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\{\w+\}", "[^/]+", path.replace("{path}", ".+")))
+    return re.compile(re.sub(r"\{\w+\}", "[^/]+", path.replace("{path}", ".+").replace("keys/{key}", "keys/.+")))
 
 
 @dataclass

@@ -91,6 +91,24 @@ async def test_a_secret_is_not_sent_to_a_host_of_the_editor(door: Any, editor: A
     assert await refusal(door, editor, own) == {"pay": "it differs in `with.url`"}
 
 
+async def test_a_message_is_not_passed_by_a_weaker_contract(door: Any, editor: Any) -> None:
+    small = {"type": "object", "properties": {"amount": {"maximum": 100}}}
+    document = {
+        "id": "w", "messages": {"payment": {"data": small}, "other": {}},
+        "nodes": {
+            "begin": {"type": "manual"},
+            "paid": {"type": "receive", "after": "begin", "with": {"message": "payment"}},
+            "pay": {"type": "http", "after": "paid", "with": {"url": "https://pay.example.com/<paid.amount>"}},
+        },
+    }  # fmt: skip
+    await door.publish(document)
+    assert await refusal(door, editor, document) == {}
+    assert await refusal(door, editor, {**document, "messages": {**document["messages"], "payment": {}}}) == {
+        "pay": "`paid`, before it, takes the message `payment`, whose `data` differs"
+    }
+    assert await refusal(door, editor, {**document, "messages": {**document["messages"], "other": {"data": small}}}) == {}
+
+
 async def test_an_approval_is_not_passed_by_a_pin_a_deletion_a_switch_or_an_entry(door: Any, editor: Any) -> None:
     await door.publish(PAYMENT)
     assert await refusal(door, editor, PAYMENT, pins={"ask": {"output": {}, "handle": "approved"}}) == {

@@ -190,3 +190,24 @@ async def test_pins_and_inputs_are_masked_as_events_are(door: Any) -> None:
     await ended(door, run_id)
     events = await door.ask.get(f"/runs/{run_id}/events?limit=500")
     assert secret not in events.text and "it is ***" in events.text
+
+
+async def test_a_test_run_answers_to_no_key(door: Any) -> None:
+    document = {
+        "id": "w", "messages": {"payment": {}},
+        "nodes": {
+            "begin": {"type": "manual"},
+            "paid": {"type": "receive", "after": "begin", "with": {"message": "payment", "key": "<begin.id>"}},
+        },
+    }  # fmt: skip
+    await door.publish(document)
+    await opened(door, document)
+    tested = (await tried(door, inputs={"id": "P-1"}))["run_id"]
+    real = (await door.ask.post("/workflows/w/runs", json={"inputs": {"id": "P-1"}})).json()["run_id"]
+    for run in (tested, real):
+        await door.paused(run)
+    sent = await door.ask.post("/workflows/w/messages/payment", params={"key": "P-1"}, json={"amount": 1})
+    assert (sent.status_code, sent.json()["delivered"]) == (202, [real])
+    to_test = await door.ask.post(f"/runs/{tested}/messages/payment", json={"amount": 2})
+    assert to_test.json()["delivered"] == [tested]
+    assert (await ended(door, tested))["outputs"]["paid"]["amount"] == 2

@@ -117,3 +117,10 @@ async def test_a_start_without_a_key_is_refused(door: Any) -> None:
     await started(door)
     answer = await door.ask.post("/workflows/order/runs", json={"inputs": {}})
     assert (answer.status_code, answer.json()["code"], answer.json()["place"]) == (422, "key_missing", "key")
+
+
+async def test_runs_are_listed_by_their_key(door: Any) -> None:
+    first, other = (await started(door)).json()["run_id"], (await started(door, "B-2")).json()["run_id"]
+    for key, found in (("A-17", [first]), ("B-2", [other]), ("A-1", [])):
+        assert [run["id"] for run in (await door.ask.get("/runs", params={"key": key})).json()["runs"]] == found
+    assert (await door.ask.get("/runs", params={"key": ""})).status_code == 400

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import answers, bars, cases, door, floor, footprint, growth, reload, report, round_trips, shapes, svg
+from benchmarks import answers, bars, cases, door, floor, footprint, growth, reload, report, round_trips, shapes, svg, talking
 from benchmarks.engine import Engine
 from benchmarks.floor import Journal
 from benchmarks.peers import servers
@@ -89,6 +89,25 @@ def test_a_replay_reads_both_ends_of_the_log() -> None:
     sample = reload.replay(800)
     assert sample.n > 700
     assert sample.facts["late_s"] > 0
+
+
+def test_an_entity_takes_every_message_and_ends() -> None:
+    sample = talking.measure_entity(20)
+    assert len(sample.wall) == 1 and len(sample.facts["grown_bytes"]) == 2
+    assert sample.facts["file_bytes"] >= sample.facts["log_bytes"] > 20 * 100
+
+
+def test_as_many_runs_are_told_by_key_as_by_link() -> None:
+    keyed, linked = asyncio.run(talking.measure_keyed(6, in_turn=2))
+    assert (keyed.case, linked.case) == (talking.KEYED, talking.LINKED)
+    assert min(*keyed.wall, *linked.wall) > 0
+
+
+def test_the_bars_of_messages_tell_growth_and_times() -> None:
+    sizes = [sample(talking.ENTITY, "SQLite NORMAL", 10.0 * n**0.1, n, grown_bytes=[0, 2_000_000]) for n in talking.MESSAGES]
+    answered = [sample(talking.KEYED, "SQLite NORMAL", 15.0), sample(talking.LINKED, "SQLite NORMAL", 10.0)]
+    measured = {bar.what: bar for bar in bars.bars([*sizes, *answered], ()) if bar.measured is not None}
+    assert [(round(bar.measured or 0, 2), bar.met) for bar in measured.values()] == [(1.1, False), (2, True), (1.5, True)]
 
 
 def test_stored_bytes_hold_the_results_at_least_packed() -> None:

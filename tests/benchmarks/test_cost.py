@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from emulators import Missing
 
-from benchmarks import bills, cost
+from benchmarks import bills, cost, message_units
 from benchmarks.bars import WRITE_UNITS
 from benchmarks.cost import Account
 from benchmarks.sample import Sample
@@ -105,6 +105,22 @@ def test_a_retention_adds_no_write_unit_to_a_run_of_less_than_a_day(there: Accou
     head = there.world.store.get_run(run_id)
     assert head is not None and head.expires_ms is not None
     assert used[1] == (used[0][0] + more, used[0][1] + more)
+
+
+@pytest.fixture(scope="module")
+def talked(there: Account) -> dict[str, Sample]:
+    return {sample.variant: sample for sample in message_units.measured(there)}
+
+
+@pytest.mark.parametrize(("name", "most"), message_units.MOST_UNITS.items())
+def test_keys_and_messages_take_the_units_that_are_documented(talked: dict[str, Sample], name: str, most: float) -> None:
+    """A message to a run takes the mark beside what an answer takes; a key, and a further key, two more."""
+    assert most - 1 < talked[name].facts["write_units"] <= most
+
+
+def test_a_session_does_not_read_the_messages_that_were_taken_before(talked: dict[str, Sample]) -> None:
+    """At most MAX_TAKEN_BESIDE of them, which are less than 20 KB."""
+    assert talked[message_units.ENTITY].facts["read_units"] < 8
 
 
 class Bus:

@@ -1,4 +1,4 @@
-"""`make demo`, which checks itself; and the recording of it that the README shows."""
+"""`make demo` and `make demo-payments`, which check themselves; and the recording of the first that the README shows."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ TOLD = ("chapter", "check", "kill")  # the lines that tell the story; the order 
 VARYING = re.compile(r"\bprocess \d+|R-[0-9a-f]+")
 
 
-@pytest.fixture(scope="module")
-def printed() -> str:
+def played(name: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "engine"), "PYTHONUTF8": "1"}
-    demo = [sys.executable, str(ROOT / "examples" / "demo.py")]
-    done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=60, env=environment, check=False)
+    demo = [sys.executable, str(ROOT / "examples" / name)]
+    done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=120, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def printed() -> str:
+    return played("demo.py")
 
 
 def story(lines: list[str]) -> list[str]:
@@ -38,6 +42,10 @@ def texts(picture: str) -> list[str]:
 
 def test_the_demo_holds_from_the_webhook_over_the_crash_to_the_payment(printed: str) -> None:
     assert printed.count("✓") >= 9
+
+
+def test_the_demo_of_payments_holds_over_early_and_doubled_deliveries_and_a_crash() -> None:
+    assert played("payments_demo.py").count("✓") >= 13
 
 
 def test_the_readme_shows_a_recording_of_this_demo(printed: str) -> None:

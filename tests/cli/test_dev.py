@@ -7,7 +7,6 @@ import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -20,14 +19,6 @@ pytestmark = pytest.mark.check
 Write = Callable[[str, str], str]
 Serve = Callable[..., Any]
 
-IDLE_SHARE = 0.005
-
-NAP = """
-id: nap
-nodes:
-  start: {type: manual}
-  nap: {type: wait, after: start, with: {for: 2d}}
-"""
 GATED = """
 id: gated
 nodes:
@@ -175,32 +166,6 @@ def test_a_database_that_goes_away_under_the_server_is_told_and_accepts_no_start
     dev.child.signal(signal.SIGTERM)
     assert dev.child.ended() == 0
     assert not [line for line in dev.child.said if "the file was" in line][1:]  # told once
-
-
-def test_an_idle_server_takes_next_to_nothing_of_a_processor(serve: Serve, write: Write) -> None:
-    """Ten workflows, twenty runs that wait. The quietest of three looks counts: the machine has other work too."""
-    if not Path("/proc/self/schedstat").exists():
-        pytest.skip("/proc/self/schedstat is not here: a Linux kernel with CONFIG_SCHED_INFO has it")
-    for number in range(10):
-        write(f"nap{number}.yaml", NAP.replace("id: nap", f"id: nap{number}"))
-    dev = serve()
-    last = [dev.start(f"nap{number % 10}") for number in range(20)][-1]
-    events = dev.client.get(f"/runs/{last}/events", headers={"Prefer": "wait=5"}).json()
-    while not any(event["payload"].get("status") == "paused" for event in events["events"]):
-        events = dev.client.get(f"/runs/{last}/events", params={"afterEventId": events["cursor"]}).json()
-    shares = []
-    for _ in range(3):
-        used, began = processor_s(dev.child.process.pid), monotonic()
-        dev.client.get(f"/runs/{last}/events", params={"afterEventId": 99}, headers={"Prefer": "wait=3"})
-        shares.append((processor_s(dev.child.process.pid) - used) / (monotonic() - began))
-        if shares[-1] < IDLE_SHARE:
-            break
-    assert min(shares) < IDLE_SHARE
-
-
-def processor_s(pid: int) -> float:
-    """How long all threads of a process have run."""
-    return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
 def test_schedules_are_told_at_the_start_and_when_they_are_published_again(serve: Serve, write: Write) -> None:

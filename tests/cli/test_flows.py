@@ -158,25 +158,24 @@ def test_publish_makes_a_version_and_a_comment_makes_none(
 
 
 def test_nodes_keep_their_ids_when_a_statement_is_inserted_before_them(
-    write: Write, tmp_path: Path, spawn: Any
+    write: Write, tmp_path: Path, spawn: Any, capsys: Said
 ) -> None:
-    """Every command is a process of its own, as for an author."""
+    """Each publication is a process of its own, as for an author: Python reads a module once."""
     db, text = str(tmp_path / "runs.db"), of(TWICE, "cf_ids")
     write("cf_ids.py", text)
     assert spawn("publish", "cf_ids.py", "--db", db).ended() == 0
     write("cf_ids.py", text.replace("    await ship(first)\n", "    await ship('new')\n    await ship(first)\n"))
     assert spawn("publish", "cf_ids.py", "--db", db).ended() == 0
-    documents = [_shown(spawn, "cf-ids", number, db) for number in ("1", "2")]
+    documents = [_shown(capsys, "cf-ids", number, db) for number in ("1", "2")]
     before, after = [{id: node["with"]["args"]["item"] for id, node in each["nodes"].items() if node["type"] == "function"}
                      for each in documents]
     assert len(before) == 3 and len(after) == 4
     assert {id: item for id, item in after.items() if id in before} == before
 
 
-def _shown(spawn: Any, workflow: str, version: str, db: str) -> Any:
-    child = spawn("workflows", "show", workflow, "--version", version, "--db", db, "--json")
-    assert child.ended() == 0
-    return told(child)["document"]
+def _shown(capsys: Said, workflow: str, version: str, db: str) -> Any:
+    assert main(["workflows", "show", workflow, "--version", version, "--db", db, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["document"]
 
 
 def told(child: Any) -> Any:

@@ -105,13 +105,14 @@ def within(expected: Any, actual: Any) -> bool:
 
 
 PARTIAL = {"variables", "node_inputs", "started_ms", "trace", "tags"}
+TRACED = ("index", "predecessor", "attempts", "ended_ms", "wave")
 ACTUAL: dict[str, Any] = {
     "run": lambda s: s.status,
     "outputs": lambda s: s.outputs,
     "variables": lambda s: s.variables,
     "node_inputs": lambda s: {instance: dict(record.inputs) for instance, record in s.nodes.items()},
     "started_ms": lambda s: {instance: record.started_ms for instance, record in s.nodes.items()},
-    "trace": lambda s: {i: {f: getattr(r, f) for f in ("index", "attempts", "ended_ms", "wave")} for i, r in s.nodes.items()},
+    "trace": lambda s: {instance: {field: getattr(record, field) for field in TRACED} for instance, record in s.nodes.items()},
     "tags": lambda s: Counter(tag.tag for tag in s.tags),
     "paused_ms": pauses,
     "failures": lambda s: s.failures,

@@ -104,6 +104,7 @@ def test_both_names_of_the_decorator_are_one_thing() -> None:
     assert stepless.node is stepless.function
 
 
+@pytest.mark.check
 def test_whoever_uses_it_is_understood_by_a_strict_type_checker(tmp_path: Path) -> None:
     """One line of the sample is wrong on purpose: a checker that sees nothing would find nothing."""
     sample = tmp_path / "sample.py"

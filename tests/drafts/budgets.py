@@ -19,6 +19,11 @@ from stepless.drafts.rules.values import Object
 from stepless.limits import MAX_ORDER_CHARACTERS
 from stepless.model.json import JSON
 
+NAMES = (
+    "orders of siblings", "characters of a name", "splices without a text", "what was typed since", "parts of an entity",
+    "names of one body", "levels of what moves", "what hangs on a block",
+)  # fmt: skip
+
 
 class Bounds(NamedTuple):
     effects: int = 10_000
@@ -50,8 +55,9 @@ def decided(case: Case, *operations: Operation) -> Decision:
 
 
 @cache
-def cases() -> list[Case]:
-    return list(_cases())
+def cases() -> dict[str, Case]:
+    """Each of NAMES with its case. Looking for their bounds takes a second: call it in a test, not while tests are collected."""
+    return {case.name: case for case in _cases()}
 
 
 def _cases() -> Iterator[Case]:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from random import Random
 
-from budgets import cases, decided
+from budgets import NAMES, cases, decided
 from edits import Editor
 from world import Server, World, canonical
 
@@ -35,7 +35,6 @@ from stepless.model.json import JSON
 
 PERSONS = 0x1000
 ASTRAL = 0x1F300
-BOUNDED = len(cases())
 PREFIXES = (*SHAPES, "constructor")
 VALUES: tuple[JSON, ...] = (
     None, True, 0, -1.5, "", "V", "a-key_1", "no key", "k" * MAX_KEY_CHARACTERS, "k" * (MAX_KEY_CHARACTERS + 1), "one", "list",
@@ -146,9 +145,9 @@ def _writes(rng: Random, editor: Editor, state: State) -> list[Write]:
     return [write for operation in drawn if operation is not None for write in operation.writes]
 
 
-def bounds(place: int) -> Object:
+def bounds(name: str) -> Object:
     """Both operations of a case, and one that is typed behind them."""
-    case = cases()[place]
+    case = cases()[name]
     behind = Operation((Splice("doc", ("description",), 2, 1, "behind"),))
     made = [(operation, decided(case, operation, behind)) for operation in (case.most, case.beyond)]
     return {
@@ -202,8 +201,8 @@ def lines(logs: int, first: int = 0, crossings: int = 5_000) -> Iterator[str]:
         yield canonical(made)
         yield canonical(expansions(seed, state))
         yield canonical(pairs(seed, each, state))
-    for place in range(BOUNDED):
-        yield canonical(bounds(place))
+    for name in NAMES:
+        yield canonical(bounds(name))
     yield canonical(table())
     for prefix in PREFIXES:
         yield canonical(shapes(prefix))

@@ -33,6 +33,7 @@ def test_a_workflow_of_a_shape_is_no_way_around_it(shape: str) -> None:
     assert tally.refused_unchanged == 0 and tally.allowed > 0
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("weakness", WEAKENED)
 def test_a_weaker_rule_is_found(weakness: str) -> None:
     shape, weaker = WEAKENED[weakness]

@@ -71,6 +71,7 @@ PLANTED: dict[str, list[tuple[object, str, object]]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_a_planted_mistake_in_keeping_is_found(mistake: str) -> None:
     with ExitStack() as planted:

@@ -97,6 +97,7 @@ PLANTED: dict[str, tuple[object, str, object]] = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_a_planted_mistake_is_found(mistake: str) -> None:
     with mutated(*PLANTED[mistake]), mutated(World, "patience", 200):

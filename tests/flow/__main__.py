@@ -48,7 +48,8 @@ def main() -> int:
     for seed in range(arguments.start, arguments.start + arguments.seeds):
         made = None
         try:
-            made = racing_program(seed) if arguments.racing else wide_program(seed) if arguments.wide else (block_program if arguments.blocks else program)(seed)
+            ordinary = block_program if arguments.blocks else program
+            made = (racing_program if arguments.racing else wide_program if arguments.wide else ordinary)(seed)
             comparing = compare_racing if arguments.racing else compare_wide if arguments.wide else compare
             if arguments.simulated:
                 found, died = forgotten(made), 0

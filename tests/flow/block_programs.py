@@ -80,12 +80,11 @@ class Blocks(Gen):
     def _targets(self, vs: list[str], loop: bool) -> list[str]:
         r = self.r
         one, other, rest = self.fresh("t"), self.fresh("t"), self.fresh("rest")
-        got = r.choice([
+        return r.choice([
             [f"{one}, *{rest} = {self.nums(vs, 0)}", f"v0 = {one} + len({rest})"], [f"{one} = {other} = {self.num(vs, 0)}", f"v1 = {one} + {other}"],
             [f"({one}, {other}), v2 = ({self.num(vs, 0)}, 3), {self.num(vs, 0)}", f"v0 = {one} * {other} % 99"],
             [f"*{rest}, {one} = await pack({self.nums(vs, 0)}, 'ab')", f"words.append({one})"],
         ])  # fmt: skip
-        return got
 
     def _match(self, vs: list[str], loop: bool) -> list[str]:
         r = self.r
@@ -101,14 +100,14 @@ class Blocks(Gen):
 
     def _try(self, vs: list[str], loop: bool) -> list[str]:
         r = self.r
-        inner = [line for line in self.simple(vs, False)]
+        inner = self.simple(vs, False)
         inner = inner if "await" not in "".join(inner) else [f"v0 = {self.nums(vs, 0)}[{self.num(vs, 0)}]"]
         return ["try:", *(f"    {line}" for line in inner), f"    v1 = int({self.text(vs, 0)})", f"except {r.choice(KINDS)}{r.choice([' as err', ''])}:",
                 f"    {r.choice(['v0 += 1', 'words.append(chr(98))', 'seen.add(0)'])}", *(["finally:", "    v2 += 1"] if r.random() < 0.3 else [])]
 
     def _loop(self, vs: list[str], loop: bool) -> list[str]:
         i, r = self.fresh("i"), self.r
-        inner = [line for line in self.simple([*vs, i], True)]
+        inner = self.simple([*vs, i], True)
         inner = inner if "await" not in "".join(inner) else [f"seen.add({i})"]
         return [f"for {i} in {r.choice(['xs', 'ys[0:3]', 'range(3)', 'list(range(len(table)))', 'ys[1:3]'])}:", *(f"    {line}" for line in inner),
                 f"    v1 = {self.num(vs, 0)}"] if not inner[-1].startswith(FALLS) else [f"for {i} in xs:", f"    seen.add({i})", f"    {inner[-1]}"]
@@ -149,7 +148,7 @@ class Blocks(Gen):
         """A `match` with awaits and jumps in its cases."""
         r, p = self.r, "    " * ind
         n = self.fresh("n")
-        first = r.choice([("u", "{'a': %s}" % self.fresh("n")), ("u", "str(%s)" % self.fresh("n")), (self.num(vs, 0), "0 | 3 | 5"), (self.text(vs, 0), "'a' | ''"), ("ys", "[%s, *_]" % n), ("order", f"Order(amount={n}) if {n} > 5")])
+        first = r.choice([("u", "{'a': " + self.fresh("n") + "}"), ("u", f"str({self.fresh('n')})"), (self.num(vs, 0), "0 | 3 | 5"), (self.text(vs, 0), "'a' | ''"), ("ys", f"[{n}, *_]"), ("order", f"Order(amount={n}) if {n} > 5")])
         bound = [n] if n in first[1] and first[0] == "ys" else []
         out = [f"{p}match {first[0]}:", f"{p}    case {first[1]}:", *self.block([*vs, *bound], depth - 1, loop, ind + 2)]
         if bound:

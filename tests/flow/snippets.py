@@ -196,8 +196,10 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("async with asyncio.timeout(0):\n    x = await half(2)", "bad_arguments"),
     ("async with asyncio.timeout(order.amount):\n    x = await half(2)", "option_not_constant"),
     ("async with asyncio.timeout(5):\n    try:\n        await half(2)\n    finally:\n        await half(3)", "no_such_construct"),
-    ("async with asyncio.timeout(5):\n    try:\n        await half(2)\n    except BaseException:\n        await half(3)", "except"),
-    ("x = 1\ntry:\n    async with asyncio.timeout(5):\n        x += await half(2)\nexcept TimeoutError:\n    return x", "mutation"),
+    (("async with asyncio.timeout(5):\n    try:\n        await half(2)\n    except BaseException:\n"
+      "        await half(3)"), "except"),
+    (("x = 1\ntry:\n    async with asyncio.timeout(5):\n        x += await half(2)\n"
+      "except TimeoutError:\n    return x"), "mutation"),
     ("async with order.lock:\n    x = await half(2)", "no_such_construct"),
     ("x = await asyncio.wait_for(half(2))", "bad_arguments"),
     ("x = await asyncio.wait_for(order.task, 5)", "bad_arguments"),

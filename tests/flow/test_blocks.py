@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -55,7 +56,8 @@ def test_neighbours_are_one_block_and_what_can_be_said_is_none() -> None:
 
 
 def test_a_block_with_one_exit_takes_no_condition_and_one_with_two_takes_one() -> None:
-    one = made("with suppress(KeyError):\n    return len(xs)\nreturn 0", "blocks_two", names={"suppress": __import__("contextlib").suppress})
+    body = "with suppress(KeyError):\n    return len(xs)\nreturn 0"
+    one = made(body, "blocks_two", names={"suppress": suppress})
     types = [node["type"] for node in one.document()["nodes"].values()]
     assert types.count("condition") == 1
     other = made("seen = set(xs)\nseen.add(a)\nawait inc(5)\nreturn len(seen)", "blocks_one")

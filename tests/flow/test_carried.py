@@ -30,7 +30,8 @@ class Point:
 
 
 VALUES: list[Any] = [
-    {1, "a"}, frozenset({(1, 2)}), (1, [2, {3}]), b"\xff\x00", date(2024, 2, 29), time(3, 4, 5, 6), datetime(2024, 1, 2, 3),
+    {1, "a"}, frozenset({(1, 2)}), (1, [2, {3}]), b"\xff\x00", date(2024, 2, 29), time(3, 4, 5, 6), datetime(2024, 1, 2, 3),  # noqa: DTZ001  # without a zone
+
     datetime(2024, 1, 2, tzinfo=UTC), datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=-5))),
     datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=ZoneInfo("Europe/Berlin")), timedelta(days=-1, microseconds=3), Decimal("1.10"),
     UUID(int=7), {1: 2, (1, 2): "x"}, {"$stepless": 1}, float("inf"), float("nan"), Colour.RED, Point(1, {"a"}),
@@ -39,7 +40,10 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=[f"{number}_{type(one).__name__}" for number, one in enumerate(VALUES)])
+IDS = [f"{number}_{type(one).__name__}" for number, one in enumerate(VALUES)]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=IDS)
 def test_a_value_is_the_same_after_it_was_stored(value: Any) -> None:
     again = decoded(json.loads(json.dumps(encoded(value))))
     assert same(again, value)
@@ -53,7 +57,10 @@ def test_a_field_of_another_type_than_its_own_stays_so() -> None:
     assert type(again.amount) is int
 
 
-@pytest.mark.parametrize("value", [object(), iter([]), open, lambda: 1, defaultdict(lambda: 1), [object()]], ids=["object", "iterator", "function", "lambda", "factory", "list"])
+WITHOUT = {"object": object(), "iterator": iter([]), "function": open, "factory": defaultdict(lambda: 1), "list": [object()]}
+
+
+@pytest.mark.parametrize("value", WITHOUT.values(), ids=WITHOUT)
 def test_what_has_no_value_is_refused(value: Any) -> None:
     with pytest.raises(NotJson):
         encoded(value)

@@ -11,11 +11,12 @@ import comparing
 import fifteen
 import pytest
 from comparing import differ, runs
+from sweeps import first_quick
 
 from stepless.flow import Answer, Flow, acting
 from stepless.flow.compiler.origin import hints_of
 
-TIMES = 60
+TIMES, PART = 60, 15
 
 
 def given(flow: Flow[..., Any], number: int) -> tuple[dict[str, Any], list[bool]]:
@@ -34,12 +35,13 @@ def plainly(flow: Flow[..., Any], arguments: dict[str, Any], answers: list[bool]
         return comparing.plainly(flow, arguments, fifteen.LOG)
 
 
+@pytest.mark.parametrize("first", first_quick(range(0, TIMES, PART)))
 @pytest.mark.parametrize("flow", fifteen.ALL, ids=lambda flow: flow.id)
-def test_the_document_does_what_the_function_does(flow: Flow[..., Any]) -> None:
+def test_the_document_does_what_the_function_does(flow: Flow[..., Any], first: int) -> None:
     document = flow.compile(lift="function").document
     whole = len(hints_of(flow.function)) == 1 and "order" in hints_of(flow.function)
     different = []
-    for number in range(TIMES):
+    for number in range(first, first + PART):
         arguments, answers = given(flow, number)
         asked = count()
         plain, effects = plainly(flow, arguments, answers)

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.check
+
 SAMPLE = Path(__file__).with_name("typed_sample.py.txt")
 ENGINE = Path(__file__).parents[2] / "engine"
 SAID = re.compile(r"^[^:]+:(\d+): (error|note): (.*)$")

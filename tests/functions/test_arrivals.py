@@ -78,6 +78,30 @@ def test_an_event_starts_the_workflow_that_listens_once_and_what_is_none_comes_a
     assert inputs(stack, api, run_id)["detail"]["order_id"] == "o-1017"
 
 
+def test_an_event_is_a_message_for_the_run_of_its_key(stack: Stack, api: Ask) -> None:
+    """Once, however often it is delivered. One without a key comes again, until it is a dead letter."""
+    source = {"event": {"source": ["shop.payments"]}, "key": "<event.detail.order>"}
+    nodes = {"order": {"type": "manual"}, "paid": {"type": "receive", "after": "order", "with": {"message": "payment"}}}
+    asked = sample("api-publish")
+    asked["rawPath"] = asked["requestContext"]["http"]["path"] = "/workflows/paid-orders"
+    document = {"id": "paid-orders", "key": "<input.id>", "messages": {"payment": source}, "nodes": nodes}
+    asked["body"] = json.dumps(document)
+    assert api(asked)[0] == 201
+    asked["requestContext"]["http"]["method"], asked["body"] = "POST", json.dumps({"inputs": {"id": "A-1"}})
+    asked["rawPath"] = asked["requestContext"]["http"]["path"] = "/workflows/paid-orders/runs"
+    run_id = api(asked)[1]["run_id"]
+    stack.messages()
+    events, trigger = sample("trigger-event"), stack.function("trigger")
+    event = {**json.loads(events["Records"][0]["body"]), "source": "shop.payments", "detail-type": "Payment Received"}
+    for record, detail in zip(events["Records"], ({"order": "A-1"}, {}), strict=True):
+        record["body"] = json.dumps({**event, "id": record["messageId"], "detail": detail})
+    for _ in range(2):
+        answer = trigger.invoke(events)
+        assert answer.error is None
+        assert answer.value == {"batchItemFailures": [{"itemIdentifier": events["Records"][1]["messageId"]}]}
+    assert {(message["run"], message["reason"]) for message in stack.messages()} == {(run_id, "signal")}
+
+
 def test_an_object_in_a_bucket_and_messages_of_a_foreign_queue_are_events(stack: Stack, api: Ask) -> None:
     publish(api, "uploads", entry("event", pattern={"detail": {"s3": {"object": {"key": [{"suffix": ".pdf"}]}}}}))
     publish(api, "invoices", entry("event", pattern={"source": ["aws.sqs"], "detail": {"body": {"amount": [{"exists": True}]}}}))

@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -53,16 +54,22 @@ GONE_MODULES = {"asynchat", "asyncore", "cgi", "cgitb", "crypt", "distutils", "i
                 "sndhdr", "spwd", "sre_compile", "sre_constants", "sre_parse", "telnetlib", "uu", "xdrlib"}  # fmt: skip
 
 
+@lru_cache(maxsize=1)
+def walked(tree: ast.AST) -> list[ast.AST]:
+    """Every node of a tree, which each rule looks through: walking takes longer than looking."""
+    return list(ast.walk(tree))
+
+
 def quantifies_as_3_11_2_can(tree: ast.AST) -> Iterator[str]:
     """CPython before 3.11.5 mismatches possessive quantifiers around groups, and atomic groups beside them."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and POSSESSIVE.search(SET.sub("x", node.value)):
             yield f"line {node.lineno}: a possessive quantifier or an atomic group: say what may follow a piece instead"
 
 
 def leaves_finally_by_its_end(tree: ast.AST) -> Iterator[str]:
     """`return`, `break` and `continue` there swallow what is raised: a SyntaxWarning from 3.14 on."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Try):
             yield from (f"line {line}: leaves a finally block early" for line in exits(node.finalbody, in_loop=False))
 
@@ -88,7 +95,7 @@ def exits(body: list[ast.stmt], *, in_loop: bool) -> Iterator[int]:
 def names_nothing_that_goes(tree: ast.AST) -> Iterator[str]:
     """Names and modules that a later release has removed, or warns of."""
     known = dict(imported(tree))
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if last_word(node, known) in ENDS:
             root, *rest = ast.unparse(node).split(".")
             name = ".".join([known.get(root, root), *rest])
@@ -107,7 +114,7 @@ def last_word(node: ast.AST, known: Mapping[str, str]) -> str | None:
 
 def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """What a module's imports bind, and what stands behind it."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 bound = alias.name if alias.asname else alias.name.split(".")[0]

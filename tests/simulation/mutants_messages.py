@@ -3,7 +3,7 @@ work at once. A bug is a function or a class that takes the place of the real on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,13 +19,16 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.core import mailbox as mailboxes
 from stepless.core.deciding.messages import take_message
 from stepless.core.decision import Decision
+from stepless.core.events import Event, EventType
 from stepless.core.facts import Fact, Received
+from stepless.core.mailbox import digests_of
 from stepless.core.state import State
 from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
 from stepless.runtime import inbox, runlog
 from stepless.runtime.messages import kept, keys, starts
 from stepless.runtime.messages.keys import Slot, is_live, number_in
+from stepless.runtime.messages.routes import Route
 from stepless.runtime.messages.starts import KeyedStart, NewRun
 from stepless.runtime.service import Service
 from stepless.runtime.session import loop, runner
@@ -76,9 +79,23 @@ def _runner(session: type[Session]) -> type[Runner]:
 class LooksBeforeTheRoute(Receiving):
     """The kept messages are read before the route is put."""
 
-    def _route(self, key: str) -> None:
-        kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
-        kept.put_route(self._world, self._slot_of(key), self._head.run_id)
+    def committed(self, events: Iterable[Event]) -> bool:
+        for event in events:
+            if event.type is EventType.NODE_WAITING and (key := event.data.get("details", {}).get("key")) is not None:
+                kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
+        with _without(kept, "take_kept"):
+            return super().committed(events)
+
+
+@contextmanager
+def _without(home: Any, name: str) -> Iterator[None]:
+    """A function does nothing in the meantime."""
+    real = getattr(home, name)
+    setattr(home, name, lambda *given: None)
+    try:
+        yield
+    finally:
+        setattr(home, name, real)
 
 
 class ForgetsRoutesOfTheDead(Receiving):
@@ -140,9 +157,14 @@ class MarksWhatHasNoEvent(Signals):
 
     async def mark_taken(self, state: State, *given: Any) -> None:
         known = state.mailbox.known
-        state.mailbox.known = {**known, **{signal.identity: None for signal in self.unmarked}}
+        state.mailbox.known = known + digests_of(signal.identity for signal in self.unmarked)
         await super().mark_taken(state, *given)
         state.mailbox.known = known
+
+
+def believes_a_route(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+    """A route is believed without a look at the log of its run."""
+    return True
 
 
 # -- senders ------------------------------------------------------------------------------------------------------------
@@ -281,7 +303,7 @@ def sorts_backwards(state: State) -> None:
 def takes_a_name_once(decision: Decision, fact: Received) -> None:
     """A message with the name of an unread one is taken for the same."""
     if fact.name in decision.state.mailbox.unread:
-        decision.state.mailbox.known[fact.id] = None
+        decision.state.mailbox.known += digests_of([fact.id])
     else:
         take_message(decision, fact)
 
@@ -299,6 +321,9 @@ def _with_snapshots(home: Any, name: str, instead: Any, shape: str) -> Bug:
 AT_ONCE = (0, 5, 5, 400)
 PATIENT = Talk("join", "patient", starts=2, hows=("keyed", "directed"), names=("tick",))
 WAITS = Talk("join", "further", starts=6, messages=12, hows=("kept",), names=("tick",), whens=AT_ONCE, workflows=(FURTHER,))
+REROUTED = Talk(
+    "join", "further", starts=6, messages=12, hows=("keyed",), names=("tick",), whens=(5, 3_000, 450_000), workflows=(FURTHER,)
+)
 ENDS = Talk("join", "one", starts=1, messages=12, hows=("start",), names=("tick", STOP), whens=AT_ONCE)
 REPLACED = Talk("replace", "one", starts=8, messages=2, hows=("start",), names=(STOP,), workflows=(KEYED,))
 
@@ -307,6 +332,7 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
     "kept before route": _bug(receiving, "Receiving", LooksBeforeTheRoute, slow, WAITS),
     "routes before kept": _bug(Service, "send", keeps_after_the_routes, slow),
     "the routes of the dead are forgotten": _bug(receiving, "Receiving", ForgetsRoutesOfTheDead, deadly, WAITS),
+    "a route is believed": _bug(sending, "_waits", believes_a_route, deadly, REROUTED),
     "a run that begins takes nothing that was kept": _bug(receiving, "Receiving", TakesNothingKept),
     "a repeated message is said to be kept for longer": _bug(kept, "keep", keeps_for_long, storm),
     "no second look at the end": _bug(receiving, "Receiving", LooksOnce),
@@ -347,5 +373,6 @@ CONTROLS: Mapping[str, Bug] = {
         Parts(weather=lossy), {(sending, "put"): puts_without_a_touch}, ENDS
     ),
     "many waits under one key": Bug(Parts(weather=slow), talk=WAITS),
+    "waits under one key, one after the other": Bug(Parts(weather=frozen), talk=REROUTED),
     "many runs that replace each other": Bug(Parts(weather=frozen), talk=REPLACED),
 }

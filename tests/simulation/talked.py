@@ -33,8 +33,9 @@ NOBODY: Final = ("no_receiver", "run_ended", "unknown_run")  # refusals of a mes
 
 @dataclass(frozen=True)
 class Told:
-    """An answer that a sender got. `at_ms` is the world's time."""
+    """An answer that a sender got. It asked at `from_ms` and was told at `at_ms`, in the world's time."""
 
+    from_ms: float
     at_ms: float
     delivered: Delivered
 
@@ -52,6 +53,7 @@ class Sent:
     data: Any
     keep_ms: int = 0
     told: list[Told] = field(default_factory=list)
+    nobody: list[tuple[float, float]] = field(default_factory=list)  # from and to: when it asked, and was told `no_receiver`
     refused: Counter[str] = field(default_factory=Counter)
     open: int = 0
 
@@ -151,10 +153,29 @@ class Talked:
                 self._check_prompt(sent, run_id, told)
         if sent.how == "kept" and sent.told:
             self._check_kept(sent)
+        if sent.how in ("keyed", "kept") and not self.episode.chance.weather.missing:  # a run that cannot be read gets everything
+            self._check_receivers(sent)
         if not sent.told and not sent.open and set(sent.refused) <= set(NOBODY):
             having = [run_id for run_id, _ in self._runs() if self._has(run_id, sent.id)]
             if having:
                 raise Violation(f"a refused message is nowhere: {sent} is in {having}")
+
+    def _check_receivers(self, sent: Sent) -> None:
+        """A message goes to the run of its key and to those that wait under it while it is sent, and to no other; and a sender is
+        told that there is nobody only if nobody has waited for a while."""
+        slot = Slot(sent.workflow, sent.target)
+        for told in sent.told:
+            for run_id in told.delivered.delivered:
+                own = slot_of(self.episode.ground.created[run_id])
+                waits = self._waits(run_id, self.episode.journal.runs[run_id], slot)
+                answers = own is not None and own[0] == slot
+                if not answers and not any(began <= told.at_ms and ended >= told.from_ms for began, ended in waits):
+                    raise Violation(f"a message goes to who answers to its key: {sent.id} to {run_id} does not, {told}")
+        for from_ms, at_ms in sent.nobody:
+            for run_id, story in self._runs():
+                for began_ms, ended_ms in self._waits(run_id, story, slot):
+                    if began_ms + SOON_MS < from_ms and at_ms < ended_ms:
+                        raise Violation(f"who waits under a key is found: {sent.id} to {run_id}, {from_ms} to {at_ms}")
 
     def _check_prompt(self, sent: Sent, run_id: str, told: Told) -> None:
         story = self.episode.journal.runs[run_id]

@@ -103,7 +103,7 @@ def further(random: Random) -> dict[str, Any]:
     return {
         "got": receive("go", timeout=random.choice(["5s", "3m"]), key="<go.further>"),
         "work": call(either("got"), join={"mode": "any"}),
-        "again": receive("work", timeout="1m", key="<go.further>"),
+        "again": receive("work", timeout=random.choice(["1m", "15m"]), key="<go.further>"),
         "tock": receive("go", name="tock", timeout="2m"),
     }
 
@@ -229,14 +229,17 @@ class MessagesEpisode(Episode):
 
         def attempt(verbs: Service) -> None:
             sent.open += 1
+            from_ms = self.schedule.now_ms
             try:
                 told = self._send(verbs, sent, inputs, dice)
             except (NotFound, Gone) as error:
                 sent.refused[error.code] += 1
+                if error.code == "no_receiver":
+                    sent.nobody.append((from_ms, self.schedule.now_ms))
                 told = None
             sent.open -= 1
             if told is not None:
-                sent.told.append(Told(self.schedule.now_ms, told))
+                sent.told.append(Told(from_ms, self.schedule.now_ms, told))
 
         return lambda actor: stubbornly(self, actor, attempt)
 

@@ -35,6 +35,7 @@ def test_what_a_seed_once_found_is_mended(number: int) -> None:
         ScheduleEpisode(number, weather).go()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("bug", SCHEDULE_MUTANTS)
 def test_the_simulation_finds_a_planted_bug(bug: str) -> None:
     for number in range(200):

@@ -16,7 +16,7 @@ from faults import Weather, draw_weather
 from grounds import OnCloud
 from mutants_cloud import CLOUD_WEATHERS, partial, repeated, robbed
 from mutants_file import cramped
-from sweeps import at_most
+from sweeps import at_most, first_quick
 from weathers import calm, dead_letters, deadly, draw_cloud_weather, frozen, lingering, lossy, plagued, poisoned, slow, storm
 from workflows import SHAPES
 
@@ -36,18 +36,20 @@ CLOUD_FAULTS = (
 )  # fmt: skip
 SEEDS = at_most(80, 160)  # of every world a few: `make simulate` goes on
 CHUNK = 20
+ON_CLOUD_CHUNK = 10
 GROUNDS = {"memory": Parts(), "cloud": Parts(OnCloud, weather=draw_cloud_weather), "file": Parts(OnFile)}
 ON_CLOUD = 20
 DRAFTS = 12  # of each ground
 ON_FILE = 8
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+@pytest.mark.parametrize("first", first_quick(range(0, SEEDS, CHUNK), 2))
 def test_every_invariant_holds_in_any_weather(first: int) -> None:
     for number in range(first, first + CHUNK):
         Episode(number).go()
 
 
+@pytest.mark.check
 def test_runs_of_drafts_end_as_runs_of_published_versions_and_call_no_pinned_node() -> None:
     """The version is a blob of the run: under the same crashes, and where the bucket misses it for a while."""
     kept: list[Episode] = []
@@ -70,13 +72,13 @@ def test_every_invariant_holds_in_the_weathers_that_planted_bugs_are_looked_for_
         Episode(number, Parts(weather=weather)).go()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("first", range(0, ON_CLOUD, CHUNK))
+@pytest.mark.parametrize("first", first_quick(range(0, ON_CLOUD, ON_CLOUD_CHUNK)))
 def test_every_invariant_holds_on_the_adapters_of_aws(first: int) -> None:
-    for number in range(first, first + CHUNK):
+    for number in range(first, first + ON_CLOUD_CHUNK):
         Episode(number, Parts(OnCloud, weather=draw_cloud_weather)).go()
 
 
-@pytest.mark.parametrize(("parts", "seeds"), [(Parts(), 30), (Parts(OnCloud), 8), (Parts(OnFile), 8)], ids=GROUNDS)
+@pytest.mark.parametrize(("parts", "seeds"), first_quick([(Parts(), 30), (Parts(OnCloud), 8), (Parts(OnFile), 8)]), ids=GROUNDS)
 def test_the_code_of_one_instance_runs_once_at_a_time_although_it_goes_on_after_its_end(parts: Parts, seeds: int) -> None:
     """And none goes on in another invocation. Processes whose code does not return end themselves."""
     episodes = [Episode(number, replace(parts, weather=lingering)).go() for number in range(seeds)]
@@ -91,7 +93,7 @@ def test_every_invariant_holds_on_the_adapters_of_aws_in_the_weathers_of_planted
         Episode(number, Parts(OnCloud, weather=weather)).go()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("weather", [draw_weather, cramped], ids=lambda weather: weather.__name__)
+@pytest.mark.parametrize("weather", first_quick([draw_weather, cramped]), ids=lambda weather: weather.__name__)
 def test_every_invariant_holds_in_one_sqlite_file_that_runs_share(weather: object) -> None:
     for number in range(ON_FILE):
         Episode(number, Parts(OnFile, weather=weather)).go()  # type: ignore[arg-type]
@@ -118,7 +120,7 @@ def test_of_a_run_that_is_erased_or_expires_everything_is_left_or_nothing(weathe
         Episode(number, parts).go()
 
 
-@pytest.mark.parametrize(("ground", "seeds"), [("cloud", 1), ("file", 2)])
+@pytest.mark.parametrize(("ground", "seeds"), first_quick([("cloud", 1), ("file", 2)]))
 def test_of_a_run_that_is_erased_or_expires_the_stores_that_last_keep_everything_or_nothing(ground: str, seeds: int) -> None:
     for number in range(seeds):
         Episode(number, replace(GROUNDS[ground], erases=True)).go()
@@ -188,6 +190,7 @@ def _outcome(episode: Episode) -> object:
     return episode.chance.story, episode.chance.calls, episode.schedule.steps, logs
 
 
+@pytest.mark.check
 def test_chance_deals_every_fault() -> None:
     worlds = [Parts(weather=storm), Parts(weather=frozen), Parts(weather=deadly)]
     assert not_dealt(FAULTS, worlds, seeds=60) == set()

@@ -61,9 +61,19 @@ FOUND = {
 }
 
 
+FOUND_IN_FILES = {
+    259: "attempts whose task had not begun began after their end, which was part of another run's commit",
+}
+
+
 @pytest.mark.parametrize("number", FOUND)
 def test_what_a_seed_once_found_is_mended(number: int) -> None:
     MessagesEpisode(number).go()
+
+
+@pytest.mark.parametrize("number", FOUND_IN_FILES)
+def test_what_a_seed_once_found_in_a_file_is_mended(number: int) -> None:
+    MessagesEpisode(number, Parts(OnFile)).go()
 
 
 @pytest.mark.nightly

@@ -41,6 +41,7 @@ export interface ListRunsQuery {
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
+  readonly key?: string | null;
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
@@ -58,6 +59,7 @@ export interface CountRunsQuery {
   readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
   readonly since?: string | null;
   readonly until?: string | null;
+  readonly key?: string | null;
   readonly search?: string | null;
   readonly error?: string | null;
   readonly min_duration_ms?: number | null;
@@ -110,7 +112,7 @@ export interface RerunRunBody {
 /** The body of `POST /runs/bulk`. */
 export interface ChangeRunsBody {
   readonly action: "cancel" | "hold" | "release" | "rerun" | "pause" | "unpause";
-  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
+  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly key?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
   readonly limit?: number;
   readonly cursor?: string | null;
   readonly dry_run?: boolean;
@@ -471,8 +473,8 @@ export interface BillLineOut {
 }
 
 /**
- * `matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun, each beside the
- * run that it repeats in `changed`; `cursor` continues with older runs, null if there are none. `left_out` counts those
+ * `matched` is the number of matching runs; `done` are the changed runs, or the new runs of a rerun, each with the run
+ * that it repeats in `changed`; `cursor` continues with older runs, null if there are none. `left_out` counts those
  * that were rerun already: a rerun is in progress, or has ended and was not cancelled. Of a dry run, `applies` is how
  * many of the matching runs the action would change, and `statuses` counts the matching ones by status; with `unsure`,
  * more of them may be left out; with `until` in the filter, a later request leaves runs alone that begin after the dry
@@ -921,10 +923,10 @@ export interface KeysOut {
 }
 
 /**
- * `exits` are the exits other than `error`, null if they depend on the parameters. `schema` is the JSON Schema of `with`.
- * `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`, `cases` (a
- * mapping of names to expressions), or `literal`, which is used unchanged. `settings` are the fields next to `with` that
- * an editor offers.
+ * `exits` are the exits other than `error`, null if they depend on the parameters. `schema` is the JSON Schema of
+ * `with`. `parts` says of each of its fields what a text in it is: a `template` with references, an `expression`,
+ * `cases` (a mapping of names to expressions), or `literal`, which is used unchanged. `settings` are the fields next to
+ * `with` that an editor offers.
  */
 export interface KindOut {
   readonly name: string;
@@ -939,8 +941,8 @@ export interface KindOut {
 }
 
 /**
- * `node` is the JSON Schema of the fields that nodes of every kind have in addition to `with`, `workflow` that of the fields
- * that a document has in addition to its id, nodes and edges.
+ * `node` is the JSON Schema of the fields that nodes of every kind have in addition to `with`, `workflow` that of the
+ * fields that a document has in addition to its id, nodes and edges.
  */
 export interface KindsOut {
   readonly kinds: readonly KindOut[];
@@ -974,8 +976,8 @@ export interface ListedDraftOut {
 }
 
 /**
- * `by` and `message` are of a version that was published from a draft, else null. With `damage`, what is kept beside
- * the version is damaged in the store.
+ * `by` and `message` are of a version that was published from a draft, else null. With `damage`, what is kept with the
+ * version is damaged in the store.
  */
 export interface ListedVersionOut {
   readonly version: number;

@@ -8,6 +8,7 @@ import { MAX_KEPT_BYTES } from "../../src/editing/limits.ts";
 import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_UNDO } from "../../src/editing/tables.ts";
 import { at, object, type Json } from "../../src/editing/values.ts";
 import { Dice } from "../dice.ts";
+import { QUICK } from "../tiers.ts";
 import { entity } from "./edits.ts";
 import { agree, Room, textOf } from "./rooms.ts";
 import { said } from "./server.ts";
@@ -41,7 +42,7 @@ for (const [what, value, code] of [
   });
 }
 
-test("what made the largest gesture is undone, whatever number of guards that takes", async () => {
+test("what made the largest gesture is undone, whatever number of guards that takes", { skip: QUICK }, async () => {
   const room = new Room(new Dice(22));
   const ann = await room.seat("ann");
   const notes = (word: "put" | "set"): Gesture => gesture(Array.from({ length: MAX_INTENT_WRITES }, (_, place): Write => (
@@ -147,7 +148,7 @@ test("of what is too large at once fewer gestures are sent; a single one is give
   assert.deepEqual(notices.map(({ code, lost }) => [code, lost.writes]), [["too_large", [["set", "doc", ["vbig"], "big"]]]]);
 });
 
-test("at 20,000 writes the draft is read-only and nothing is dropped", async () => {
+test("at 20,000 writes the draft is read-only and nothing is dropped", { skip: QUICK }, async () => {
   const room = new Room(new Dice(11));
   const ann = await room.seat("ann");
   ann.cut(true);

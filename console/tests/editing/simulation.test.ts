@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { QUICK } from "../tiers.ts";
 import { World } from "./world.ts";
 
-const SEEDS = Number(process.env["SEEDS"] ?? 10);
+const SEEDS = Number(process.env["SEEDS"] ?? (QUICK ? 4 : 10));
 const FROM = Number(process.env["FROM"] ?? 0);
 const STEPS = 150;
 

@@ -14,6 +14,7 @@ import { changesBetween } from "../../src/source/text/lines.ts";
 import { CHECK_MS, Manuscript, type Checked, type Ground, type Served } from "../../src/panes/text/writing.ts";
 import { Dice } from "../dice.ts";
 import { Room, type Desk } from "../editing/rooms.ts";
+import { QUICK } from "../tiers.ts";
 
 const PATH = ["with"];
 
@@ -198,7 +199,7 @@ test("what was typed can be discarded, also while it is being checked", async ()
   }
 });
 
-const SEEDS = Number(process.env["SEEDS"] ?? 20);
+const SEEDS = Number(process.env["SEEDS"] ?? (QUICK ? 6 : 20));
 
 test("people write at random into one text: in the end all see the draft's text", async () => {
   let agreed = 0;

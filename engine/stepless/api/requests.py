@@ -15,6 +15,7 @@ from stepless.limits import (
     MAX_DURATION_FILTER_MS,
     MAX_INPUTS_QUERY_CHARACTERS,
     MAX_INSTANCE_CHARACTERS,
+    MAX_KEY_BYTES,
     MAX_KEY_NAME_CHARACTERS,
     MAX_KEYWORD_CHARACTERS,
     MAX_KEYWORDS,
@@ -34,6 +35,7 @@ Person = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PERSON_CH
 Keyword = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9_.:/@=+-]{{1,{MAX_KEYWORD_CHARACTERS}}}$")]
 Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS)]
 FormerKeywords = Annotated[Keywords, Field(json_schema_extra={"deprecated": True})]
+RunKey = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_BYTES)]
 SearchText = Annotated[str, StringConstraints(max_length=MAX_SEARCH_TEXT_CHARACTERS)]
 ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
@@ -121,6 +123,7 @@ class RunFilters(BaseModel):
     waiting: Waiting | None = None
     since: str | None = None
     until: str | None = None
+    key: RunKey | None = None
     search: SearchText | None = None
     error: ErrorCode | None = None
     min_duration_ms: Milliseconds | None = None

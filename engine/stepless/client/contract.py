@@ -16,6 +16,7 @@ class RunFilters(TypedDict, total=False):
     waiting: Literal["held", "answer", "time", "retry", "child", "limit", "message"] | None
     since: str | None
     until: str | None
+    key: str | None
     search: str | None
     error: str | None
     min_duration_ms: int | None

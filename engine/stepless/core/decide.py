@@ -93,11 +93,12 @@ def decide(
     leaves the remaining work to the next decision: it is then not `over`. A late fact (for a closed attempt, a settled pause, an
     ended run) changes nothing. Raises only `EngineBug`. """
     decision = Decision(state, now_ms, env, capacity, spare_ms, permits, lingering, exclusive)
+    begins = not state.sequence and len(facts) > 1
     for fact in facts:
         if state.ended:
             break
         _TAKE[type(fact)](decision, fact)
-        if type(fact) is Begin and len(facts) > 1:
+        if begins and type(fact) is Begin:
             continue  # what arrived before the beginning applies to the first nodes: a cancel, messages
         _advance(decision, steps)
     if not facts:

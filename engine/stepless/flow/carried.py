@@ -14,8 +14,8 @@ A value of JSON is stored as it is. Any other is an object with the key `$steple
 | a failure of a node, an exception of Python's own | its class of failures, its code and its message |
 | an `Enum`, a model, a dataclass | its class as `module:qualified.name`, and its value or its fields |
 
-A value is stored only if decoding gives an equal one of the same types; else encoding raises `NotJson`, and the node fails. `UNBOUND`
-stands for a name that has no value.
+A value is stored only if decoding gives an equal one of the same types; else encoding raises `NotJson`, and the node fails.
+`UNBOUND` stands for a name that has no value.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def is_unbound(stored: object) -> bool:
 def same(one: Any, other: Any) -> bool:
     """Returns whether two values are equal, and of the same types all the way down."""
     if type(one) is not type(other):
-        return isinstance(one, Record) != isinstance(other, Record) and dict in (type(one), type(other)) and isinstance(other, dict) and _same_items(one, other)
+        return {type(one).__name__, type(other).__name__} == {"dict", "Record"} and _same_items(one, other)
     if isinstance(one, BaseModel):
         private = same(one.__pydantic_private__, other.__pydantic_private__)
         extra = same(one.__pydantic_extra__, other.__pydantic_extra__)

@@ -18,10 +18,10 @@ from stepless.flow.compiler.entries import Trigger, whole_of
 from stepless.flow.compiler.facts.types import UNKNOWN, bare
 from stepless.flow.compiler.origin import Origin, hints_of, signature_of
 from stepless.flow.compiler.refusals import FlowRefused, Remark
-from stepless.flow.undecorated import as_part
 from stepless.flow.lifted import evaluator
 from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
+from stepless.flow.undecorated import as_part
 from stepless.flow.words import mark
 from stepless.limits import MAX_SOURCE_CHARACTERS
 from stepless.model.findings import Finding, Severity

@@ -1,4 +1,5 @@
-"""Evaluates lifted expressions and blocks in the process of their module, with arguments that have their annotated types again."""
+"""Evaluates lifted expressions and blocks in the process of their module, with arguments that have their annotated types
+again."""
 
 from __future__ import annotations
 
@@ -17,18 +18,8 @@ from stepless.flow.carried import decoded, encoded, same
 from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression
 from stepless.flow.compiler.blocks.functions import LEAVE, LOCALS, UNBOUND_MARK
 from stepless.flow.compiler.blocks.nodes import RAISE
-from stepless.flow.compiler.facts.types import (
-    TAG,
-    UNBOUND,
-    UNKNOWN,
-    conforms,
-    is_carried,
-    is_dict,
-    is_failure,
-    is_list,
-    is_plain,
-    solid,
-)
+from stepless.flow.compiler.facts.carried_types import conforms
+from stepless.flow.compiler.facts.types import TAG, UNBOUND, UNKNOWN, is_carried, is_dict, is_failure, is_list, is_plain, solid
 from stepless.flow.plain import failure_of, owned
 from stepless.flow.words import Answer, NodeError, code_of, record
 from stepless.model.json import JSON
@@ -120,9 +111,10 @@ def _put_out(
 ) -> JSON:
     """The output of a block: the value alone, or an object with the exit, what it returned, and the values of its names."""
     names: dict[str, JSON] = {}
-    for name, of in put.items():
-        if name.startswith(NAME):
-            names[name.removeprefix(NAME)] = of(left[name.removeprefix(NAME)]) if name.removeprefix(NAME) in left else dict(UNBOUND)
+    for output, of in put.items():
+        name = output.removeprefix(NAME)
+        if name != output:
+            names[name] = of(left[name]) if name in left else dict(UNBOUND)
     if block.whole:
         return put["value"](value) if exit == "return" else next(iter(names.values()), None)
     found: dict[str, JSON] = {"name": names}

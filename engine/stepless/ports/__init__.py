@@ -20,6 +20,7 @@ from stepless.ports.run_database import Inspection, OpenStore, Record, RunDataba
 from stepless.ports.store import (
     ERASED,
     GRANTED,
+    MESSAGE,
     RECEIVER,
     SUCCESSOR,
     AuditEntry,
@@ -42,6 +43,7 @@ __all__ = [
     "ENTITY_KINDS",
     "ERASED",
     "GRANTED",
+    "MESSAGE",
     "RECEIVER",
     "SUCCESSOR",
     "Announcement",

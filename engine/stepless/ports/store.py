@@ -15,6 +15,8 @@ RECEIVER: Final = "-"
 """The owner of a lease that was granted: it belongs to the process that receives the hint."""
 SUCCESSOR: Final = "+"
 """The owner of a lease that its holder has passed on: it belongs to the process that receives the holder's message."""
+MESSAGE: Final = "message"
+"""The kind of those signals of which a run may get any number."""
 GRANTED: Final = (RECEIVER, SUCCESSOR)
 """The owners of leases that several processes may have received."""
 

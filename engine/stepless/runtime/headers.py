@@ -82,10 +82,9 @@ def not_erased(head: RunHead) -> RunHead:
     return head
 
 
-def numbers_of(head: RunHead) -> tuple[int | None, int | None]:
-    """Returns the results of `version_of` and `number_of`."""
-    meta = notes_in(head)
-    return _whole(meta.get(_VERSION)), _whole(meta.get(_NUMBER))
+def numbers_in(notes: Mapping[str, JSON]) -> tuple[int | None, int | None]:
+    """Returns the results of `version_of` and `number_of`, from the notes of a header."""
+    return _whole(notes.get(_VERSION)), _whole(notes.get(_NUMBER))
 
 
 def version_of(head: RunHead) -> int | None:

@@ -18,6 +18,7 @@ from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.damage import decoding, json_object
 from stepless.ports import ERASED, Signal
+from stepless.ports import MESSAGE as MESSAGE
 
 
 class ChildOutcome(NamedTuple):
@@ -36,7 +37,6 @@ RESUME = "resume"
 CANCEL = "cancel"
 CHILD = "child"
 HOLD = "hold"
-MESSAGE = "message"
 BLOB = "blob"  # in the body of a large message: the key of the value that holds its `data` and `start`
 RERUN = "rerun"  # never delivered: a note, in the inbox of a run, of a run that repeats it
 
@@ -174,7 +174,8 @@ def is_early(state: State, signal: Signal) -> bool:
     """Returns whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding
     number, or a message while the mailbox is full. Such a signal is kept until then."""
     if signal.kind == MESSAGE:
-        return len(state.mailbox) >= MAX_MAILBOX and signal.identity not in state.mailbox.known
+        is_full = len(state.mailbox) >= MAX_MAILBOX
+        return is_full and not state.mailbox.knows(signal.identity) and not _is_awaited(state, signal)
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended
@@ -182,8 +183,10 @@ def is_early(state: State, signal: Signal) -> bool:
     return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
 
 
-def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signal], list[Signal]]:
+def split_by_timing(state: State, signals: Sequence[Signal]) -> tuple[list[Signal], list[Signal]]:
     """Returns the early signals, and the others, both in their original order."""
+    if not signals:
+        return [], []
     early: list[Signal] = []
     timely: list[Signal] = []
     space = MAX_MAILBOX - len(state.mailbox)
@@ -191,5 +194,13 @@ def split_by_timing(state: State, signals: Iterable[Signal]) -> tuple[list[Signa
         if signal.kind == MESSAGE:
             space -= 1
         late = space < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
+        late = late and not _is_awaited(state, signal)
         (early if late or is_early(state, signal) else timely).append(signal)
     return early, timely
+
+
+def _is_awaited(state: State, signal: Signal) -> bool:
+    """Whether a node waits for a message of this name, or it cancels the run: it is taken even while the mailbox is full, or the
+    run would wait for ever for what is in its inbox."""
+    awaited = state.receivers.keys() | state.graph.cancel_on
+    return bool(awaited) and body_of(signal).get("name") in awaited

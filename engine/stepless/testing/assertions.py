@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from stepless.compile.suggest import did_you_mean
 from stepless.core.history.trace import NodeRecord
+from stepless.core.mailbox import Mail
 from stepless.limits import MAX_REPORTED_LINES
 from stepless.model.graph import Body, Graph
 from stepless.model.json import JSON
@@ -25,6 +26,7 @@ class Assertions:
         nodes: Mapping[str, NodeRecord]
         error: Mapping[str, JSON] | None
         graph: Graph
+        unread: Sequence[Mail]
 
     def assert_status(self, status: str) -> Self:
         """The run is `completed`, `failed`, `cancelled`, `timed_out` or `paused`."""
@@ -97,6 +99,14 @@ class Assertions:
         actual = self.node(node).output
         if actual != output:
             _fail(self, f"the output of {node} is {actual!r}, not {output!r}")
+        return self
+
+    def assert_unread(self, *names: str) -> Self:
+        """Exactly these messages are unread, by name in the order of arrival."""
+        __tracebackhide__ = True
+        unread = tuple(mail.name for mail in self.unread)
+        if unread != names:
+            _fail(self, f"unread are {', '.join(unread) or 'no messages'}, not {', '.join(names) or 'no messages'}")
         return self
 
     def node(self, node: str) -> NodeRecord:

@@ -12,8 +12,8 @@ from stepless.compile.suggest import did_you_mean
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
-from stepless.model.texts.durations import parse_duration_ms
 from stepless.testing.script import Entry
+from stepless.testing.signals import time_ms
 from stepless.testing.simulation import Simulation, simulate
 
 Time: TypeAlias = int | str  # milliseconds, or a duration like 90s, 15m, 2h, 3d
@@ -22,15 +22,15 @@ Source: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON]
 
 def returns(value: JSON = None, *, exit: str = "source", takes: Time = 1, sets: Mapping[str, JSON] | None = None) -> Entry:
     """Returns a successful attempt: its output, its exit, its duration, and the run variables that it sets."""
-    return {"ok": {"value": value, "handle": exit, "ms": _ms(takes), "set": dict(sets or {})}}
+    return {"ok": {"value": value, "handle": exit, "ms": time_ms(takes), "set": dict(sets or {})}}
 
 
 def fails(
     cause: str = "provider_error", *, code: str | None = None, message: str = "", takes: Time = 1, retry_after: Time | None = None
 ) -> Entry:
     """Returns a failed attempt. `cause` is one of the causes in the node's `retry_on` (timeout, rate_limit, provider_error…)."""
-    options: dict[str, Any] = {"cause": cause, "code": code, "message": message, "ms": _ms(takes)}
-    return {"fail": options if retry_after is None else {**options, "retry_after_ms": _ms(retry_after)}}
+    options: dict[str, Any] = {"cause": cause, "code": code, "message": message, "ms": time_ms(takes)}
+    return {"fail": options if retry_after is None else {**options, "retry_after_ms": time_ms(retry_after)}}
 
 
 class WorkflowTest:
@@ -72,20 +72,47 @@ class WorkflowTest:
         the first answer counts."""
         self._check(pause)
         given = dict(fields) if fields is not None else None
-        self._signals.append({"at": _ms(at), "resume": pause, "handle": exit, "answer": given})
+        self._signals.append({"at": time_ms(at), "resume": pause, "handle": exit, "answer": given})
         return self
 
     def send(
-        self, message: str, data: JSON = None, *, at: Time = 0, id: str | None = None, by: str | None = None
+        self, message: str, data: JSON = None, *, at: Time = 0, id: str | None = None, key: str | float | None = None,
+        keep: Time | None = None, by: str | None = None,
     ) -> WorkflowTest:
-        """Sends a message to the run. A message that arrives before a node waits for it stays in the mailbox of the run. A
-        repeated `id` counts once."""
-        self._signals.append({"at": _ms(at), "message": message, "data": data, "id": id, "by": by})
+        """Sends a message: to the run, or with a `key` to a run that answers to it, then or within `keep`. A message that arrives
+        before a node waits for it stays in the mailbox of the run. A repeated `id` counts once."""
+        sent: dict[str, Any] = {"at": time_ms(at), "message": message, "data": data, "id": id, "key": key, "by": by}
+        self._signals.append(sent if keep is None else {**sent, "keep": time_ms(keep)})
+        return self
+
+    def start(
+        self, inputs: JSON = None, *, at: Time, key: str | float | None = None, delay: Time = 0
+    ) -> WorkflowTest:
+        """Starts the workflow again, with the same key: while the run lives, `on_conflict` says what happens. The result of `run`
+        is that of the last run."""
+        inputs = {} if inputs is None else inputs
+        self._signals.append({"at": time_ms(at), "start": inputs, "key": key, "delay": time_ms(delay)})
+        return self
+
+    def hold(self, *, at: Time) -> WorkflowTest:
+        """Holds the run: it takes messages and answers, and starts nothing."""
+        self._signals.append({"at": time_ms(at), "hold": True})
+        return self
+
+    def release(self, *, at: Time) -> WorkflowTest:
+        """Ends a hold."""
+        self._signals.append({"at": time_ms(at), "hold": False})
+        return self
+
+    def rerun(self, origin: str | None = None, *, at: Time) -> WorkflowTest:
+        """Reruns the run, which has ended by then: from a node, an instance, what failed (`failed`), or the start (None). The
+        result of `run` is that of the rerun."""
+        self._signals.append({"at": time_ms(at), "rerun": origin})
         return self
 
     def cancel(self, *, at: Time) -> WorkflowTest:
         """Cancels the run."""
-        self._signals.append({"at": _ms(at), "cancel": True})
+        self._signals.append({"at": time_ms(at), "cancel": True})
         return self
 
     def env(self, **values: str) -> WorkflowTest:
@@ -93,14 +120,21 @@ class WorkflowTest:
         self._env |= values
         return self
 
-    def run(self, inputs: JSON = None, *, entry: str | Sequence[str] | None = None, seed: int | None = None) -> Simulation:
+    def run(
+        self, inputs: JSON = None, *, entry: str | Sequence[str] | None = None, key: str | float | None = None, delay: Time = 0,
+        seed: int | None = None,
+    ) -> Simulation:
         """Runs the scenario until the run ends, or until only unanswered questions are left. `entry` starts at some of the
-        entries instead of all. `seed` draws the jitter of retries; without it, delays have their full length.
+        entries instead of all. `key` and `delay` are those of the start. `seed` draws the jitter of retries; without it, delays
+        have their full length.
 
-        Raises `DocumentRefused` with every finding, `InvalidRequest` for an invalid scenario.
+        Raises `DocumentRefused` with every finding, `InvalidRequest` for an invalid scenario, `NotFound` for a message that the
+        workflow does not declare.
         """
-        script, signals = self._script, self._signals
-        return simulate(self.document, inputs, entry=entry, script=script, signals=signals, seed=seed, env=self._env)
+        return simulate(
+            self.document, inputs, entry=entry, script=self._script, signals=self._signals, key=key, delay=delay, seed=seed,
+            env=self._env,
+        )  # fmt: skip
 
     def _check(self, instance: str) -> None:
         """Refuses an unknown node: a typing error must not pass as a scenario without effect."""
@@ -119,12 +153,3 @@ def _node_ids(level: Mapping[str, Any]) -> list[str]:
         if isinstance(inner, Mapping) and isinstance(inner.get("body"), Mapping):
             found += _node_ids(inner["body"])
     return found
-
-
-def _ms(time: Time) -> int:
-    if isinstance(time, int):
-        return time
-    try:
-        return parse_duration_ms(time)
-    except ValueError as error:
-        raise InvalidRequest(str(error), code="invalid_duration", place=time) from error

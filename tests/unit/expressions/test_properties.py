@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -28,9 +29,23 @@ WORDS = """<s> <s.n> <a-b.c> <ghost.x> ${KEY} '<s.n>' 'x' "y" ' " \\ 1 2.5 .5 1e
 LOOKALIKES = some.lists(some.sampled_from(WORDS.split()), max_size=12)
 
 
-@given(ANY_TEXT | LOOKALIKES.map(" ".join) | LOOKALIKES.map("".join), JSON_VALUES)
-@settings(max_examples=600)
+TEXTS = ANY_TEXT | LOOKALIKES.map(" ".join) | LOOKALIKES.map("".join)
+
+
+@given(TEXTS, JSON_VALUES)
+@settings(max_examples=100)
 def test_any_text_compiles_and_evaluates_or_raises_an_expression_error(values: Callable[..., Any], text: str, value: Any) -> None:
+    evaluates_or_raises(values, text, value)
+
+
+@pytest.mark.check
+@given(TEXTS, JSON_VALUES)
+@settings(max_examples=600)
+def test_many_more_texts_compile_or_raise_an_expression_error(values: Callable[..., Any], text: str, value: Any) -> None:
+    evaluates_or_raises(values, text, value)
+
+
+def evaluates_or_raises(values: Callable[..., Any], text: str, value: Any) -> None:
     scope = values(s={"n": value})
     for attempt in (
         lambda: compile_expression(text, KNOWN).evaluate(scope),

@@ -3,15 +3,15 @@ with the fewest steps that show it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from stepless.adapters.memory.store import MemoryStore
-from stepless.errors import Conflict
-from stepless.limits import MAX_MESSAGE_RUNS, START_GRACE_MS
-from stepless.ports import Message, RunHead
+from stepless.errors import Conflict, NotFound, Refused
+from stepless.limits import LEASE_MS, MAX_KEPT_MESSAGES, MAX_MESSAGE_RUNS, START_GRACE_MS
+from stepless.ports import Batch, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
 from stepless.runtime.messages.keys import AFTER, Slot, slot_of
@@ -20,7 +20,7 @@ from stepless.runtime.session.pauses.receiving import waits_to_begin
 ORDER: dict[str, Any] = {
     "id": "order",
     "key": "<input.id>",
-    "messages": {"payment": {}},
+    "messages": {"payment": {}, "other": {}},
     "nodes": {
         "order": {"type": "manual"},
         "paid": {"type": "receive", "after": "order", "with": {"message": "payment", "timeout": "3d"}},
@@ -28,14 +28,18 @@ ORDER: dict[str, Any] = {
         "late": {"type": "transform", "after": "paid.timeout", "with": {"value": "late"}},
     },
 }  # fmt: skip
-SLOT = Slot("order", "A-1")
+SLOT, PAY = Slot("order", "A-1"), Slot("pays", "pay-9")
 
 
 class Interrupted(MemoryStore):
-    """A store in which something happens before one removal from a line, or one read of a header comes before its creation."""
+    """A store in which something happens before one removal from a line, one read of a header comes before its creation, or logs
+    are lost."""
 
     happens: Callable[[], object] | None = None
-    is_early = False
+    is_early = is_damaged = False
+
+    def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int) -> Sequence[Batch]:
+        return [] if self.is_damaged else super().read_log(run_id, after, limit_bytes=limit_bytes)
 
     def leave_line(self, line: str, place: str) -> None:
         happens, self.happens = self.happens, None
@@ -46,6 +50,18 @@ class Interrupted(MemoryStore):
     def get_run(self, run_id: str) -> RunHead | None:
         was_early, self.is_early = self.is_early, False
         return None if was_early else super().get_run(run_id)
+
+
+class Removals(MemoryStore):
+    """A store that remembers what was removed from lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.removed: list[tuple[str, str]] = []
+
+    def leave_line(self, line: str, position: str) -> None:
+        self.removed.append((line, position))
+        super().leave_line(line, position)
 
 
 class EndedRuns(MemoryStore):
@@ -137,6 +153,39 @@ def test_a_run_whose_hint_was_lost_gets_what_was_kept_when_it_was_created(machin
     assert machine.view(run).outputs == {"done": 5}
 
 
+def test_what_was_kept_when_a_run_was_created_stays_until_it_begins(stored_machine: Any) -> None:
+    """Also if the store forgets what has expired, and other readers remove it: the server was down in the meantime."""
+    machine = stored_machine
+    publish(machine)
+    for number in range(3):
+        machine.service.send("order", "payment", number, key="A-1", id=f"kept-{number}", keep_ms=5_000)
+    run = order(machine).run_id
+    machine.clock.set(machine.clock.now_ms() + 30_000)
+    for number in range(9):
+        machine.store.claim(f"other {number}", b"", machine.clock.now_ms())
+    assert list(kept_for(machine.world, SLOT)) == []
+    machine.drain()
+    assert [mail.id for mail in machine.view(run).unread] == ["kept-1", "kept-2"]
+    assert list(kept_for(machine.world, SLOT)) == machine.store.read_line(f"kept:{SLOT.digest}", limit=9) == []
+
+
+def test_expired_messages_leave_room_for_others(machine: Any) -> None:
+    """A key that is used for years, and of which no run begins."""
+    publish(machine)
+
+    def keep(id: str, keep_ms: int) -> None:
+        machine.service.send("order", "payment", None, key="A-1", id=id, keep_ms=keep_ms)
+
+    for number in range(MAX_KEPT_MESSAGES):
+        keep(f"m{number}", 1_000 if number >= 10 else 60_000)
+    with pytest.raises(Refused) as full:
+        keep("more", 1_000)
+    assert full.value.code == "mailbox_full"
+    machine.clock.set(machine.clock.now_ms() + 2_000)
+    keep("more", 1_000)
+    assert len(machine.store.read_line(f"kept:{SLOT.digest}", limit=99)) == 11
+
+
 def test_a_message_that_is_sent_again_is_kept_as_long_as_it_says(machine: Any) -> None:
     publish(machine)
     kept_until = []
@@ -157,6 +206,98 @@ def test_a_message_that_is_sent_again_when_it_expires_is_kept(make_machine: Any)
     assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
 
 
+# -- routes ---------------------------------------------------------------------------------------------------------------
+
+WAITS: dict[str, Any] = {
+    "id": "pays",
+    "messages": {"paid": {}, "go": {}},
+    "nodes": {
+        "begin": {"type": "manual"},
+        "each": {"type": "loop", "after": "begin", "with": {"times": 2, "body": {"nodes": {
+            "paid": {"type": "receive", "with": {"message": "paid", "key": "<begin.payment>"}},
+            "go": {"type": "receive", "after": "paid", "with": {"message": "go"}},
+        }}}},
+    },
+}  # fmt: skip
+
+
+def waiting(machine: Any) -> str:
+    machine.service.publish(WAITS)
+    run_id: str = machine.service.start("pays", {"payment": "pay-9"}).run_id
+    return run_id
+
+
+def routed(machine: Any, id: str) -> tuple[str, ...]:
+    """The runs that a message for the further key is delivered to."""
+    try:
+        delivered: tuple[str, ...] = machine.service.send("pays", "paid", None, key="pay-9", id=id).delivered
+    except NotFound as error:
+        assert error.code == "no_receiver"
+        return ()
+    return delivered
+
+
+def is_open(machine: Any, run_id: str) -> bool:
+    """Whether the log says that the run waits for `paid`."""
+    types = [type for type in machine.types(run_id) if "paid@" in type]
+    return bool(types) and types[-1].startswith("node.waiting")
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_route_that_a_death_has_left_over_gets_no_message(make_machine: Any, after: bool) -> None:
+    """A process dies at any call. Then a sender finds the run exactly if the run waits, before any other session."""
+    left_over = 0
+    for at in range(1, 60):
+        machine = make_machine()
+        run = waiting(machine)
+        settle(machine)
+        machine.service.send_to_run(run, "paid", None, id="one")
+        machine.faults.at, machine.faults.after, machine.faults.calls = at, after, 0
+        died = False
+        for _ in range(10):
+            try:
+                machine.step()
+            except Exception as error:
+                if type(error).__name__ != "Died":
+                    raise
+                died = True
+                break
+        left_over += died and not is_open(machine, run) and bool(machine.store.read_line(f"routes:{PAY.digest}", limit=9))
+        found = is_open(machine, run)
+        assert routed(machine, "two") == ((run,) if found else ()), (at, after)
+        assert found or not machine.store.read_line(f"routes:{PAY.digest}", limit=9)
+        machine.runner = machine.process()
+        machine.clock.set(machine.clock.now_ms() + LEASE_MS)
+        for _ in range(20):
+            machine.step()
+        received = [event.data["id"] for event in machine.log(run) if event.type == "message.received"]
+        assert received == ["one", "two"][: 1 + found], (at, after)
+        if not died:
+            break
+    assert left_over > 0
+
+
+def test_a_late_removal_does_not_hide_a_later_wait(make_machine: Any) -> None:
+    """A process freezes before it removes a route, and goes on when the run waits again under the same key."""
+    machine = make_machine(store=Removals())
+    run = waiting(machine)
+    settle(machine)
+    assert routed(machine, "one") == (run,)
+    settle(machine)
+    assert routed(machine, "nobody") == ()
+    machine.service.send_to_run(run, "go", None)
+    settle(machine)
+    for line, position in list(machine.store.removed):
+        machine.store.leave_line(line, position)
+    assert routed(machine, "two") == (run,)
+
+
+def test_a_run_whose_log_cannot_be_read_gets_what_is_sent_to_its_routes(make_machine: Any) -> None:
+    machine = make_machine(store=Interrupted())
+    run = waiting(machine)
+    settle(machine)
+    machine.store.is_damaged = True
+    assert routed(machine, "one") == (run,)
 def test_a_message_passes_a_bounded_number_of_runs_that_have_ended(make_machine: Any) -> None:
     machine = make_machine(store=EndedRuns())
     publish(machine)

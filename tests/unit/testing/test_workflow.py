@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stepless.errors import DocumentRefused, InvalidRequest
-from stepless.testing import Simulation, WorkflowTest, fails, returns
+from stepless.errors import DocumentRefused, InvalidRequest, NotFound
+from stepless.testing import Simulation, WorkflowTest, fails, returns, simulate
 
 DOCUMENT: dict[str, Any] = {
     "id": "small",
@@ -125,6 +125,83 @@ def test_a_file_is_found_beside_the_test_or_from_where_pytest_started(
     assert workflow(from_root).document["id"] == "refund-approval"
     with pytest.raises(InvalidRequest, match="cannot be read"):
         workflow("nowhere.yaml")
+
+
+# -- messages and keys ------------------------------------------------------------------------------------------------------
+
+ORDER: dict[str, Any] = {
+    "id": "order", "key": "<input.id>", "on_conflict": "replace", "cancel_on": ["cancelled"],
+    "messages": {"payment": {"data": {"type": "object", "required": ["amount"]}, "keep": "10m"}, "cancelled": {}},
+    "nodes": {
+        "order": {"type": "manual"},
+        "paid": {"type": "receive", "after": "order", "with": {
+            "message": "payment", "where": "<message.amount> >= <order.amount>", "timeout": "3d",
+        }},
+        "ship": {"type": "function", "after": "paid", "with": {"call": "test.echo"}},
+        "remind": {"type": "function", "after": "paid.timeout", "with": {"call": "test.echo"}},
+    },
+}  # fmt: skip
+
+
+def test_a_message_comes_at_its_time(workflow: Callable[..., WorkflowTest]) -> None:
+    order = workflow(ORDER).send("payment", {"amount": 1}, at="1h").send("payment", {"amount": 9}, at="2d", id="evt-1", by="shop")
+    done = order.run({"id": "A", "amount": 5}).assert_completed().assert_ran("ship").assert_not_run("remind")
+    assert done.node("paid").ended_ms == 2 * 86_400_000
+    assert done.node("paid").output["message"] == {"id": "evt-1", "name": "payment", "key": None, "at": 172_800_000, "by": "shop"}
+    done.assert_unread("payment")
+    workflow(ORDER).run({"id": "A", "amount": 5}).assert_ran("remind").assert_unread()
+    workflow(ORDER).send("cancelled", at=5).run({"id": "A", "amount": 5}).assert_status("cancelled")
+
+
+def test_a_message_for_a_key_reaches_the_run_that_has_it(workflow: Callable[..., WorkflowTest]) -> None:
+    order = workflow(ORDER).send("payment", {"amount": 9}, at=5, key="B").send("payment", {"amount": 8}, at=9, key="A")
+    assert order.run({"id": "A", "amount": 5}).node("paid").output["amount"] == 8
+    late = workflow(ORDER).send("payment", {"amount": 9}, at=5, key="B", keep=0, id="lost").run({"id": "A", "amount": 5})
+    assert late.assert_ran("remind").undelivered == ("lost",)
+    assert order.run({"amount": 5}, key="A").assert_ran("ship").status == "completed"
+
+
+def test_starts_with_a_delay_that_replace_each_other_are_a_debounce(workflow: Callable[..., WorkflowTest]) -> None:
+    order = workflow(ORDER)
+    order.start({"id": "A", "amount": 2}, at="2m", delay="5m").start({"id": "A", "amount": 3}, at="4m", delay="5m")
+    done = order.send("payment", {"amount": 3}, at="5m", key="A").run({"id": "A", "amount": 1}, delay="5m").assert_completed()
+    assert (done.node("order").started_ms, done.node("order").output["amount"]) == (9 * 60_000, 3)
+
+
+def test_a_held_run_and_a_rerun(workflow: Callable[..., WorkflowTest]) -> None:
+    held = workflow(ORDER).hold(at=5).send("payment", {"amount": 9}, at=10).release(at="1h").run({"id": "A", "amount": 5})
+    assert held.node("ship").started_ms == 3_600_000
+    again = workflow(ORDER).send("payment", {"amount": 9}, at=10).rerun("ship", at="1h").run({"id": "A", "amount": 5})
+    assert (again.node("ship").started_ms, again.node("paid").output["amount"]) == (3_600_000, 9)
+    with pytest.raises(InvalidRequest, match="has not ended"):
+        workflow(ORDER).rerun("ship", at="1h").run({"id": "A", "amount": 5})
+
+
+def test_simulate_takes_messages_as_data() -> None:
+    messages = [{"name": "payment", "data": {"amount": 5}, "at": "1h"}]
+    assert simulate(ORDER, {"id": "A", "amount": 5}, messages=messages).assert_completed().node("paid").ended_ms == 3_600_000
+
+
+WRONG_MESSAGES: dict[str, tuple[type[Exception], Callable[[WorkflowTest], object]]] = {
+    r"no message `paymnt`.*`payment`": (NotFound, lambda order: order.send("paymnt").run({"id": "A"})),
+    "does not fit the message `payment`": (InvalidRequest, lambda order: order.send("payment", {}).run({"id": "A"})),
+    "not a duration": (InvalidRequest, lambda order: order.send("payment", {"amount": 1}, at="soon")),
+    "have no key": (InvalidRequest, lambda order: order.run({"amount": 1})),
+    "a key is a text or a number": (InvalidRequest, lambda order: order.send("payment", {"amount": 1}, key="").run({"id": "A"})),
+    "has the key of the run": (InvalidRequest, lambda order: order.start({"id": "B"}, at=5).run({"id": "A"})),
+    "unread are payment, not no messages": (
+        AssertionError, lambda order: order.send("payment", {"amount": 1}).run({"id": "A", "amount": 5}).assert_unread(),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "wrong"), WRONG_MESSAGES.items(), ids=WRONG_MESSAGES)
+def test_a_message_that_cannot_be_is_told(
+    workflow: Callable[..., WorkflowTest], told: str, wrong: tuple[type[Exception], Callable[[WorkflowTest], object]]
+) -> None:
+    kind, act = wrong
+    with pytest.raises(kind, match=told):
+        act(workflow(ORDER))
 
 
 def test_importing_the_plug_in_loads_no_engine() -> None:

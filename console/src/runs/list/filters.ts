@@ -29,6 +29,7 @@ const ROWS = {
   status: { at: "status", fault: oneOf(STORED), value: asItIs },
   waiting: { at: "waiting", fault: oneOf(WAITS), value: asItIs },
   since: { at: "since", fault: (text) => (sinceOf(text, 0) === null ? "A duration like 24h, or an instant like 2026-01-31T12:00:00Z." : null), value: sinceOf },
+  key: { at: "key", fault: () => null, value: asItIs, field: { label: "Key", placeholder: "Key, such as A-17" } },
   search: { at: "search", fault: (text) => (text.length > MAX_SEARCH_TEXT_CHARACTERS ? `At most ${MAX_SEARCH_TEXT_CHARACTERS} characters.` : null), value: asItIs },
   error: { at: "error", fault: (text) => (CODE.test(text) ? null : "A code like provider_error."), value: asItIs, field: { label: "Error code", placeholder: "Error code" } },
   min_duration_ms: { at: "longer", fault: durationFault, value: (text) => readDuration(text), field: { label: "Longer than", placeholder: "Longer than 10s" } },

@@ -18,6 +18,7 @@ from stepless.api.links import Links
 from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.responses.general import StartedOut
+from stepless.api.responses.messages import DeliveredOut
 from stepless.api.routes.messages import reply_sent
 from stepless.api.routes.runs import idempotency_key, reply_started
 from stepless.api.urls import called_urls
@@ -86,7 +87,7 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
             name=f"trigger_{method.lower()}",
             summary=f"Trigger a webhook by {method}",
             status_code=202,
-            response_model=StartedOut,
+            response_model=StartedOut | DeliveredOut,
             responses=_RESPONSES,
             openapi_extra=None if method == "GET" else _ANY_BODY,
             tags=["hooks"],
@@ -95,9 +96,10 @@ def add_routes(router: APIRouter, service: Service, links: Links) -> None:
 
 def _trigger(service: Service, links: Links) -> Callable[[str, Request], Awaitable[Response]]:
     async def trigger(path: str, request: Request) -> Response:
-        """Starts a run by the webhook on this path. The webhook defines the method, the signature or token, and the body. Returns
-        202 with links; for a webhook with `response: wait`, returns the response of the run. A request by which the sender only
-        checks the address is answered 200, without a run."""
+        """Starts a run by the webhook on this path, or delivers a message. The webhook defines the method, the signature or
+        token, and the body. Returns 202 with links, or with the runs that have the message; for a webhook with `response: wait`,
+        returns the response of the run. A request by which the sender only checks the address is answered 200, without a run,
+        and so is one that the message does not want."""
         idempotency_key(request)  # refuses an empty one
         body = await read_body(request)
         query = fields_of(request.scope["query_string"].decode("latin-1"))

@@ -93,7 +93,7 @@ def _runs_list(command: argparse.ArgumentParser) -> None:
     _add_limit(command)
     command.add_argument("--all", action="store_true", help=f"list all matching runs, at most {MAX_LISTED_ITEMS}")
     command.add_argument("--cursor", metavar="CURSOR", help="continue a listing: the cursor that it ended with")
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _one_run(command: argparse.ArgumentParser) -> None:
@@ -118,7 +118,7 @@ def _runs_cancel(command: argparse.ArgumentParser) -> None:
     add_runs(command)
     command.add_argument("--reason", metavar="TEXT", help="stored with the run")
     add_waiting(command, "cancelled")
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_resume(command: argparse.ArgumentParser) -> None:
@@ -128,7 +128,7 @@ def _runs_resume(command: argparse.ArgumentParser) -> None:
     command.add_argument("--answer", metavar="JSON", help="the fields of the answer: JSON, @file or -")
     command.add_argument("--by", metavar="NAME", help="who answers (default: the user's name)")
     add_waiting(command)
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_rerun(command: argparse.ArgumentParser) -> None:
@@ -139,24 +139,24 @@ def _runs_rerun(command: argparse.ArgumentParser) -> None:
     _add_inputs(command, "other inputs: JSON, @file, or -")
     command.add_argument("--again", action="store_true", help="with a filter: include runs that were rerun already")
     add_waiting(command)
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_here(command: argparse.ArgumentParser) -> None:
     add_runs(command)
     add_waiting(command)
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_release(command: argparse.ArgumentParser) -> None:
     add_runs(command)
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_hold(command: argparse.ArgumentParser) -> None:
     add_runs(command)
     command.add_argument("--reason", metavar="TEXT", help="stored with the run")
-    add_where(command)
+    add_where(command, keyed=True)
 
 
 def _runs_erase(command: argparse.ArgumentParser) -> None:

@@ -63,7 +63,7 @@ def dev(arguments: argparse.Namespace) -> int:
             watched.files.recover()
             watched.publish_all()
             with serving_collector():
-                return asyncio.run(_serve(built, watched, listener, arguments))
+                return asyncio.run(serve(built, watched, listener, arguments))
         finally:
             built.close()
     finally:
@@ -100,7 +100,9 @@ def with_protocol(made: socket.socket) -> socket.socket:
 # -- serving ----------------------------------------------------------------------------------------------------------
 
 
-async def _serve(built: Local, folder: Folder, listener: socket.socket, arguments: argparse.Namespace) -> int:
+async def serve(built: Local, folder: Folder, listener: socket.socket, arguments: argparse.Namespace) -> int:
+    """Serves until Ctrl-C or SIGTERM, and lets runs drain. Returns the exit code. Call it in the event loop of the main thread,
+    which receives signals."""
     url = _url(arguments.host, listener)
     key = os.environ.get(API_KEY) or built.service.signer.derive("api-key")
     built.invitations.base_url, built.host.schedules = url, built.schedules

@@ -12,9 +12,12 @@ from stepless.model.json import JSON
 _FIX = "send valid JSON in UTF-8"
 
 
-def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _FIX) -> JSON:
+def strict_json(
+    data: bytes | str, what: str = "the body", *, place: str = "", mend: str = _FIX, unreadable: int = 400
+) -> JSON:
     """Returns the parsed value. `what` names the source in messages. Raises `InvalidRequest` (400 invalid_json) with `place`, or
-    with the place of the first fault."""
+    with the place of the first fault. `unreadable` is the status for text in the syntax of JSON with a value that cannot be
+    stored, such as half of a surrogate pair."""
     try:
         value = read_json(data if isinstance(data, str) else data.decode())
     except UnicodeDecodeError as error:
@@ -26,5 +29,5 @@ def strict_json(data: bytes | str, what: str = "the body", *, place: str = "", m
         raise InvalidRequest(message, code="invalid_json", place=place or found, mend=mend) from fault
     for finding in json_findings(value):
         message = f"{what} is not JSON: {finding.message}"
-        raise InvalidRequest(message, code="invalid_json", place=place or finding.path, mend=mend)
+        raise InvalidRequest(message, code="invalid_json", status=unreadable, place=place or finding.path, mend=mend)
     return value

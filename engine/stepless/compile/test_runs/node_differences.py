@@ -68,6 +68,8 @@ def differences(
             why = _reads_otherwise(node, document["nodes"], before, now, strict=strict)
         if why is None and renamed and any(pauses(one) for _, one, _ in nodes_within(node, document["nodes"])):
             why = "asks people in the name of the workflow, which was changed"
+        if why is None:
+            why = _receives_otherwise(node, document, draft.document)
         if why is not None:
             found.own[node.id] = why
         elif (beyond := _settles_otherwise(graph, node, drafted, other)) is not None:
@@ -146,6 +148,21 @@ def _reads_otherwise(node: Node, siblings: Mapping[str, Any], before: _Context, 
     if not strict and "!>" in text:
         return "has a reference with `!`, which the published version takes for text"
     return None
+
+
+def _receives_otherwise(node: Node, document: Mapping[str, Any], drafted: Mapping[str, Any]) -> str | None:
+    """Why a node may take a message that no run of the published version would be sent: its declaration has another contract."""
+    for _, one, written in nodes_within(node, document["nodes"]):
+        if one.kind.receives:
+            name = written["with"]["message"]
+            if _text(_contract(document, name)) != _text(_contract(drafted, name)):
+                return f"takes the message `{name}`, whose `data` differs"
+    return None
+
+
+def _contract(document: Mapping[str, Any], name: str) -> JSON:
+    declared = (document.get("messages") or {}).get(name) or {}
+    return declared.get("data")
 
 
 def _mentions(text: str, variable: str) -> bool:

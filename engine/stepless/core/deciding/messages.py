@@ -34,7 +34,7 @@ def take_message(decision: Decision, fact: Received) -> None:
     """Takes a message into the log, once. Delivers it to a node that waits for it, or cancels the run if the document says so. A
     run that is ending takes it and leaves it unread."""
     state = decision.state
-    if fact.id in state.mailbox.known:
+    if state.mailbox.knows(fact.id):
         return
     data: dict[str, JSON] = {"id": fact.id, "name": fact.name, "data": fact.data, "at": fact.at_ms}
     if fact.key is not None:

@@ -14,7 +14,7 @@ from stepless.core.folding.causes import note_failure, root_cause
 from stepless.core.folding.clocks import arm_limit
 from stepless.core.folding.iterations import NotACollection, collection
 from stepless.core.limits.queue import PACED, restore_limited, restore_ready
-from stepless.core.mailbox import Mail
+from stepless.core.mailbox import Mail, digests_of
 from stepless.core.state import (
     MESSAGE,
     RUN_TERMINAL,
@@ -71,7 +71,7 @@ def encode_state(state: State) -> bytes:
     if state.kept:
         document["kept"] = state.kept
     if state.mailbox.known:
-        document["mailbox"] = {"unread": list(map(list, state.mailbox)), "known": list(state.mailbox.known)}
+        document["mailbox"] = {"unread": list(map(list, state.mailbox)), "known": state.mailbox.known}
     return pack(dump(document))
 
 
@@ -204,7 +204,8 @@ def _decode(document: Mapping[str, Any], graph: Graph, run_id: str) -> State:
 def _decode_mailbox(state: State, document: Mapping[str, Any]) -> None:
     for row in document["unread"]:
         state.mailbox.add(Mail(*row))
-    state.mailbox.known = dict.fromkeys(document["known"])
+    known = document["known"]  # the first logs with messages have a list of ids
+    state.mailbox.known = known if isinstance(known, str) else digests_of(known)
 
 
 def _correct_cause(instance: Instance, cause: str) -> None:

@@ -25,8 +25,8 @@ def copied(node: _Node) -> _Node:
 
 def _class(name: str) -> type[ast.AST]:
     """The class of this name: one of `ast`, or one that the compiler made of an expression."""
-    found = getattr(ast, name, None) or next(one for one in ast.expr.__subclasses__() if one.__name__ == name)
-    return found
+    made = (one for one in ast.expr.__subclasses__() if one.__name__ == name)
+    return getattr(ast, name, None) or next(made)
 
 
 class Visitor:

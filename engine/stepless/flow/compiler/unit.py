@@ -8,19 +8,20 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final
 
 from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
+from stepless.flow.compiler.contracts import Planned, Rules
 from stepless.flow.compiler.expression_trees import Texts
-from stepless.flow.compiler.facts.aliases import INNER
+from stepless.flow.compiler.facts.carried_types import stored
 from stepless.flow.compiler.facts.names import Names, bound_in
-from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried, stored
-from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Framed, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
-from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
+from stepless.flow.compiler.refusals import Ended, Lift, Refusal
+from stepless.flow.compiler.remarks import Remarks
 from stepless.flow.compiler.variable_writes import merged_writes
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
@@ -34,46 +35,7 @@ _WRITTEN: Final = (
 _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `named` has the type of an expression that names
-    a function, None for others. `expression` raises `Lift`; `evaluated`
-    emits the node of a block. `outputs` has
-    the types of what a block puts out. `further` finds what else is wrong with a statement that was refused."""
-
-    statement: Callable[[Unit, ast.stmt], None]
-    statements: Callable[[list[ast.stmt]], Iterable[ast.stmt]]
-    expression: Callable[[Unit, ast.expr], ast.expr]
-    lifted: Callable[[Unit, ast.expr], ast.expr]
-    evaluated: Callable[[Unit, Any], ast.expr]
-    infer: Callable[[Unit, ast.AST], Any]
-    named: Callable[[Unit, ast.expr], Any]
-    outputs: Callable[[Unit, Any], Mapping[str, Any]]
-    further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
-
-
-class MadeAgain(Protocol):
-    """What makes the names of a function again that stand for no value."""
-
-    def names(self) -> frozenset[str]: ...
-
-    def found(self, name: str) -> Any: ...
-
-    def of(self, names: Iterable[str]) -> tuple[Sequence[ast.stmt], frozenset[str]]: ...
-
-
-class Planned(Protocol):
-    """Which statements of a function are lifted: its body with blocks in their place, and the names that may be read without a
-    value."""
-
-    def body(self, origin: Origin) -> list[ast.stmt]: ...
-
-    def strict(self, origin: Origin) -> frozenset[str]: ...
-
-    def made_again(self, origin: Origin) -> MadeAgain: ...
-
-
-class Unit:
+class Unit(Remarks, Framed):
     """One document. `level` holds the nodes of the body that is being filled, `frontier` the exits that lead to the next node:
     empty at the beginning of a body, None where nothing leads."""
 
@@ -91,9 +53,8 @@ class Unit:
         self.frontier: list[str] | None = []
         self.variables: dict[str, JSON] = {}
         self.lifted: list[LiftedExpression | LiftedBlock] = []
-        self.findings: list[Remark] = []
-        self.warnings: list[Remark] = []
-        self.frames: list[Frame] = []
+        self.findings, self.warnings = [], []
+        self.frames = []
         self.names = Names()
         self.shared: Callable[[str], set[str]] = lambda name: set()
         self.bound: set[str] = set()
@@ -121,28 +82,11 @@ class Unit:
         self._numbers: dict[str, int] = {}  # the last number of each base, before which none is free
         self._count = 0
 
-    # -- remarks ------------------------------------------------------------------------------------------------------
-
-    def refuse(self, node: ast.AST, code: str, message: str, mend: str) -> NoReturn:
-        raise Refusal(node, code, message, mend)
-
-    def note(self, refusal: Refusal) -> None:
-        node = refusal.node if hasattr(refusal.node, "lineno") else self.statement
-        self.findings.append(self._remark(node, refusal.code, refusal.message, refusal.mend))
-
     def note_all(self, statement: ast.stmt, refusal: Refusal) -> None:
         """Notes a refusal of a statement, and what else is wrong with it."""
         self.note(refusal)
         for more in self.rules.further(self, statement, refusal):
             self.note(more)
-
-    def warn(self, node: ast.AST, code: str, message: str, mend: str) -> None:
-        remark = self._remark(node, code, message, mend)
-        if remark not in self.warnings:
-            self.warnings.append(remark)
-
-    def _remark(self, node: ast.AST, code: str, message: str, mend: str) -> Remark:
-        return Remark(self.origin.file, self.origin.line(node), code, message, mend)
 
     # -- names ----------------------------------------------------------------------------------------------------------
 
@@ -230,21 +174,6 @@ class Unit:
     def is_strict(self, name: str) -> bool:
         """Returns whether a name may be read where it has no value: a run variable holds whether it has one."""
         return self.shown.get(name, name) in self.plan.strict(self.origin) and name in self.variables and self.is_local(name)
-
-    def check_change(self, node: ast.AST, name: str, fix: str = "") -> None:
-        """Refuses a change in place of what a name stands for, if it would show elsewhere in Python."""
-        others = sorted(other for other in self.shared(name) if INNER not in other)
-        shown = self.shown.get(name, name)
-        if others:
-            other = self.shown.get(others[0], others[0])
-            other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
-            self.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", fix or f"Write {shown} = copy({shown})")
-        if name in self.returned:
-            message = f"`finally` may change `{shown}`, which an earlier `return` has returned"
-            self.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
-        if name in self.iterated:
-            message = f"`{shown}` changes while a loop runs over it"
-            self.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
@@ -339,27 +268,6 @@ class Unit:
                 frame.mixed = frame.mixed or mixed
                 frame.inner, frame.forked = frame.inner or inner, frame.forked or forked
                 return
-
-    def is_exact(self) -> bool:
-        """Returns whether a handler around this place asks which exception an expression raised."""
-        return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
-
-    def is_repeated(self) -> bool:
-        """Returns whether a statement here may run more than once."""
-        return any(isinstance(frame, LoopFrame) for frame in self.frames)
-
-    def is_caught_here(self) -> bool:
-        """Returns whether a failure of a step here has an error edge, and so does not end the body."""
-        for frame in reversed(self.frames):
-            if isinstance(frame, LoopFrame):
-                return False
-            if isinstance(frame, FinallyFrame | TryFrame):
-                return True
-        return False
-
-    def is_caught(self) -> bool:
-        """Returns whether a failure here leads to a statement of the function, maybe behind the loops around it."""
-        return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)
 
     def fail(self, params: Mapping[str, JSON], *, pure: bool = False) -> None:
         """Raises: adds a node that fails, and ends the path."""

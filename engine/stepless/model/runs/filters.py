@@ -34,6 +34,11 @@ class Filter(NamedTuple):
     metavar: str
     indexed: bool = False
 
+    @property
+    def argument(self) -> str:
+        """The attribute of the parsed command line that has its value; `key` is the API key there."""
+        return "run_key" if self.name == "key" else self.name
+
 
 RUN_FILTERS: Final = (
     Filter("workflow", Form.TEXT, "only runs of this workflow", "workflow", "ID", True),
@@ -42,6 +47,7 @@ RUN_FILTERS: Final = (
     Filter("since", Form.INSTANT, "only runs created at or after this, like 2026-01-31T12:00:00Z", "since", "INSTANT", True),
     Filter("until", Form.INSTANT, "only runs created before this", "until", "INSTANT"),
     Filter("keyword", Form.KEYWORDS, "only runs started with this word; may be repeated", "keyword", "WORD"),
+    Filter("key", Form.TEXT, "only runs with this key, such as the number of an order", "key", "KEY"),
     Filter("search", Form.WORDS, "only runs with these words in an id, a keyword, the error or a question", "search", "WORDS"),
     Filter("error", Form.TEXT, "only runs that failed with this code, like provider_error", "error", "CODE"),
     Filter("min_duration_ms", Form.DURATION, "only runs that took at least this long, like 10s", "min-duration", "TIME"),

@@ -1,7 +1,7 @@
-"""Keeps messages for runs that do not answer to their key yet, and says which runs answer to a key.
+"""Keeps messages for runs that do not answer to their key yet.
 
-Two sets by key, both read with read-your-writes: the kept messages, and the routes, which are the runs that wait under a further
-key. A sender and a receiver that act at the same time must not miss each other, and each acts in two steps:
+Two sets by key, both read with read-your-writes: the kept messages, and the routes (`routes.py`) of the runs that wait under a
+further key. A sender and a receiver that act at the same time must not miss each other, and each acts in two steps:
 
     sender:    keep the message,   then read the routes
     receiver:  put its route,      then read the kept messages
@@ -9,66 +9,58 @@ key. A sender and a receiver that act at the same time must not miss each other,
 Whatever the order of the four steps, at least one of the two sees the other. If both do, the message is put into the inbox twice
 under one id, and the inbox keeps one. Exchanging the steps of either side loses messages.
 
-A message is kept in a claim, which expires by itself, and listed by its id in a line. A listed id without a claim has expired;
-the next reader removes it.
+A message is kept in a claim, and listed by its id in a line. The claim says until when the message is kept. A run answers to its
+key since it was created, and may begin later than that: after an outage, for example. So a message that has expired stays stored
+until a reader removes it, and a reader leaves it to a run that was created in time and has not begun. KEPT_CLAIM_MS after its
+expiry, the store itself forgets the message of a key that nobody uses any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stepless.limits import MAX_KEPT_MESSAGES, MAX_RECEIVERS
+from stepless.errors import Damaged
+from stepless.limits import KEPT_CLAIM_MS, MAX_KEPT_MESSAGES
+from stepless.model.stored.damage import json_object
 from stepless.ports import Signal
 from stepless.runtime.inbox import MESSAGE, body_of
 from stepless.runtime.messages.bodies import encoded, in_inbox
-from stepless.runtime.messages.keys import Slot
+from stepless.runtime.messages.keys import Slot, live_run
 from stepless.runtime.world import World
 
-_ROUTES: Final = "routes:"
 _KEPT: Final = "kept:"
+_LISTED: Final = 2 * MAX_KEPT_MESSAGES  # with those that have expired, and that a run has yet to take
+_MEND: Final = "restore the store from a backup; the record expires by itself"
 _UNTIL: Final = "until"  # in the body of a kept message: until when it is kept, in milliseconds since 1970 UTC
 
 
-def put_route(world: World, slot: Slot, run_id: str) -> None:
-    """Makes a run answer to a further key. May be repeated."""
-    world.store.join_line(f"{_ROUTES}{slot.digest}", run_id)
-
-
-def remove_route(world: World, slot: Slot, run_id: str) -> None:
-    """Ends what `put_route` began. May be repeated. A route that is left over costs its sender a look at an ended run."""
-    world.store.leave_line(f"{_ROUTES}{slot.digest}", run_id)
-
-
-def routes_of(world: World, slot: Slot) -> list[str]:
-    """Returns the runs that wait under a further key; one more than MAX_RECEIVERS at most."""
-    return [*world.store.read_line(f"{_ROUTES}{slot.digest}", limit=MAX_RECEIVERS + 1)]
-
-
 def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
-    """Keeps a message until an instant. Returns it, or the one that was kept under its id before, and until when that is kept."""
-    now_ms = world.clock.now_ms()
+    """Keeps a message until an instant. Returns it, or the one that is kept under its id already, and until when that is kept."""
+    now_ms, claim = world.clock.now_ms(), _claim(slot, signal.identity)
     mine = encoded({**body_of(signal), _UNTIL: until_ms})
-    body = world.store.claim(_claim(slot, signal.identity), mine, now_ms, until_ms)
-    world.store.join_line(f"{_KEPT}{slot.digest}", signal.identity)
-    kept = signal._replace(body=body)
-    return kept, int(body_of(kept)[_UNTIL])
+    body = world.store.claim(claim, mine, now_ms, until_ms + KEPT_CLAIM_MS)
+    while _until(body) <= now_ms:  # it has expired, and is sent again
+        if world.store.replace_claim(claim, body, mine, now_ms, until_ms + KEPT_CLAIM_MS):
+            body = mine
+        else:
+            body = world.store.claim(claim, mine, now_ms, until_ms + KEPT_CLAIM_MS)
+    world.store.join_line(_line(slot), signal.identity)
+    return signal._replace(body=body), _until(body)
 
 
 def kept_for(world: World, slot: Slot, since_ms: int | None = None) -> Iterator[Signal]:
-    """Yields the messages that are kept for a key, at most MAX_KEPT_MESSAGES, in the order of their ids. `since_ms` is when the
-    reader began to answer to the key, if that is a while ago: what was kept then is for it."""
-    line, now_ms = f"{_KEPT}{slot.digest}", world.clock.now_ms()
+    """Yields the messages that are kept for a key, in the order of their ids. `since_ms` is when the reader began to answer to
+    the key, if that is a while ago: what was kept then is for it. Removes what has expired."""
+    now_ms, expired = world.clock.now_ms(), list[tuple[str, bytes | None]]()
     as_of_ms = now_ms if since_ms is None else min(since_ms, now_ms)
-    for identity in world.store.read_line(line, limit=MAX_KEPT_MESSAGES):
-        claim = _claim(slot, identity)
-        body = world.store.get_claim(claim, as_of_ms)
-        if body is not None:
+    for identity in world.store.read_line(_line(slot), limit=_LISTED):
+        body = world.store.get_claim(_claim(slot, identity), now_ms)
+        if body is not None and _until(body) > as_of_ms:
             yield Signal(MESSAGE, identity, body, now_ms)
-            continue
-        world.store.leave_line(line, identity)
-        if world.store.get_claim(claim, now_ms) is not None:  # it was sent again in between
-            world.store.join_line(line, identity)
+        elif body is None or _until(body) <= now_ms:
+            expired.append((identity, body))
+    _forget(world, slot, expired)
 
 
 def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None) -> None:
@@ -78,9 +70,40 @@ def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None
 
 
 def count_kept(world: World, slot: Slot) -> int:
-    """Returns how many messages are listed as kept for a key, expired ones included."""
-    return len(world.store.read_line(f"{_KEPT}{slot.digest}", limit=MAX_KEPT_MESSAGES))
+    """How many messages are kept for a key: those that are listed, and at the limit those that have not expired."""
+    listed = len(world.store.read_line(_line(slot), limit=_LISTED))
+    if listed < MAX_KEPT_MESSAGES:
+        return listed
+    kept = sum(1 for _ in kept_for(world, slot))
+    return kept if listed < _LISTED else listed
+
+
+def _forget(world: World, slot: Slot, expired: Sequence[tuple[str, bytes | None]]) -> None:
+    """Removes expired messages, except those that a run of the key has yet to take: it was created before they expired, and has
+    not begun."""
+    live = live_run(world, slot) if any(body is not None for _, body in expired) else None
+    created_ms = live.created_ms if live is not None and not live.sequence else None
+    for identity, body in expired:
+        if body is not None and created_ms is not None and created_ms < _until(body):
+            continue
+        if body is not None:
+            world.store.release_claim(_claim(slot, identity), body)
+        world.store.leave_line(_line(slot), identity)
+        if world.store.get_claim(_claim(slot, identity), world.clock.now_ms()) is not None:  # it was sent again in between
+            world.store.join_line(_line(slot), identity)
+
+
+def _until(body: bytes) -> int:
+    """Until when a message is kept, from its stored form. Raises `Damaged`."""
+    until = json_object(body, "claim.value of a kept message", _MEND).get(_UNTIL)
+    if type(until) is not int:
+        raise Damaged("it does not say until when", place="claim.value of a kept message", mend=_MEND)
+    return until
+
+
+def _line(slot: Slot) -> str:
+    return f"{_KEPT}{slot.digest}"
 
 
 def _claim(slot: Slot, identity: str) -> str:
-    return f"kept:{slot.digest}:{identity}"
+    return f"{_KEPT}{slot.digest}:{identity}"

@@ -91,13 +91,13 @@ def live_run(world: World, slot: Slot) -> RunHead | None:
     return head if head is not None and is_live(head) else None
 
 
-def key_of_start(world: World, graph: Graph, inputs: JSON) -> str:
+def key_of_start(graph: Graph, inputs: JSON, now_ms: int) -> str:
     """Returns the key of a run with these inputs. Raises `InvalidRequest` (key_missing, key_invalid)."""
     from stepless.core.limits.input_scope import OfInputs  # imported late: few workflows have keys
 
     assert graph.key is not None
     try:
-        value = graph.key.evaluate(OfInputs(inputs, world.clock.now_ms()))
+        value = graph.key.evaluate(OfInputs(inputs, now_ms))
     except ExpressionError as error:
         raise InvalidRequest(f"the key of the run cannot be evaluated: {error.message}", code="key_invalid", status=422,
                              place="key", mend="correct the inputs, or the `key` of the workflow") from error

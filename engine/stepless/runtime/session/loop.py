@@ -10,7 +10,7 @@
   would wait for the sweep.
 
 Between `_decide_once` and the end of the write, nothing of the new state may take effect outside. Attempts to abort are dropped
-before the first await after it: a cancelled attempt must not start in the meantime.
+before: none may begin after its end, which another run's commit may include. A failed write ends the session and its attempts.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Session(Controls):
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
         looked = self._look()
-        return inbox.holds_first([*facts, *self._set_back(), Tick(), *looked])
+        return inbox.holds_first([*facts, *self._set_back(), *looked, Tick()])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -173,6 +173,8 @@ class Session(Controls):
         limiter, once = self._limiter, self._decide_once
         decision = once(facts) if limiter is None else await limiter.decide(self._state, facts, once, exhausted=self._exhausted)
         self._decided, self._permitted = not self._state.agenda or self._state.ended, False
+        for instance in decision.aborts:
+            self._attempts.drop(instance)
         batches = await self._commits.now_or_later(partial(self._log.encoded, decision.events))  # may store large values
         write = partial(self._log.write, batches)
         if self._state.ended and self._may_end_at_once:
@@ -187,8 +189,6 @@ class Session(Controls):
             except StoreUnavailable:
                 await self._with_retries(write, together=True, failed=1)
         self._announce(decision.events)
-        for instance in decision.aborts:  # before the first await: a cancelled attempt must not start in the meantime
-            self._attempts.drop(instance)
         if self._signals.unmarked and inbox.is_worth_marking(self._signals.unmarked):
             await self._signals.mark_taken(self._state, self._with_retries, self._renew_if_due)
         now = len(decision.dispatches) <= MAX_STARTED_NOW
@@ -306,13 +306,12 @@ class Session(Controls):
         facts = self._arrivals.take()
         if now >= self._renew_at:
             await self._with_retries(self._renew)
-        if due_ms is not None and due_ms <= self._now_ms() and not self._used_up:
-            facts.append(Tick())
-        if now >= self._look_at:
+        due = due_ms is not None and due_ms <= self._now_ms() and not self._used_up
+        if now >= self._look_at or (due and self._state.receivers):  # a message that is there is earlier than a timeout
             facts = inbox.holds_first([*self._set_back(), *facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
-        return facts
+        return [*facts, Tick()] if due else facts
 
     def _now_ms(self) -> int:
         return self._world.clock.now_ms() + self._ahead_ms

@@ -65,7 +65,8 @@ def deliver_from(
 
 def _no_key(source: MessageSource, why: str) -> InvalidRequest:
     mend = f"check `where`, `key` and `map` of the message `{source.message}`"
-    return InvalidRequest(f"the message `{source.message}` was not delivered: {why}", code="key_missing", status=422, mend=mend)
+    message, place = f"the message `{source.message}` was not delivered: {why}", f"messages.{source.message}"
+    return InvalidRequest(message, code="key_missing", status=422, place=place, mend=mend)
 
 
 def event_sources(world: World) -> Iterator[tuple[Version, Graph, MessageSource]]:
@@ -78,15 +79,21 @@ def deliver_event(world: World, event: Mapping[str, JSON]) -> list[SteplessError
     """Delivers an event to every source whose pattern it matches. Returns the errors of those that failed: to deliver the event
     again reaches the missing ones. An event that no run waits for is no error."""
     faults: list[SteplessError] = []
-    identity = f"event_{sha256(str(event['id']).encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
     for version, graph, source in event_sources(world):
         if not matches(source.node.config.literals["pattern"], event):
             continue
         try:
-            deliver_from(world, graph, source, {"event": event}, event.get("detail"), id=identity, by=f"event {event['source']}")
+            identity, by = _event_id(event, source.message), f"event {event['source']}"
+            deliver_from(world, graph, source, {"event": event}, event.get("detail"), id=identity, by=by)
         except NotFound as error:
             _log.info("the event %s of %s has no receiver: %s", event["id"], version.workflow_id, error)
         except SteplessError as error:
             _log.warning("the event %s was not delivered to %s: %s", event["id"], version.workflow_id, error)
             faults.append(error)
     return faults
+
+
+def _event_id(event: Mapping[str, JSON], message: str) -> str:
+    """The id of the message that an event is: one event may be several messages of a run."""
+    of = f"{event['id']}\n{message}".encode("utf-8", "surrogatepass")
+    return f"event_{sha256(of).hexdigest()[:40]}"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stepless.errors import LimitExceeded
-from stepless.limits import MAX_INBOX_SIGNALS, MAX_SIGNAL_BYTES
-from stepless.ports import Signal, Store
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_SIGNAL_BYTES, MAX_TAKEN_BESIDE
+from stepless.ports import MESSAGE, Signal, Store
 
 
 def signal(identity: str = "p1", created_ms: int = 0, body: bytes = b"{}", kind: str = "resume") -> Signal:
@@ -57,6 +57,22 @@ def test_many_signals_taken_at_once_are_those_that_are_there(store: Store) -> No
     assert [*store.read_inbox("r")] == many[28:]
     assert store.get_signal("r", "resume", "p007") == many[7]._replace(taken=True)
     assert store.get_signal("r", "resume", "unknown") is None
+
+
+def test_messages_that_were_taken_are_known_however_many_there_are(store: Store) -> None:
+    taken = [signal(f"m{number:03}", number, b"%d" % number, MESSAGE) for number in range(2 * MAX_TAKEN_BESIDE + 5)]
+    waiting = signal("m000", kind="resume")
+    store.put_signal("r", waiting)
+    for message in taken:
+        assert store.put_signal("r", message) == message
+        assert [*store.read_inbox("r")] == sorted([waiting, message], key=lambda one: (one.created_ms, one.kind))
+        for _ in range(2):
+            store.take_signals("r", [message, signal("unknown", kind=MESSAGE)])
+    for message in taken:
+        assert store.get_signal("r", MESSAGE, message.identity) == message._replace(taken=True)
+        assert store.put_signal("r", message._replace(body=b"again")) == message._replace(taken=True)
+    assert [*store.read_inbox("r")] == [waiting]
+    assert store.get_signal("r", MESSAGE, "unknown") is None
 
 
 def test_a_signal_has_a_largest_size(store: Store) -> None:

@@ -110,6 +110,40 @@ def test_an_event_delivers_once(engine: Local) -> None:
     assert len(waiting(engine, run)) == 1
 
 
+def test_an_event_may_be_two_messages_of_one_run(engine: Local) -> None:
+    source = {"event": {"source": ["shop.payments"]}, "key": "<event.detail.order>"}
+    engine.service.publish(order(source, messages={"payment": source, "audit": source}))
+    run = engine.service.start("order", {"id": "A-1"}).run_id
+    event = {"id": "e-1", "source": "shop.payments", "detail-type": "Paid", "detail": {"order": "A-1"}}
+    for _ in range(2):
+        assert engine.service.deliver(event) == []
+    assert sorted(mail["name"] for mail in waiting(engine, run)) == ["audit", "payment"]
+
+
+@pytest.mark.parametrize(
+    ("more", "detail"),
+    [
+        ({}, {}),
+        ({}, {"order": None}),
+        ({"key": "<event.detail.order> + 1"}, {"order": "A-1"}),
+        ({"map": {"amount": "{{ 1 / <event.detail.amount> }}"}}, {"order": "A-1", "amount": 0}),
+        ({"where": "<event.detail.amount> > 1"}, {"order": "A-1", "amount": "two"}),
+    ],
+)
+def test_an_event_whose_receiver_cannot_be_told_is_an_error_and_no_guess(
+    engine: Local, more: Mapping[str, Any], detail: Mapping[str, Any]
+) -> None:
+    """Its queue delivers it again, and in the end keeps it as a dead letter. What else it is for is delivered."""
+    bad = {"event": {"source": ["shop.payments"]}, "key": "<event.detail.order>", **more}
+    fine = {"event": {"source": ["shop.payments"]}, "key": "'A-1'"}
+    engine.service.publish(order(bad, messages={"payment": bad, "audit": fine}))
+    run = engine.service.start("order", {"id": "A-1"}).run_id
+    with pytest.raises(InvalidRequest) as refused:
+        engine.service.deliver({"id": "e-1", "source": "shop.payments", "detail-type": "Paid", "detail": detail})
+    assert (refused.value.code, refused.value.place) == ("key_missing", "messages.payment")
+    assert [mail["name"] for mail in waiting(engine, run)] == ["audit"]
+
+
 def test_a_path_belongs_to_one_workflow(engine: Local) -> None:
     with pytest.raises(Conflict) as refused:
         engine.service.publish({**order(), "id": "other"})

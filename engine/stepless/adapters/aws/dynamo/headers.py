@@ -4,7 +4,7 @@
 |---|---|---|---|---|
 | g1 | workflow and shard | | u | updated, ms |
 | t1 | created, ms, and run id | | q | sequence |
-| st, e | status; the same once it is an end, else absent | | d | due, ms; absent: the sweep skips the run |
+| st, e | status, and no end before the lease is released; the end, else absent | | d | due, ms; absent: the sweep skips the run |
 | g2 | shard; absent like `d` | | d2 | never later than `d` |
 | h | version | | n, o, l | lease: epoch, owner, until |
 | i, z, r | inputs: plain, compressed, or the hash of a separate item | | m | meta |
@@ -89,7 +89,7 @@ def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
         run_id=item_keys.run_of(item["t1"]),
         workflow_id=item["g1"].rpartition("#")[0],
         version=item["h"],
-        status=ERASED if "er" in item else item["st"],
+        status=ERASED if "er" in item else item.get("e", item["st"]),
         created_ms=item_keys.created_of(item["t1"]),
         updated_ms=item["u"],
         inputs=_inputs(item, fetched),

@@ -1,4 +1,10 @@
-"""Stores the inboxes of runs in DynamoDB. A conditional put stores each signal once; single use needs no other rule."""
+"""Stores the inboxes of runs in DynamoDB. A conditional put stores each signal once; single use needs no other rule.
+
+A signal that was taken stays, so that it is not stored again, and each read of the inbox reads it, too. A run may get any number
+of messages. So where MAX_TAKEN_BESIDE signals that were taken lie beside those that wait, a message that is taken moves to
+another key, which costs one unit more than the mark. Each message is looked up under that key before it is stored. One that is
+sent again in the instant of the move is stored again: its run recognises it by its id (`core/mailbox.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +17,8 @@ from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.table_access import TableAccess
 from stepless.adapters.aws.dynamo.wire import Item, each
 from stepless.adapters.bounds import check_signal, inbox_full
-from stepless.limits import MAX_INBOX_SIGNALS, MAX_KNOWN_ENDS
-from stepless.ports import Signal
+from stepless.limits import MAX_INBOX_SIGNALS, MAX_KNOWN_ENDS, MAX_TAKEN_BESIDE
+from stepless.ports import MESSAGE, Signal
 
 _WAITING = "pk = :pk AND begins_with(sk, :v)"
 _NOT_TAKEN = "attribute_not_exists(y)"
@@ -43,13 +49,18 @@ class Allowance:
 
 
 class Inbox(TableAccess):
-    """A signal: `k` kind, `i` identity, `b` body, `c` created, `y` once it is taken."""
+    """A signal: `k` kind, `i` identity, `b` body, `c` created, `y` once it is taken. `_crowded` names the runs whose inbox had
+    `most_beside` taken signals when this process last read it."""
 
     _allowance: Allowance
+    _crowded: OrderedDict[str, None]
+    most_beside = MAX_TAKEN_BESIDE
 
     def put_signal(self, run_id: str, signal: Signal) -> Signal:
         check_signal(run_id, signal)
         pk, sk = item_keys.run(run_id), item_keys.signal(signal.kind, signal.identity)
+        if signal.kind == MESSAGE and (moved := self._wire.get(pk, item_keys.taken_signal(signal.kind, signal.identity))):
+            return _signal(moved)
         if not self._allowance.take(run_id):
             waiting = sum(1 for _ in self._waiting(run_id))
             if waiting >= MAX_INBOX_SIGNALS:
@@ -64,7 +75,10 @@ class Inbox(TableAccess):
         return signal if written.done or written.item is None else _signal(written.item)
 
     def get_signal(self, run_id: str, kind: str, identity: str) -> Signal | None:
-        item = self._wire.get(item_keys.run(run_id), item_keys.signal(kind, identity))
+        pk = item_keys.run(run_id)
+        item = self._wire.get(pk, item_keys.signal(kind, identity))
+        if item is None and kind == MESSAGE:
+            item = self._wire.get(pk, item_keys.taken_signal(kind, identity))
         return _signal(item) if item is not None else None
 
     def read_inbox(self, run_id: str) -> Sequence[Signal]:
@@ -74,6 +88,9 @@ class Inbox(TableAccess):
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
         """Marks signals as taken. Many are read and written back in batches: one by one, thousands would outlast a lease."""
         pk = item_keys.run(run_id)
+        if run_id in self._crowded:
+            self._move(pk, [item_keys.signal(signal.kind, signal.identity) for signal in signals if signal.kind == MESSAGE])
+            signals = [signal for signal in signals if signal.kind != MESSAGE]
         names = dict.fromkeys(item_keys.signal(signal.kind, signal.identity) for signal in signals)
         if len(names) > _FEW:
             items = self._wire.get_many([(pk, sk) for sk in names])
@@ -82,9 +99,22 @@ class Inbox(TableAccess):
         for sk in names:
             self._wire.update(pk, sk, "SET y = :y", {"y": 1}, "attribute_exists(pk)")
 
+    def _move(self, pk: str, names: Sequence[str]) -> None:
+        """Moves signals that are taken out of the inbox. They are stored under their new keys first: a process that dies before
+        they are deleted leaves signals that the next session takes again."""
+        items = self._wire.get_many([(pk, sk) for sk in dict.fromkeys(names)])
+        self._wire.put_many([{**item, "sk": item_keys.taken_signal(item["k"], item["i"]), "y": 1} for item in items.values()])
+        self._wire.delete_many(items)
+
     def _waiting(self, run_id: str) -> Sequence[Item]:
-        values = {"pk": item_keys.run(run_id), "v": "IN#"}
-        return [*each(self._wire.query(_WAITING, values, filter=_NOT_TAKEN))]
+        values, taken = {"pk": item_keys.run(run_id), "v": "IN#"}, list[int]()
+        waiting = [*each(self._wire.query(_WAITING, values, filter=_NOT_TAKEN, left_out=taken))]
+        self._crowded.pop(run_id, None)
+        if sum(taken) >= self.most_beside:
+            self._crowded[run_id] = None
+            if len(self._crowded) > MAX_KNOWN_ENDS:
+                self._crowded.popitem(last=False)
+        return waiting
 
 
 def _signal(item: Item) -> Signal:

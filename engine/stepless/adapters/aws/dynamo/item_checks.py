@@ -59,7 +59,7 @@ _BY_PARTITION: Final = {
     "WF": _VERSION, "HASH": _PIECE, "CLAIM": _CLAIM, "SHARDS": _SHARDS, "AUDIT": _AUDIT, "CONN": _CONNECTION, "ROOM": _CONNECTION,
     "EXPIRY": _EXPIRY,
 }  # fmt: skip
-_OF_RUN: Final = {"HEAD": _HEAD, "LOG": _BATCH, "SNAP": _SNAPSHOT, "IN": _SIGNAL, "VAL": _PIECE}
+_OF_RUN: Final = {"HEAD": _HEAD, "LOG": _BATCH, "SNAP": _SNAPSHOT, "IN": _SIGNAL, "TAKEN": _SIGNAL, "VAL": _PIECE}
 _OF_DRAFT: Final = {"HEAD": _DRAFT, "OP": _OP, "AT": _STATE}
 
 

@@ -53,6 +53,11 @@ def signal(kind: str, identity: str) -> str:
     return f"IN#{quote(kind, safe='')}#{fitting(identity)}"
 
 
+def taken_signal(kind: str, identity: str) -> str:
+    """Of a signal that was taken, and is not kept among those that wait."""
+    return f"TAKEN#{quote(kind, safe='')}#{fitting(identity)}"
+
+
 def snapshot_part(sequence: int, digest: str, part: int) -> str:
     return f"{SNAPSHOT}#{sequence:010d}#{digest}#{part:04d}"
 

@@ -91,8 +91,9 @@ class Runs(TableAccess):
         values: dict[str, Value] = {"u": now_ms, "n": lease.epoch}
         change, condition = "SET u = :u", "n = :n"
         if status is not None:
-            ended = ", e = :st" * (status in ENDED)
-            change, values = f"{change}, st = :st{ended}", values | {"st": status}
+            ended = status in ENDED
+            told = ", st = :st" * (release or not ended)  # the index of due runs has `st`, and a write to it costs a unit
+            change, values = f"{change}{told}{', e = :st' * ended}", values | {"st": status}
         if sequence is not None:
             change, values = change + ", q = :q", values | {"q": sequence}
         more: dict[str, Value | None] = {"w": spent, "p": expires_ms, "m": meta, "a": waits or None, "c": exported}

@@ -5,7 +5,7 @@
 | header, lease | `RUN#{run}` | `HEAD` | `{workflow}#{shard}`, `{created}#{run}` | while due: `{shard}`, `d2` |
 | log batch | `RUN#{run}` | `LOG#{first, 10 digits}` | | |
 | snapshot, its pieces above 380 KB | `RUN#{run}` | `SNAP`, `SNAP#{seq}#{hash}#{piece}` | | |
-| signal | `RUN#{run}` | `IN#{kind}#{identity}` | | |
+| signal | `RUN#{run}` | `IN#{kind}#{identity}`, once it is taken among many `TAKEN#…` | | |
 | inputs above 0.5 KB | `RUN#{run}` | `VAL#{hash}` | | |
 | version | `WF#{workflow}` | `V#{number, 10 digits}` | | |
 | document | `HASH#{hash}` | `{piece}` | | |
@@ -32,6 +32,7 @@ it are ends; `runs` says when GSI 2's keys change. `removal` says what it costs 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from stepless.adapters.aws.dynamo.audit import Audit
@@ -60,7 +61,7 @@ class DynamoStore(Versions, Claims, Runs, Listings, Removal, Audit, Logs, Inbox)
         self.shards = self._shards = Shards(self._wire, fixed=shards, wanted=wanted_shards)
         self._at_once = at_once
         self._ends, self._allowance = Ends(), Allowance()
-        self._started = set()
+        self._started, self._crowded = set(), OrderedDict()
         self._expected, self._looked = set(), {}
 
     def check(self) -> None:

@@ -129,10 +129,11 @@ class Wire:
 
     def query(
         self, condition: str, values: Mapping[str, Value], *, index: str | None = None, ascending: bool = True,
-        page: int | None = None, filter: str | None = None, only: str | None = None,
+        page: int | None = None, filter: str | None = None, only: str | None = None, left_out: list[int] | None = None,
     ) -> Iterator[list[Item]]:
         """Yields all pages; a page may be empty. `only` names the attributes to return. The first request examines `page` items,
-        and each further one twice as many as the request before."""
+        and each further one twice as many as the request before. Adds to `left_out` how many items of each page the filter has
+        left out: they are read, and cost as much as the others."""
         request: dict[str, Any] = {
             "TableName": self.table, "KeyConditionExpression": condition, "ScanIndexForward": ascending,
             "ExpressionAttributeValues": _values(values), "ConsistentRead": index is None,
@@ -144,6 +145,8 @@ class Wire:
                 request["Limit"], page = page, min(1_000, 2 * page)
             with translated(self.table):
                 answer = self._client.query(**request)
+            if left_out is not None:
+                left_out.append(answer["ScannedCount"] - answer["Count"])
             whole = index is None and only is None
             yield [sound(_decoded(item)) if whole else _decoded(item) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.errors import PydanticUserError
 
 from stepless.flow.compiler.awaiting.spreads import bound_by_python, is_spread, written_out
-from stepless.flow.compiler.expressions.awaited_types import returned
+from stepless.flow.compiler.expressions.call_types import returned
 from stepless.flow.compiler.expressions.carrying import leaving
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.expressions.json_values import json_value
@@ -88,7 +88,8 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             return unit.texts.reference(id)
         case "wait":
             message = "this wait is not for the first of several calls, whose losers are cancelled"
-            mend = "Write await asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED), or race(a=a(), b=b())"
+            waited = "asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED)"
+            mend = f"Write done, pending = await {waited}, or race(a=a(), b=b())"
             unit.refuse(node, "race", message, mend)
     name = ast.unparse(call.func)
     return unit.refuse(node, "not_a_step", f"`{name}` is not a step", "Put @step(…) above it, or call it without await")

@@ -1,5 +1,5 @@
-"""Takes `match` apart where its cases await or leave: patterns that compare are tests of an `if`; any other `match` is a block that
-chooses the case and binds its names, and the statements of the case stand behind it."""
+"""Takes `match` apart where its cases await or leave: patterns that compare are tests of an `if`; any other `match` is a block
+that chooses the case and binds its names, and the statements of the case stand behind it."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.nodes import Block, Evaluated
 from stepless.flow.compiler.blocks.valueless import maker_of
+from stepless.flow.compiler.changes import check_change
 from stepless.flow.compiler.expressions.calls import AWAITED
 from stepless.flow.compiler.expressions.expression import unknown_name
 from stepless.flow.compiler.expressions.inference import is_scalar
@@ -123,7 +124,7 @@ def _check_changes(unit: Unit, node: Evaluated) -> None:
     block = node.block
     for name, argument in zip(block.inputs, node.arguments, strict=True):
         if name in block.changed and isinstance(argument, ast.Name) and not is_scalar(unit, argument):
-            unit.check_change(node, argument.id)
+            check_change(unit, node, argument.id)
 
 
 def _check(unit: Unit, block: Block, inner: Unit) -> None:
@@ -139,8 +140,8 @@ def _check(unit: Unit, block: Block, inner: Unit) -> None:
                 unknown_name(inner, found, name)
             except Refusal as refusal:
                 unknown.append(refusal)
-    for refusal in unknown[:-1]:
-        unit.note(refusal)
+    for other in unknown[:-1]:
+        unit.note(other)
     if unknown:
         raise unknown[-1]
     for name in sorted(uses.changed - local):

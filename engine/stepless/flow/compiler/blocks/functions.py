@@ -1,5 +1,5 @@
-"""Writes the function that evaluates a block: its statements, where each jump out of them returns the exit that it takes. Whatever
-the way out is, the names that it leaves are noted last, behind every `finally`."""
+"""Writes the function that evaluates a block: its statements, where each jump out of them returns the exit that it takes.
+Whatever the way out is, the names that it leaves are noted last, behind every `finally`."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from typing import Any
 from stepless.flow.compiler.blocks.nodes import Block, Evaluated
 from stepless.flow.compiler.expressions.inference import infer
 from stepless.flow.compiler.expressions.local_types import learn
+from stepless.flow.compiler.facts.carried_types import carried
 from stepless.flow.compiler.facts.names import loosely_changed, names_of
-from stepless.flow.compiler.facts.types import CARRIED, UNSEEN, carried, is_atom, is_list, is_model, members, solid, union
+from stepless.flow.compiler.facts.types import CARRIED, UNSEEN, is_atom, is_list, is_model, members, solid, union
 from stepless.flow.compiler.facts.uses import root
 from stepless.flow.compiler.unit import Unit
 
@@ -73,10 +74,10 @@ def _keyed_otherwise(inner: Unit, block: Block) -> set[str]:
         match node:
             case ast.Subscript(ctx=ast.Store(), slice=ast.Slice()):
                 continue
-            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key) if infer(inner, key) not in (str, int, UNSEEN):
-                found.add(name)
-            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key) if infer(inner, key) is int:
-                found |= set() if inner.kind_of(name) is UNSEEN or is_list(inner.kind_of(name)) else {name}
+            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name), slice=key):
+                kind, whole = infer(inner, key), inner.kind_of(name)
+                placed = kind is int and (whole is UNSEEN or is_list(whole))
+                found |= set() if kind in (str, UNSEEN) or placed else {name}
     return found
 
 

@@ -1,10 +1,10 @@
-"""Finds which names are live: read on some way from a place, before they are bound again. The analysis goes over the statements of
-a function from the last to the first; in a loop, until nothing is added."""
+"""Finds which names are live: read on some way from a place, before they are bound again. The analysis goes over the statements
+of a function from the last to the first; in a loop, until nothing is added."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -38,6 +38,16 @@ class Liveness:
     leaves: dict[tuple[str, int], Names] = field(default_factory=dict)
     """What is live where an exit of a block leads, by its kind and the `id` of its statement."""
 
+    behind: Mapping[str, Names] = field(default_factory=dict)
+    """The names that are read where a name is, because what it stands for is made again there."""
+
+    def _read(self, node: ast.AST) -> Names:
+        return self._with(uses_of(node).read)
+
+    def _with(self, names: Iterable[str]) -> Names:
+        read = frozenset(names)
+        return read.union(*(self.behind[name] for name in read if name in self.behind)) if self.behind else read
+
     def of(self, body: Sequence[ast.stmt]) -> Liveness:
         self._suite(body, _NONE, Around())
         return self
@@ -55,22 +65,22 @@ class Liveness:
             after = self._statement(statement, after, around)
         return after
 
-    def _statement(self, statement: ast.stmt, after: Names, around: Around) -> Names:
+    def _statement(self, statement: ast.stmt, after: Names, around: Around) -> Names:  # noqa: C901  # a table of the statements
         match statement:
             case ast.If():
                 then = self._suite(statement.body, after, around)
-                return _read(statement.test) | then | self._suite(statement.orelse, after, around) | around.raise_
+                return self._read(statement.test) | then | self._suite(statement.orelse, after, around) | around.raise_
             case ast.While():
-                head = _read(statement.test) | self._suite(statement.orelse, after, around)
+                head = self._read(statement.test) | self._suite(statement.orelse, after, around)
                 return self._loop(statement.body, head, after, around, _NONE)
             case ast.For() | ast.AsyncFor():
                 target = uses_of(statement.target)
-                head = frozenset(target.read) | self._suite(statement.orelse, after, around)
-                return _read(statement.iter) | self._loop(statement.body, head, after, around, frozenset(target.bound))
+                head = self._with(target.read) | self._suite(statement.orelse, after, around)
+                return self._read(statement.iter) | self._loop(statement.body, head, after, around, frozenset(target.bound))
             case ast.With() | ast.AsyncWith():
                 items = uses_of(*statement.items)
                 inner = self._suite(statement.body, after, replace(around, raise_=around.raise_ | after))
-                return frozenset(items.read) | (inner - items.bound) | around.raise_
+                return self._with(items.read) | (inner - items.bound) | around.raise_
             case ast.Try():
                 return self._try(statement, after, around)
             case ast.Match():
@@ -80,17 +90,17 @@ class Liveness:
                 self.leaves[statement.kind, id(statement)] = live
                 return live
             case ast.Return():
-                return (_read(statement.value) if statement.value else _NONE) | around.return_ | around.raise_
+                return (self._read(statement.value) if statement.value else _NONE) | around.return_ | around.raise_
             case ast.Break():
                 return around.break_
             case ast.Continue():
                 return around.continue_
             case ast.Raise():
-                return frozenset(uses_of(statement).read) | around.raise_
+                return self._with(uses_of(statement).read) | around.raise_
         if type(statement).__name__ == "TryStar":
             return self._try(statement, after, around)  # type: ignore[arg-type]  # it has the fields of a Try
         uses = uses_of(statement)
-        return (after - (uses.bound - uses.maybe)) | uses.read | around.raise_
+        return (after - (uses.bound - uses.maybe)) | self._with(uses.read) | around.raise_
 
     def _loop(self, body: Sequence[ast.stmt], head: Names, after: Names, around: Around, bound: Names) -> Names:
         head |= around.raise_
@@ -109,7 +119,7 @@ class Liveness:
         for handler in statement.handlers:
             inner = self._suite(handler.body, after, around)
             inner -= {handler.name} if handler.name else set()
-            caught |= inner | (_read(handler.type) if handler.type else _NONE)
+            caught |= inner | (self._read(handler.type) if handler.type else _NONE)
         front = self._suite(statement.orelse, after, around)
         return self._suite(statement.body, front, replace(around, raise_=caught)) | caught
 
@@ -118,13 +128,9 @@ class Liveness:
         for case in statement.cases:
             pattern = uses_of(case.pattern)
             inner = self._suite(case.body, after, around)
-            inner |= _read(case.guard) if case.guard else _NONE
-            found |= frozenset(pattern.read) | (inner - pattern.bound)
-        return found | _read(statement.subject)
-
-
-def _read(node: ast.AST) -> Names:
-    return frozenset(uses_of(node).read)
+            inner |= self._read(case.guard) if case.guard else _NONE
+            found |= self._with(pattern.read) | (inner - pattern.bound)
+        return found | self._read(statement.subject)
 
 
 # -- names that certainly have a value ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Decides which statements are lifted. What a statement lacks to be said is known only to what reads it, so the source is compiled,
-and what was refused is lifted in the next round: a source without such statements is read once, and its document is what it always
-was. Statements that nothing but Python can say are known by their form, and lifted in the first round."""
+"""Decides which statements are lifted. What a statement lacks to be said is known only to what reads it, so the source is
+compiled, and what was refused is lifted in the next round: a source without such statements is read once. Statements that nothing
+but Python can say are known by their form, and lifted in the first round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
 from stepless.flow.compiler.blocks.rewriting import Rewriting
-from stepless.flow.compiler.blocks.valueless import valueless_in
+from stepless.flow.compiler.blocks.valueless import objects_in, valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
 from stepless.flow.compiler.origin import Origin
@@ -50,7 +50,10 @@ class Plan:
     def body(self, origin: Origin) -> list[ast.stmt]:
         """Returns the statements of a function, with blocks in place of those that are lifted."""
         if origin.key not in self._marks:
-            self._marks[origin.key] = {_position(one) for one in _statements(origin.tree) if _is_python_only(origin, one)}
+            objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
+            self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
+            marked = [one for one in _statements(origin.tree) if _is_python_only(origin, one)]
+            self._marks[origin.key] = {_position(one) for one in (*marked, *(one for _, one in objects))}
         if origin.key not in self._bodies:
             self._bodies[origin.key] = self._rewritten(origin)
         return self._bodies[origin.key]
@@ -218,7 +221,9 @@ def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
 
 def _may_join(origin: Origin, statement: ast.stmt, functions: AbstractSet[str]) -> bool:
     """Whether a statement may be lifted with one beside it."""
-    return isinstance(statement, _JOINED) and _is_liftable(origin, statement, functions) and not any(True for _ in jumps_of([statement]))
+    if not isinstance(statement, _JOINED) or any(True for _ in jumps_of([statement])):
+        return False
+    return _is_liftable(origin, statement, functions)
 
 
 def _may_have_a_value(origin: Origin, name: str, place: Position) -> bool:

@@ -1,6 +1,6 @@
-"""Takes awaits out of statements that are lifted: `seen.add(await f(x))` is `value = await f(x)` and `seen.add(value)`. Also takes
-`:=` out of a test with awaits behind it, and of what is evaluated first. Nothing is taken out where it would change the order in
-which Python evaluates."""
+"""Takes awaits out of statements that are lifted: `seen.add(await f(x))` is `value = await f(x)` and `seen.add(value)`. Also
+takes `:=` out of a test with awaits behind it, and of what is evaluated first. Nothing is taken out where it would change the
+order in which Python evaluates."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Rewriting:
         self._may = may
         self._prelude = prelude
         self._glued = glued
-        self._live = Liveness().of(body)
+        self._live = Liveness(behind={name: prelude.of([name])[1] for name in prelude.names()}).of(body)
         uses = uses_of(*body, *_left_in(body))
         self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
         self._parameters = {*given}
@@ -258,7 +258,8 @@ def _may_raise_late(run: Sequence[ast.stmt], live: frozenset[str]) -> bool:
         uses = uses_of(statement)
         if (uses.bound | uses.changed) & live:
             single = place == len(run) - 1 and not uses.changed & live
-            return not (single and isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets))
+            named = isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets)
+            return not (single and named)
     return False
 
 

@@ -5,17 +5,38 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
 from stepless.flow.compiler.blocks.nodes import Block
-from stepless.flow.compiler.facts.types import FOREIGN, is_model
+from stepless.flow.compiler.facts.carried_types import FOREIGN
+from stepless.flow.compiler.facts.types import is_model
 from stepless.flow.compiler.facts.uses import uses_of
 from stepless.flow.compiler.unit import Unit
 
 _MAKERS: Final = ("open", "iter", "map", "filter", "zip", "reversed", "enumerate", "memoryview", "super", "object")
 _VALUES: Final = (str, int, float, bool, list, dict, tuple, type(None), BaseException, Enum, *FOREIGN)
+
+
+_OF_OBJECTS: Final = frozenset({
+    "group", "groups", "groupdict", "span", "read", "readline", "readlines", "close", "cursor", "execute", "commit", "rollback",
+    "acquire", "release", "recv", "fetchone", "fetchall", "flush", "seek", "submit", "shutdown", "hexdigest",
+})
+"""Attributes that no value has which can be recorded."""
+
+
+def objects_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+    """Yields the names that are bound to what a call returns, and used as no value is, with the statements that bind them."""
+    parts = [part for statement in body for part in ast.walk(statement)]
+    used = {
+        part.value.id for part in parts
+        if isinstance(part, ast.Attribute) and part.attr in _OF_OBJECTS and isinstance(part.value, ast.Name)
+    }  # fmt: skip
+    for part in parts if used else ():
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call()) if name in used:
+                yield name, part
 
 
 def valueless_in(statement: ast.stmt) -> set[str]:
@@ -46,16 +67,18 @@ def _is_valueless(value: ast.expr) -> bool:
 
 def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
     """Returns the statement of a block that binds a name to something without a value."""
+    objects = {found for found, _ in objects_in(inner.origin.tree.body)}
     classes = {one.name for one in _statements(block.statements) if isinstance(one, ast.ClassDef)}
     for statement in _statements(block.statements):
         if name in valueless_in(statement):
             return statement
         match statement:
-            case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call(func=ast.Name(id=kind))) if bound == name and kind in classes:
-                return statement
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and name in uses_of(*statement.targets).bound:
-            if _makes_an_object(inner.static(statement.value.func)):
-                return statement
+            case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call(func=function)) if bound == name:
+                if name in objects or (isinstance(function, ast.Name) and function.id in classes):
+                    return statement
+        called = statement.value if isinstance(statement, ast.Assign) and name in uses_of(*statement.targets).bound else None
+        if isinstance(called, ast.Call) and _makes_an_object(inner.static(called.func)):
+            return statement
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.expressions.naming import backwards, is_text_key, named, text_of_member
 from stepless.flow.compiler.expressions.reading import among_others, calling, numeric, text
+from stepless.flow.compiler.facts.carried_types import is_foreign
 from stepless.flow.compiler.facts.functions import holds_named, is_named
 from stepless.flow.compiler.facts.types import (
     CARRIED,
@@ -16,7 +17,6 @@ from stepless.flow.compiler.facts.types import (
     is_carried,
     is_container,
     is_dict,
-    is_foreign,
     is_list,
     is_number,
     is_plain,

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.naming import check_stays
+from stepless.flow.compiler.facts.carried_types import is_foreign
 from stepless.flow.compiler.facts.functions import holds_named
-from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_foreign
+from stepless.flow.compiler.facts.types import ATOMS, CARRIED, UNKNOWN, UNSEEN, is_carried, parts
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.model.json import JSON
@@ -98,3 +99,21 @@ def check_mixed(unit: Unit, kind: Any, parts: Iterable[ast.expr]) -> None:
     """Raises `Lift` for a value of a type that is carried, one of whose parts is not."""
     if is_carried(kind) and any(is_foreign(unit.infer(part)) for part in parts):
         raise Lift
+
+
+def is_open(kind: Any) -> bool:
+    """Whether nothing is known of a value, or of what is in it."""
+    return kind is UNKNOWN or (kind not in ATOMS and kind is not CARRIED and "unknown" in parts(kind))
+
+
+def touches_carried(unit: Unit, node: ast.AST) -> bool:
+    """Returns whether an expression reads a name whose value may be in the form in which it is carried."""
+    if not isinstance(node, ast.expr):
+        return False
+    names = unit.plan.made_again(unit.origin).names()
+    return any(isinstance(part, ast.Name) and (part.id in unit.carried or part.id in names) for part in ast.walk(node))
+
+
+def is_no_text(kind: Any) -> bool:
+    """Whether a key is known to be none that an object of JSON has."""
+    return kind not in (str, UNKNOWN, UNSEEN, CARRIED)

@@ -125,7 +125,7 @@ class Hoist:
             expressed = unit.texts.reference(id)
         return unit.temporary(expressed, kind, node)
 
-    def _taken(self, unit: Unit, node: ast.expr) -> ast.expr:
+    def _taken(self, unit: Unit, node: ast.expr) -> ast.expr:  # a table of expressions
         match node:
             case ast.Await():
                 kind = unit.infer(node)

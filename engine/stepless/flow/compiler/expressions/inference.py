@@ -7,27 +7,24 @@ import dataclasses
 import functools
 import inspect
 import typing
-import uuid
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from stepless.flow.compiler.blocks.nodes import Evaluated, Output
-from stepless.flow.compiler.expressions.awaited_types import awaited, of_await, returned
-from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
+from stepless.flow.compiler.expressions.call_types import annotated, builtin, is_maker, joined, method, received, returned
+from stepless.flow.compiler.expressions.carrying import Carrying, Leaving, is_no_text, is_open, touches_carried
+from stepless.flow.compiler.facts.carried_types import carried, stored
+from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
     CARRIED,
-    FOREIGN,
     REAL,
     SCALARS,
     UNKNOWN,
     UNSEEN,
     bare,
-    carried,
     dict_of,
     is_atom,
     is_carried,
@@ -40,24 +37,13 @@ from stepless.flow.compiler.facts.types import (
     item_of,
     list_of,
     may_be_null,
-    parts,
     promised,
     solid,
-    stored,
     tuple_of,
     union,
 )
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import NodeError, word_of
-
-_TEXTS: Final = (
-    "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
-    "removesuffix", "isoformat",
-)  # fmt: skip
-_CALLS: Final[dict[str, Any]] = {
-    "len": int, "int": int, "str": str, "float": float, "bool": bool, "any": bool, "all": bool, "range": list[int],
-    "isinstance": bool, "repr": str, "ord": int, "chr": str,
-}
+from stepless.flow.words import Answer, NodeError, Winner, word_of
 
 
 def known(unit: Unit, node: ast.AST) -> Any:
@@ -75,34 +61,10 @@ def infer(unit: Unit, node: ast.AST) -> Any:
     kind = UNKNOWN if rule is None else rule(unit, node)
     if kind is not UNSEEN and kind not in ATOMS and is_tuple(kind) and is_carried(kind):
         return CARRIED
-    if (unit.carried or unit.plan.made_again(unit.origin).names()) and kind is not UNSEEN and not isinstance(node, Leaving) and _is_open(kind) and touches_carried(unit, node):
+    some = unit.carried or unit.plan.made_again(unit.origin).names()
+    if some and kind is not UNSEEN and not isinstance(node, Leaving) and is_open(kind) and touches_carried(unit, node):
         return carried(kind)
     return kind if kind is UNSEEN or kind in ATOMS else bare(kind)
-
-
-def _is_open(kind: Any) -> bool:
-    """Whether nothing is known of a value, or of what is in it."""
-    return kind is UNKNOWN or (kind not in ATOMS and kind is not CARRIED and "unknown" in parts(kind))
-
-
-def touches_carried(unit: Unit, node: ast.AST) -> bool:
-    """Returns whether an expression reads a name whose value may be in the form in which it is carried."""
-    if not isinstance(node, ast.expr):
-        return False
-    names = unit.plan.made_again(unit.origin).names()
-    return any(isinstance(part, ast.Name) and (part.id in unit.carried or part.id in names) for part in ast.walk(node))
-
-
-def annotated(unit: Unit, node: ast.expr) -> Any:
-    """Returns the type that an annotation in the text names. Nothing but names, unions and subscripts is looked up."""
-    allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
-    if not all(isinstance(part, allowed) for part in ast.walk(node)):
-        return UNKNOWN
-    try:
-        kind = eval(compile(ast.Expression(node), unit.origin.file, "eval"), dict(unit.origin.globals))
-    except Exception:  # an annotation that names nothing says nothing
-        return UNKNOWN
-    return bare(kind)
 
 
 # -- expressions ------------------------------------------------------------------------------------------------------
@@ -161,21 +123,11 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
         return dict_of(union(item_of(left), item_of(right)))
     if isinstance(node.op, ast.Add):
         if is_list(left) and is_list(right):
-            return _joined(left, right)
+            return joined(left, right)
         if is_tuple(left) and is_tuple(right):
             return tuple
         return left if left == right and left is str else UNKNOWN
     return UNKNOWN
-
-
-def _joined(left: Any, right: Any) -> Any:
-    """The type of two lists, one after the other; an empty display says nothing about its items."""
-    if right in (list, _EMPTY):
-        return left
-    return right if left in (list, _EMPTY) else list_of(union(item_of(left), item_of(right)))
-
-
-_EMPTY: Final = list_of(UNSEEN)
 
 
 def _list(unit: Unit, node: ast.List) -> Any:
@@ -197,7 +149,7 @@ def _dict(unit: Unit, node: ast.Dict) -> Any:
     found = []
     for key, value in zip(node.keys, node.values, strict=True):
         found.append(item_of(infer(unit, value)) if key is None else infer(unit, value))
-        if key is not None and _is_no_text(infer(unit, key)):
+        if key is not None and is_no_text(infer(unit, key)):
             return CARRIED
     found = [kind for kind in found if kind is not UNSEEN]
     return dict_of(union(*found)) if found else UNSEEN
@@ -212,19 +164,19 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     function = node.func
     if isinstance(function, ast.Name):
         if unit.is_builtin(function, function.id):
-            return _builtin(unit, function.id, node)
+            return builtin(unit, function.id, node, infer, _iteration)
         if word_of(unit.static(function)) == "now":
             return str
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
-        return _method(unit, function, node)
+        return method(unit, function, node, infer)
     target = unit.static(function)
     if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
         return target
     if target is functools.partial:
         return unit.rules.named(unit, node) or UNKNOWN
     if word_of(target) == "begin":
-        return infer(unit, awaited(node.args[0]))
-    if _is_maker(unit, function, target):
+        return infer(unit, _awaited(node.args[0]))
+    if is_maker(unit, function, target):
         return CARRIED
     if is_model(target):
         return target
@@ -232,73 +184,64 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     return stored(returned(target)) if plain else UNKNOWN
 
 
-_MAKERS: Final = ("now", "utcnow", "today", "fromisoformat", "fromtimestamp", "strptime", "combine", "fromordinal", "fromhex")
-_OF_UUID: Final = (uuid.uuid1, uuid.uuid3, uuid.uuid4, uuid.uuid5)
+def _await(unit: Unit, node: ast.Await) -> Any:
+    call = node.value
+    if isinstance(call, ast.Name):  # a task
+        return infer(unit, call)
+    if not isinstance(call, ast.Call):
+        return UNKNOWN
+    if unit.static(call.func) is None and is_named(named := solid(infer(unit, call.func))):
+        return union(*(_returned(one.target) for one in named.members)) if named.members else UNKNOWN
+    function = call.func
+    while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
+        function = function.func.value
+    target = unit.static(function)
+    match word_of(target):
+        case "step" | "flow" | "part":
+            return _returned(target)
+        case "approval":
+            return Answer
+        case "now" | "start":
+            return str
+        case "send":
+            return list[str]
+        case "race":
+            return Winner
+        case "receive":
+            return received(unit, call)
+    return _concurrent(unit, call, word_of(target))
 
 
-def _is_maker(unit: Unit, function: ast.expr, target: Any) -> bool:
-    """Whether a call returns a value of a class that JSON does not have."""
-    if isinstance(function, ast.Attribute) and function.attr in _MAKERS:
-        return unit.static(function.value) in FOREIGN
-    return any(target is one for one in (*FOREIGN, *_OF_UUID))
+def _returned(target: Any) -> Any:
+    """What a step, a part or a workflow returns."""
+    kind = returned(target.function)
+    return stored(kind) if word_of(target) == "part" else kind
 
 
-def _builtin(unit: Unit, name: str, node: ast.Call) -> Any:
-    if name in _CALLS:
-        return _CALLS[name]
-    if name in ("set", "frozenset", "bytes"):
-        return CARRIED
-    kinds = [infer(unit, argument) for argument in node.args if not isinstance(argument, ast.Starred)]
-    if UNSEEN in kinds:
-        return UNSEEN
-    if name in ("abs", "round") and kinds:
-        return int if kinds[0] in (int, bool) or (name == "round" and len(node.args) == 1) else kinds[0]
-    if name in ("min", "max") and kinds:
-        others = [infer(unit, word.value) for word in node.keywords if word.arg == "default"]
-        return union(item_of(kinds[0]), *others) if len(node.args) == 1 and UNSEEN not in others else union(*kinds)
-    if name == "sum" and len(node.args) == 1 and item_of(kinds[0]) in (int, float):
-        return int if item_of(kinds[0]) is int else REAL  # 0 of an empty list
-    if name in ("sorted", "list") and len(kinds) == 1:
-        item = _iteration(unit, node.args[0])
-        return UNSEEN if item is UNSEEN else list_of(item)
-    if name == "dict" and len(kinds) == 1 and is_dict(kinds[0]):
-        return kinds[0]
+def _concurrent(unit: Unit, call: ast.Call, word: str) -> Any:
+    match word:
+        case "gather" | "group":
+            return _gathered(unit, call)
+        case "wait_for":
+            return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
+        case "first":
+            return tuple_of(int, CARRIED)
     return UNKNOWN
 
 
-def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
-    base = solid(infer(unit, function.value))
-    if base is UNSEEN:
-        return UNSEEN
-    if is_model(base) and function.attr in ("model_copy", "copy"):
-        return base
-    if is_model(base):
-        method = getattr(base, function.attr, None)
-        return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
-    match function.attr:
-        case "encode" if base is str:
-            return CARRIED
-        case "split" | "keys":
-            return list[str]
-        case "startswith" | "endswith" | "isdigit" | "isalpha":
-            return bool
-        case "values":
-            return list_of(item_of(base))
-        case "items":
-            return list_of(tuple_of(str, item_of(base)))
-        case "get":
-            return union(item_of(base), infer(unit, node.args[1]) if len(node.args) == 2 else type(None))
-        case "copy" if is_list(base) or is_dict(base):
-            return base
-        case "pop" if is_list(base) or (is_dict(base) and len(node.args) == 1):
-            return item_of(base)
-        case "pop" | "setdefault" if is_dict(base) and len(node.args) == 2:
-            return union(item_of(base), infer(unit, node.args[1])) if infer(unit, node.args[1]) is not UNSEEN else UNSEEN
-        case "popitem" if is_dict(base):
-            return tuple_of(str, item_of(base))
-        case "index" | "count" | "find" if is_list(base) or base is str:
-            return int
-    return str if function.attr in _TEXTS and base in (str, UNKNOWN) else UNKNOWN
+def _gathered(unit: Unit, call: ast.Call) -> Any:
+    if any(word.arg == "return_exceptions" and getattr(word.value, "value", False) for word in call.keywords):
+        return list_of(CARRIED)
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
+        comprehension = call.args[0].value
+        if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
+            return list_of(infer(unit, _awaited(comprehension.elt)))
+        return list
+    return list_of(union(*[infer(unit, _awaited(one)) for one in call.args])) if call.args else list
+
+
+def _awaited(call: ast.expr) -> ast.expr:
+    return call if isinstance(call, ast.Await) else ast.copy_location(ast.Await(call), call)
 
 
 def _comprehension(unit: Unit, node: Comprehension) -> Any:
@@ -339,10 +282,11 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     whole = piece.whole
     if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
         return infer(unit, whole.elts[piece.place])
-    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) in ("gather", "group"):
-        calls = [] if whole.value.keywords else whole.value.args
-        if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
-            return infer(unit, awaited(calls[piece.place]))
+    call = whole.value if isinstance(whole, ast.Await) else None
+    if isinstance(whole, ast.Await) and isinstance(call, ast.Call) and word_of(unit.static(call.func)) in ("gather", "group"):
+        calls = [] if call.keywords else call.args
+        if not any(isinstance(one, ast.Starred) for one in calls) and piece.place < len(calls):
+            return infer(unit, _awaited(calls[piece.place]))
     kind = infer(unit, whole)
     if kind is UNSEEN or kind is CARRIED:
         return kind
@@ -354,7 +298,7 @@ def _piece(unit: Unit, piece: Piece) -> Any:
 
 def _changed(unit: Unit, node: Changed) -> Any:
     whole, value = unit.kind_of(node.name), infer(unit, node.value)
-    if node.key is not None and _is_no_text(infer(unit, node.key)) and not is_list(whole) and whole is not UNKNOWN:
+    if node.key is not None and is_no_text(infer(unit, node.key)) and not is_list(whole) and whole is not UNKNOWN:
         made = unit.names.values.get(node.name, ())
         return CARRIED if any(isinstance(one, ast.Dict) for one in made) or is_dict(whole) or whole is CARRIED else whole
     if is_list(whole):
@@ -363,11 +307,6 @@ def _changed(unit: Unit, node: Changed) -> Any:
         other = [] if whole is UNSEEN else [item_of(whole)]
         return UNSEEN if value is UNSEEN else dict_of(union(*other, value))
     return UNKNOWN
-
-
-def _is_no_text(kind: Any) -> bool:
-    """Whether a key is known to be none that an object of JSON has."""
-    return kind not in (str, UNKNOWN, UNSEEN, CARRIED)
 
 
 def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
@@ -423,7 +362,7 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.Tuple: _tuple,
     ast.Dict: _dict,
     ast.Call: _call,
-    ast.Await: lambda unit, node: of_await(unit, node, infer),
+    ast.Await: _await,
     ast.ListComp: _comprehension,
     ast.GeneratorExp: _comprehension,
     ast.For: lambda unit, node: _iteration(unit, node.iter),

@@ -89,7 +89,8 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     about = next((name.strip("_") for name in read if name.strip("_")), "")
     made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
     id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
-    in_sandbox = unit.lift == "auto" and not (outside or unsure or leaves is not None or is_carried(result)) and all(map(is_plain, kinds.values()))
+    in_process = outside or unsure or leaves is not None or is_carried(result)
+    in_sandbox = unit.lift == "auto" and not in_process and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
         values = "".join(f"    {name} = __record(__given[{name!r}])\n" for name in kinds)
         code = f"{_RECORDS}def main(args):\n    __given = args\n{values}"

@@ -80,7 +80,8 @@ class Sharing(Visitor):
         for number, node in enumerate(self._blocks):
             whole = self._wholes.get(id(node), "")
             names = {name: self._targets[whole, name] for name in node.block.outputs if (whole, name) in self._targets}
-            names |= {one: got.id for one, got in zip(node.block.inputs, node.arguments, strict=True) if isinstance(got, ast.Name)}
+            given = zip(node.block.inputs, node.arguments, strict=True)
+            names |= {one: got.id for one, got in given if isinstance(got, ast.Name)}
             inner = Sharing(self._inside(node), self._inside)
             for statement in node.block.statements:
                 inner.visit(statement)

@@ -6,18 +6,13 @@ objects. It does not keep tuples, models and other classes: an operation on thes
 
 from __future__ import annotations
 
-import datetime
 import inspect
 import types
 import typing
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from dataclasses import is_dataclass
-from decimal import Decimal
 from enum import Enum
 from functools import lru_cache, wraps
 from typing import Any, Final, Literal, TypeVar
-from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -44,7 +39,7 @@ _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")
 
 
-def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
+def remembered(function: Callable[..., _R]) -> Callable[..., _R]:
     """Keeps what a function of types returns: few types are asked about, each many times."""
     kept = lru_cache(MAX_CACHED_SIGNATURES)(function)
 
@@ -58,7 +53,7 @@ def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
     return asked
 
 
-@_remembered
+@remembered
 def bare(kind: Any) -> Any:
     """Returns a type without `Annotated`; the type of its values for a `Literal` or a type variable."""
     if kind in ATOMS:
@@ -75,7 +70,7 @@ def bare(kind: Any) -> Any:
     return UNKNOWN if isinstance(kind, typing.TypeVar | str) or kind is inspect.Parameter.empty or kind is object else kind
 
 
-@_remembered
+@remembered
 def members(kind: Any) -> tuple[Any, ...]:
     """Returns the members of a union; a type that is none is its own only member."""
     if kind in ATOMS:
@@ -86,7 +81,7 @@ def members(kind: Any) -> tuple[Any, ...]:
     return (kind,)
 
 
-@_remembered
+@remembered
 def union(*kinds: Any) -> Any:
     """Returns one type for values of several; UNKNOWN where they differ in more than null."""
     found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
@@ -119,7 +114,7 @@ def _holding(kinds: list[Any]) -> Any:
     return united(kinds)
 
 
-@_remembered
+@remembered
 def solid(kind: Any) -> Any:
     """Returns a type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
     some = [one for one in members(kind) if one is not type(None)]
@@ -132,59 +127,13 @@ def may_be_null(kind: Any) -> bool:
     return any(one in (UNKNOWN, CARRIED, type(None)) for one in members(kind))
 
 
-@_remembered
+@remembered
 def is_carried(kind: Any) -> bool:
     """Returns whether a value of a type may be, or hold, one that JSON does not have and that is stored in a form of its own."""
     return any(
         one is CARRIED or (typing.get_origin(one) in (list, dict, tuple) and any(map(is_carried, typing.get_args(one))))
         for one in members(kind)
     )
-
-
-FOREIGN: Final = (
-    set, frozenset, bytes, datetime.date, datetime.time, datetime.datetime, datetime.timedelta, Decimal, UUID,
-    Counter, OrderedDict, defaultdict, deque,
-)  # fmt: skip
-"""Classes whose values JSON does not have."""
-
-
-@_remembered
-def stored(kind: Any) -> Any:
-    """Returns the type of what Python returns to the compiler's nodes: a value of a foreign class is carried."""
-    found = members(kind)
-    if kind in ATOMS or kind is CARRIED:
-        return kind
-    if len(found) > 1:
-        return union(*map(stored, found))
-    origin, arguments = typing.get_origin(found[0]), typing.get_args(found[0])
-    if found[0] in FOREIGN or origin in FOREIGN or getattr(origin, "__name__", "") in ("Set", "AbstractSet", "MutableSet"):
-        return CARRIED
-    if origin in (list, dict) and any(is_carried(stored(one)) for one in arguments):
-        return list_of(stored(arguments[0])) if origin is list else dict_of(stored(arguments[-1])) if arguments[0] is str else CARRIED
-    return CARRIED if origin is tuple and any(is_carried(stored(one)) for one in arguments if one is not ...) else kind
-
-
-@_remembered
-def carried(kind: Any) -> Any:
-    """Returns the type of what a block puts out whose value is said to be of a type: what JSON does not have, and what is not
-    known, is carried. Models, classes of an enumeration, dataclasses and tuples of known types stay what they are."""
-    if kind is CARRIED or kind is UNSEEN or kind in SCALARS or kind == REAL:
-        return kind
-    found = members(kind)
-    if len(found) > 1:
-        solid = [one for one in found if one is not type(None)]
-        inner = carried(solid[0]) if len(solid) == 1 else CARRIED
-        return inner if inner is CARRIED else kind if inner == solid[0] else typing.Optional[inner]  # noqa: UP045  # a value
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is list or origin is list:
-        return list_of(carried(arguments[0]) if arguments else CARRIED)
-    if kind is dict or origin is dict:
-        return dict_of(carried(arguments[1])) if len(arguments) == 2 and arguments[0] is str else CARRIED
-    if origin is tuple and arguments and all(one is ... or not is_carried(carried(one)) for one in arguments):
-        return kind
-    if is_model(kind) or (inspect.isclass(kind) and not arguments and (issubclass(kind, Enum) or is_dataclass(kind))):
-        return kind
-    return CARRIED
 
 
 def list_of(kind: Any) -> Any:
@@ -200,12 +149,12 @@ def tuple_of(*kinds: Any) -> Any:
     return types.GenericAlias(tuple, kinds)
 
 
-@_remembered
+@remembered
 def is_model(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseModel)
 
 
-@_remembered
+@remembered
 def item_of(kind: Any) -> Any:
     """Returns the type of the items of a list or tuple, or of the values of an object."""
     kind = solid(kind)
@@ -246,7 +195,7 @@ def is_atom(kind: Any) -> bool:
     return kind in SCALARS or kind == REAL or is_named(kind)
 
 
-@_remembered
+@remembered
 def believed(kind: Any) -> Any:
     """Returns the type of a value of which only an annotation says what it is."""
     if kind is float:
@@ -261,7 +210,7 @@ def believed(kind: Any) -> Any:
     return kind
 
 
-@_remembered
+@remembered
 def parts(kind: Any) -> frozenset[str]:
     """Returns the kinds of values that a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`:
     what JSON does not keep, so that Python and the engine would differ."""
@@ -286,24 +235,6 @@ def parts(kind: Any) -> frozenset[str]:
 def is_plain(kind: Any) -> bool:
     """Returns whether JSON keeps the values of a type as they are; so it may be of a type that is not known."""
     return "foreign" not in parts(kind)
-
-
-def is_foreign(kind: Any) -> bool:
-    """Returns whether JSON does not keep values of a type as they are, while nothing is said of their form but the type."""
-    return not is_plain(kind) and not is_carried(kind)
-
-
-def conforms(value: Any, kind: Any) -> bool:
-    """Returns whether a value that JSON keeps is of a type of JSON's, exactly."""
-    for one in members(kind):
-        origin, arguments = typing.get_origin(one), typing.get_args(one)
-        if one is UNKNOWN or type(value) is one or (one == REAL and type(value) in (int, float)):
-            return True
-        if origin is list and type(value) is list:
-            return all(conforms(item, arguments[0]) for item in value)
-        if origin is dict and isinstance(value, dict):
-            return all(conforms(item, arguments[1]) for item in value.values())
-    return False
 
 
 def is_container(kind: Any) -> bool:
@@ -333,13 +264,13 @@ def is_failure(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
 
 
-@_remembered
+@remembered
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
     """Returns the validator of the values of a type. Raises `PydanticUserError` or TypeError for a type without a validator."""
     return TypeAdapter(kind)
 
 
-@_remembered
+@remembered
 def _schema(kind: Any, given: bool) -> dict[str, Any]:
     adapter = adapter_of(kind)
     return dict(adapter.json_schema() if given else adapter.json_schema(by_alias=False, mode="serialization"))
@@ -365,20 +296,20 @@ def _copied(value: Any) -> Any:
     return list(map(_copied, value)) if type(value) is list else value
 
 
-@_remembered
+@remembered
 def needs_validation(model: Any) -> bool:
     """Returns whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a
     model with defaults stands where an entry does not fill them in, which it does in fields, in lists, and in optional types."""
     return _says_more(model, set(), filled=True)
 
 
-@_remembered
+@remembered
 def says_more(kind: Any) -> bool:
     """Answers like `needs_validation`, for a value whose defaults nothing fills in, such as the data of a message."""
     return _says_more(kind, set(), filled=False)
 
 
-@_remembered
+@remembered
 def is_as_sent(model: Any) -> bool:
     """Returns whether each field of a model has the value that JSON has, or is that value as a `float`."""
     if not model.model_fields or says_more(model) or model.model_config.get("extra", "ignore") != "ignore":
@@ -387,7 +318,7 @@ def is_as_sent(model: Any) -> bool:
     return all(solid(kind) is float or not parts(kind) & {"float", "foreign"} for kind in kinds)
 
 
-@_remembered
+@remembered
 def field_says_more(model: Any, name: str) -> bool:
     """Returns whether a schema says less than a model about one of its fields, where nothing fills in a default."""
     rules = model.__pydantic_decorators__

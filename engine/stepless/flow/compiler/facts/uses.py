@@ -182,7 +182,7 @@ class Uses(Visitor):
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         self.visit(node.generators[0].iter)
         elements = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
-        parts = [part for one in node.generators[1:] for part in (one.iter,)] + [part for one in node.generators for part in one.ifs]
+        parts = [one.iter for one in node.generators[1:]] + [part for one in node.generators for part in one.ifs]
         inner, targets = uses_of(*parts, *elements), uses_of(*(one.target for one in node.generators))
         own = targets.bound
         made = inner.bound - own  # by `:=`, which binds a name of the function

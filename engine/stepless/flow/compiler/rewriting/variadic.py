@@ -1,4 +1,5 @@
-"""Gives a part that takes any number of arguments a signature for each call: `fn(*args)` in it passes on what the call gives."""
+"""Gives a part that takes any number of arguments a signature for each call: `fn(*args)` in it passes on what the call has
+given."""
 
 from __future__ import annotations
 

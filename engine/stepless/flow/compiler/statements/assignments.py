@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from stepless.flow.compiler.blocks.nodes import Output
+from stepless.flow.compiler.changes import check_change
 from stepless.flow.compiler.expressions.calls import PUT
 from stepless.flow.compiler.expressions.carrying import carrying
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_dict, is_foreign, is_list, is_tuple, item_of
+from stepless.flow.compiler.facts.carried_types import is_foreign
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.compiler.variable_writes import NOT_CONSTANT, constant_of
@@ -191,7 +193,7 @@ class Assigning:
         """Assigns a new value where Python changes the old one."""
         shown = unit.shown.get(name, name)
         fix = f"Write {shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"Write {shown} = [*{shown}, …]"
-        unit.check_change(node, name, fix)
+        check_change(unit, node, name, fix)
         self._name(unit, name, value)
 
     def _put(self, unit: Unit, target: ast.Subscript, name: str, value: ast.expr) -> None:

@@ -18,6 +18,7 @@ from stepless.flow.compiler.awaiting.tasks import Tasks
 from stepless.flow.compiler.blocks.emitting import evaluate
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.nodes import Evaluated
+from stepless.flow.compiler.contracts import Rules
 from stepless.flow.compiler.expressions.carrying import carrying, leaving
 from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
 from stepless.flow.compiler.expressions.expression import express
@@ -35,8 +36,9 @@ from stepless.flow.compiler.refusals import Ended, Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.statements.branches import branch, chained
 from stepless.flow.compiler.statements.loops import Looping
-from stepless.flow.compiler.statements.tries import assert_, raise_, try_
-from stepless.flow.compiler.unit import Rules, Unit
+from stepless.flow.compiler.statements.raising import assert_, raise_
+from stepless.flow.compiler.statements.tries import try_
+from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 
 _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {

@@ -3,7 +3,8 @@ is left when the run ends.
 
 A run whose nodes wait under further keys has a route for each. The session puts a route after the commit of the wait, and looks
 for kept messages after the route (`runtime/messages/kept.py` says why in this order). A process that dies between the commit and
-the route leaves a lease that it did not release. The session that finds such a lease therefore repeats both.
+the route leaves a lease that it did not release. The session that finds such a lease therefore repeats both. A route that nobody
+removed is no harm (`runtime/messages/routes.py`).
 
 A run with a key that ends looks into its inbox once more, after its header says that it has ended and before its lease is
 released. A message there that asks for a start goes to the next run of the key (`runtime/verbs/changes/sending.py`). A process
@@ -20,16 +21,19 @@ from stepless.core.state import MESSAGE, State
 from stepless.errors import Conflict
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
+from stepless.model.stored.draft_run import DRAFT
 from stepless.ports import Message, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
 from stepless.runtime.messages.bodies import with_data
 from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
+from stepless.runtime.messages.routes import Route, put_route, remove_route, waits_in
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
 
 _log = logging.getLogger(__name__)
+_AFTER, _BEGINS = f'"{AFTER}"'.encode(), f'"{BEGINS}"'.encode()
 _OVER = NODE_ENDS | {EventType.NODE_RESUMED}
 
 
@@ -39,7 +43,8 @@ class Receiving:
     def __init__(self, world: World, head: RunHead) -> None:
         self._world, self._head = world, head
         self._slot = slot_of(head)
-        self._routed: dict[str, str] = {}  # the further key of each instance that waits under one
+        self._answers = not head.version.startswith(DRAFT)  # to further keys
+        self._routed: dict[str, tuple[str, int]] = {}  # the waits under further keys, as `waits_in` has them
 
     @property
     def has_key(self) -> bool:
@@ -54,14 +59,14 @@ class Receiving:
     def open(self, state: State, *, repeats: bool) -> None:
         """Recalls under which keys the run waits. `repeats`: puts their routes again, because the process that began to wait may
         have died before it did."""
-        for waiting in state.receivers.values():
-            for instance in waiting.values():
-                details = instance.wait.details if instance.wait is not None else {}
-                if isinstance(key := details.get("key"), str):
-                    self._routed[instance.id] = key
+        if not self._answers:
+            return
+        self._routed = waits_in(state)
         if repeats:
-            for key in dict.fromkeys(self._routed.values()):
-                self._route(key)
+            for key, wait in self._routed.values():
+                put_route(self._world, self._slot_of(key), Route(self._head.run_id, wait))
+            for key in dict.fromkeys(key for key, _ in self._routed.values()):
+                kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
 
     def committed(self, events: Iterable[Event]) -> bool:
         """Puts and removes the routes that follow from events. Whether messages may be in the inbox now."""
@@ -69,14 +74,14 @@ class Receiving:
         for event in events:
             if event.type is EventType.NODE_WAITING and event.data["reason"] == MESSAGE:
                 key = event.data["details"].get("key")
-                if key is not None:
-                    self._routed[event.instance] = key
-                    self._route(key)
+                if key is not None and self._answers:
+                    self._routed[event.instance] = key, event.sequence
+                    put_route(self._world, self._slot_of(key), Route(self._head.run_id, event.sequence))
+                    kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
                     put = True
             elif event.instance in self._routed and event.type in _OVER:
-                key = self._routed.pop(event.instance)
-                if key not in self._routed.values():
-                    kept.remove_route(self._world, self._slot_of(key), self._head.run_id)
+                key, wait = self._routed.pop(event.instance)
+                remove_route(self._world, self._slot_of(key), Route(self._head.run_id, wait))
         return put
 
     def finish(self) -> None:
@@ -106,11 +111,6 @@ class Receiving:
     def _slot_of(self, key: str) -> Slot:
         return Slot(self._head.workflow_id, key)
 
-    def _route(self, key: str) -> None:
-        slot = self._slot_of(key)
-        kept.put_route(self._world, slot, self._head.run_id)
-        kept.take_kept(self._world, slot, self._head.run_id)
-
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:
     """Returns the part of a session that messages and keys need; None for a run without either."""
@@ -121,6 +121,8 @@ def waits_to_begin(world: World, head: RunHead, now_ms: int) -> bool:
     """Returns whether a run that was created must not begin yet: its instant has not come, or the run that it replaces has not
     ended. A run that is to be cancelled does not wait for its instant, but for the other run: its own successor begins after it,
     and takes that for the end of all before it."""
+    if _AFTER not in head.meta and _BEGINS not in head.meta:
+        return False  # as nearly all runs: their notes need not be decoded
     notes: dict[str, JSON] = notes_in(head)
     begins_ms, former = notes.get(BEGINS), notes.get(AFTER)
     if isinstance(former, str):

@@ -14,7 +14,7 @@ from stepless.nodes import KindCode
 from stepless.nodes.lazy_mapping import LayeredMapping
 from stepless.ports import Call
 from stepless.runtime.session.pauses.children import caller, reach_run
-from stepless.runtime.session.started_runs import starter
+from stepless.runtime.session.pauses.started_runs import starter
 from stepless.runtime.world import World
 
 

@@ -68,8 +68,8 @@ class Signals:
     async def mark_taken(self, state: State, retried: Retried, between: Callable[[], Awaitable[None]]) -> None:
         """Marks the processed signals as taken. Their events are committed, so no later session needs them. Calls `between` after
         each write. A message that came after the end of the run has no event: it stays in the inbox, as unread."""
-        known = state.mailbox.known
-        self.unmarked = [signal for signal in self.unmarked if signal.kind != inbox.MESSAGE or signal.identity in known]
+        knows = state.mailbox.knows
+        self.unmarked = [signal for signal in self.unmarked if signal.kind != inbox.MESSAGE or knows(signal.identity)]
         while self.unmarked:
             some = self.unmarked[:TAKEN_AT_ONCE]
             await retried(partial(self._world.store.take_signals, self._run_id, some), together=True)

@@ -16,16 +16,21 @@ header after it put the message, so one of the two finds it and goes on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 from secrets import token_hex
 
 from stepless.compile.canonical import json_findings
 from stepless.core.events import EventType
+from stepless.core.lease_ends import is_over
 from stepless.core.mailbox import UNREAD
-from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, NotFound, Refused
+from stepless.core.state import RunStatus
+from stepless.errors import Conflict, Gone, InvalidRequest, LimitExceeded, LogUnreadable, NotFound, Refused
 from stepless.limits import (
     IDEMPOTENCY_KEY_LIFE_MS,
+    LEASE_MS,
     MAX_IDEMPOTENCY_KEY_CHARACTERS,
     MAX_KEPT_MESSAGES,
     MAX_MAILBOX,
@@ -36,14 +41,15 @@ from stepless.limits import (
     START_GRACE_MS,
 )
 from stepless.model.graph import Graph, Incoming
-from stepless.model.json import JSON
-from stepless.ports import ERASED, RunHead, Signal
+from stepless.model.json import JSON, equal
+from stepless.ports import ERASED, RECEIVER, RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.messages import kept
+from stepless.runtime.messages import kept, routes
 from stepless.runtime.messages.bodies import encoded, in_inbox
 from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
+from stepless.runtime.messages.routes import Route
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.signalling import keep_due
@@ -105,8 +111,12 @@ def send(
 def send_to_run(
     world: World, run_id: str, name: str, data: JSON, *, id: str | None = None, by: str | None = None
 ) -> Delivered:
-    """Delivers a message to one run. Raises `NotFound` (unknown_run, unknown_message), `Gone` (run_ended), and as `send` does."""
-    head = head_of(world, run_id)
+    """Delivers a message to one run. Raises `NotFound` (unknown_run, unknown_message), `Gone` (run_ended, also for one that was
+    erased), and as `send` does."""
+    try:
+        head = head_of(world, run_id)
+    except Gone as error:
+        raise ended(run_id) from error
     checked_message(graph_of(world, head), name, data)
     now_ms = world.clock.now_ms()
     identity = checked_id(id, now_ms)
@@ -138,13 +148,35 @@ def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
 
 
 def receivers(world: World, slot: Slot) -> list[str]:
-    """Returns the runs that answer to a key: the live run of the key, and those that wait under it."""
+    """Returns the runs that answer to a key: the live run of the key, and those that wait under it. Raises `Refused`
+    (too_many_receivers)."""
     live = live_run(world, slot)
-    routes = kept.routes_of(world, slot)
-    if len(routes) > MAX_RECEIVERS:
+    found = routes.routes_of(world, slot)
+    if len(found) > MAX_RECEIVERS:
         mend = "send the message to each run by its id"
-        raise Refused(f"more than {MAX_RECEIVERS:,} runs wait under this key", code="too_many_receivers", mend=mend)
-    return list(dict.fromkeys([*([live.run_id] if live is not None else []), *routes]))
+        raise Refused(f"more than {MAX_RECEIVERS:,} nodes wait under this key", code="too_many_receivers", mend=mend)
+    own = [live.run_id] if live is not None else []
+    others = groupby((route for route in found if route.run_id not in own), attrgetter("run_id"))
+    return [*own, *(run_id for run_id, of_run in others if _waits(world, slot, run_id, of_run))]
+
+
+def _waits(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+    """Whether a run waits under a key. Its log decides, and the routes that are left over are removed. A run whose log cannot be
+    read gets the message: the routes are all that is known of it."""
+    head = world.store.get_run(run_id)
+    waits: set[int] = set()
+    if head is not None and is_live(head):
+        log = RunLog(world.store, world.blobs, run_id)
+        try:
+            state = log.load(graph_of(world, head))
+            log.check_end(state.sequence, head.sequence)
+        except LogUnreadable:
+            return True
+        waits = {wait for key, wait in routes.waits_in(state).values() if key == slot.key}
+    for route in found:
+        if route.wait not in waits:
+            routes.remove_route(world, slot, route)
+    return bool(waits)
 
 
 def put(world: World, run_id: str, signal: Signal) -> bool:
@@ -155,18 +187,30 @@ def put(world: World, run_id: str, signal: Signal) -> bool:
         return False
     check_space(head)
     now_ms = world.clock.now_ms()
-    if not world.store.touch_run(run_id, now_ms + START_GRACE_MS):
+    granted = head.owner == RECEIVER and not is_over(head.lease_until_ms, now_ms)
+    if not granted and not _make_due(world, head, now_ms):
         return False
     signal = in_inbox(world, run_id, signal)
     try:
         stored = world.store.put_signal(run_id, signal)
     except LimitExceeded as error:
+        world.queue.send(spending.hint(world, run_id, "signal"))  # a granted lease has a hint
         message = f"the inbox of {run_id} is full"
         raise Refused(message, code="mailbox_full", mend="try again later", retry_after_ms=1_000) from error
+    after = keep_due(world, run_id, now_ms)
+    if not granted or after is None or (after.owner, after.epoch) != (RECEIVER, head.epoch):
+        world.queue.send(spending.hint(world, run_id, "signal"))  # else the receiver of the other sender's hint reads the inbox
     check_same(stored, signal)
-    keep_due(world, run_id, now_ms)
-    world.queue.send(spending.hint(world, run_id, "signal"))
     return True
+
+
+def _make_due(world: World, head: RunHead, now_ms: int) -> bool:
+    """Makes a run due before a signal is put into its inbox, as `runtime/signalling.py` says; False if it was removed. The lease
+    of a run that waits is granted to the receiver of the hint, which saves the write that takes it. A run whose lease another
+    sender has granted is due at the end of that."""
+    if head.owner is None and head.status == RunStatus.PAUSED and world.store.grant_lease(head.run_id, now_ms + LEASE_MS):
+        return True
+    return world.store.touch_run(head.run_id, now_ms + START_GRACE_MS)
 
 
 def deliver_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
@@ -249,14 +293,19 @@ def checked_message(graph: Graph, name: str, data: JSON) -> Incoming:
         raise InvalidRequest(message, code="invalid_json", status=422, place=finding.path, mend=finding.mend)
     size = len(encoded(data))
     if size > MAX_MESSAGE_BYTES:
-        message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
-        raise LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
+        raise too_large(size)
     violations = declared.contract.violations(data) if declared.contract is not None else ()
     if violations:
         message = f"the data does not fit the message `{name}`: {violations[0]}"
         mend = f"send what `messages.{name}.data` declares"
         raise InvalidRequest(message, code="message_invalid", status=422, place="data", mend=mend, violations=list(violations))
     return declared
+
+
+def too_large(size: int) -> LimitExceeded:
+    """Returns the refusal of data that takes at least `size` bytes."""
+    message = f"the data takes {size:,} bytes; {MAX_MESSAGE_BYTES:,} is the limit"
+    return LimitExceeded(message, code="message_too_large", mend="send a reference to it, such as the key of an object in S3")
 
 
 def checked_id(id: str | None, now_ms: int) -> str:
@@ -274,7 +323,7 @@ def check_same(stored: Signal, sent: Signal) -> None:
     if stored.body == sent.body:
         return
     former, mine = inbox.body_of(stored), inbox.body_of(sent)
-    if any(former.get(part) != mine.get(part) for part in ("name", "data", inbox.BLOB)):
+    if not all(equal(former.get(part), mine.get(part)) for part in ("name", "data", inbox.BLOB)):
         message = f"the id {sent.identity} was used for a message with other data"
         raise Conflict(message, code="message_conflict", mend="use another id, or another idempotency key")
 

@@ -16,6 +16,7 @@ from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
 from stepless.runtime.header_notes import DAMAGED, damage_of, error_of, notes_in, pauses_of
 from stepless.runtime.headers import number_of
+from stepless.runtime.messages.keys import key_in
 from stepless.runtime.world import World
 
 Wanted = Mapping[str, Any]
@@ -45,6 +46,7 @@ def _has_words(words: Collection[str], head: RunHead, now_ms: int) -> bool:
 FITS: Final[Mapping[str, Callable[[Any, RunHead, int], bool]]] = {  # one for each filter that the store does not apply
     "until": lambda until_ms, head, now_ms: head.created_ms < until_ms,
     "keyword": lambda keywords, head, now_ms: set(keywords) <= set(keywords_of(head)),
+    "key": lambda key, head, now_ms: key_in(head) == key,
     "min_duration_ms": lambda least_ms, head, now_ms: duration_of(head, now_ms) >= least_ms,
     "max_duration_ms": lambda most_ms, head, now_ms: duration_of(head, now_ms) <= most_ms,
     "error": _has_error,

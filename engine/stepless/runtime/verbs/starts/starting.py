@@ -17,7 +17,7 @@ from stepless.model.json import JSON
 from stepless.ports import RunHead, Version
 from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import meta_of, notes_in
-from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_of
+from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_in
 from stepless.runtime.id_suggestions import unknown_workflow
 from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
 from stepless.runtime.messages.starts import NewRun, former_start, is_own, start_under_key
@@ -141,6 +141,28 @@ def _accepted(
     known = kept_claim(world, claim) if claim is not None else None
     if claim is not None and not by_inputs:
         facts |= {CLAIM: claim}  # an erasure finds the claim by it
+    if graph.key is not None or run_key is not None:
+        run_key = checked_key(run_key) if run_key is not None else key_of_start(graph, inputs, world.clock.now_ms())
+        slot = Slot(workflow_id, run_key)
+        new, reserve = NewRun(version, graph, data, facts, begins_ms), _reserving(world, claim, data, same, signature, known)
+        return _under_key(world, slot, new, inputs, known, reserve)
+    if known is None:
+        admit(world, graph, inputs)
+    run_id = run_id or new_run_id()
+    if claim is not None or signature is not None:
+        existing = _reserving(world, claim, data, same, signature, known)(run_id)
+        if existing != run_id:
+            return _replayed(world, existing, version, data, facts, graph.numbered)
+    if begins_ms is not None:
+        facts[BEGINS] = begins_ms
+    head = create_run_once(world, run_id, version, data, facts, numbered=graph.numbered, begins_ms=begins_ms)[0]
+    return _Accepted(head, version, True)
+
+
+def _reserving(
+    world: World, claim: str | None, data: bytes, same: JSON, signature: Signature | None, known: bytes | None
+) -> Callable[..., str]:
+    """What records the run of a start under its idempotency key and its signature, as `messages.starts.place` needs it."""
 
     def reserve(run_id: str, instead_of: str | None = None) -> str:
         nonlocal known
@@ -149,19 +171,7 @@ def _accepted(
             existing = claim_key(world, claim, json.loads(data) if same is None else same, run_id, known, instead_of)
         return existing if signature is None else claim_signature(world, signature, existing)
 
-    new = NewRun(version, graph, data, facts, begins_ms)
-    if graph.key is not None or run_key is not None:
-        slot = Slot(workflow_id, checked_key(run_key) if run_key is not None else key_of_start(world, graph, inputs))
-        return _under_key(world, slot, new, inputs, known, reserve)
-    if known is None:
-        admit(world, graph, inputs)
-    run_id = run_id or new_run_id()
-    existing = reserve(run_id)
-    if existing != run_id:
-        return _replayed(world, existing, version, data, facts, graph.numbered)
-    facts |= {BEGINS: begins_ms} if begins_ms is not None else {}
-    head = create_run_once(world, run_id, version, data, facts, numbered=graph.numbered, begins_ms=begins_ms)[0]
-    return _Accepted(head, version, True)
+    return reserve
 
 
 def _under_key(
@@ -191,10 +201,18 @@ def start_version(
     return _announced(world, _Accepted(create_run(world, run_id, version, data, facts, numbered=numbered), version, True))
 
 
-def start_under_former_key(world: World, slot: Slot, new: NewRun, reserve: Callable[[str], str]) -> Started:
-    """Creates a run that repeats another one, under the key of that run. Raises `Conflict` (key_taken) while a run is live."""
-    placed = start_under_key(world, slot, new, reserve, OnConflict.REFUSE)
-    return _announced(world, _Accepted(placed.head, new.version, placed.created))
+def start_under_former_key(
+    world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict = OnConflict.REFUSE,
+    known: str | None = None,
+) -> Started:  # fmt: skip
+    """Creates a run that repeats another one, under the key of that run. While a run with the key is live, `rule` says whether
+    this joins it or raises `Conflict` (key_taken). `known` is the run that an earlier start of the same request has reserved."""
+    placed = former_start(world, slot, new, known, rule) if known is not None else None
+    if placed is None:
+        placed = start_under_key(world, slot, new, reserve, rule)
+    head, is_own_run = not_erased(placed.head), is_own(new, placed.head)
+    replay, joined = not placed.created and is_own_run, not placed.created and not is_own_run
+    return _announced(world, _Accepted(head, new.version, placed.created, replay, joined))
 
 
 def checked_entries(
@@ -271,16 +289,16 @@ def _announced(world: World, accepted: _Accepted) -> Started:
     """Sends the message of a run that was created, after it is durable."""
     head, run_id = accepted.head, accepted.head.run_id
     notes = notes_in(head)
+    version, number = numbers_in(notes)
     if accepted.created:
         try:
-            if (begins_ms := notes.get(BEGINS)) is not None:
-                world.timers.arm(run_id, begins_ms)
+            if BEGINS in notes:
+                world.timers.arm(run_id, notes[BEGINS])
             else:
                 world.queue.send(spending.hint(world, run_id, "start"))
         except StoreUnavailable as error:
             message = f"the run {run_id} exists and will start later"
             raise StoreUnavailable(message, code="start_delayed", mend="do not start it again", run_id=run_id) from error
-    version, number = numbers_of(head)
     return Started(
         run_id, head.workflow_id, accepted.newest.number if version is None else version, accepted.replay, number,
         accepted.joined, notes.get(KEY),

@@ -1,0 +1,67 @@
+"""The mailbox of a run: its bound, its masks, and messages that are there before a timeout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepless.errors import Refused
+from stepless.limits import MAX_MAILBOX
+
+
+def started(machine: Any, timeout: str | None = None, **top: Any) -> str:
+    """A run that waits for `go`."""
+    wait: dict[str, Any] = {"message": "go", **({"timeout": timeout} if timeout else {})}
+    nodes = {"s": {"type": "manual"}, "w": {"type": "receive", "after": "s", "with": wait}}
+    machine.service.publish({"id": "waits", "messages": {"tick": {}, "go": {}}, **top, "nodes": nodes})
+    run_id: str = machine.service.start("waits", {}).run_id
+    return run_id
+
+
+def settle(machine: Any) -> None:
+    """Does everything that happens within seconds."""
+    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
+        machine.step()
+
+
+def test_a_full_mailbox_hides_nothing_that_a_node_waits_for(machine: Any) -> None:
+    """Its sender was told that the run has it, so the run must not wait for it until others are read."""
+    run = started(machine)
+    for number in range(MAX_MAILBOX):
+        machine.service.send_to_run(run, "tick", number)
+    machine.service.send_to_run(run, "go", "now")
+    machine.drain()
+    view = machine.view(run)
+    assert (view.status, view.outputs["w"]["data"], len(view.unread)) == ("completed", "now", MAX_MAILBOX)
+
+
+def test_a_run_whose_mailbox_is_full_refuses_further_messages(machine: Any) -> None:
+    run = started(machine)
+    for number in range(MAX_MAILBOX):
+        machine.service.send_to_run(run, "tick", number)
+    settle(machine)
+    with pytest.raises(Refused) as refused:
+        machine.service.send_to_run(run, "go", None)
+    assert refused.value.code == "mailbox_full"
+    assert len(machine.view(run).unread) == MAX_MAILBOX
+
+
+def test_a_message_that_was_there_before_a_timeout_is_earlier(machine: Any) -> None:
+    """No process ran until the timeout was over."""
+    run = started(machine, timeout="3d")
+    settle(machine)
+    machine.service.send_to_run(run, "go", "now")
+    while machine.queue.receive(machine.clock.now_ms() + 60_000) is not None:
+        continue
+    machine.clock.set(machine.clock.now_ms() + 4 * 86_400_000)
+    machine.drain()
+    assert machine.view(run).outputs["w"]["data"] == "now"
+
+
+def test_secrets_in_a_message_are_masked_in_the_log(machine: Any) -> None:
+    run = started(machine, env=["KEY"])
+    machine.service.send_to_run(run, "go", {"text": "it is a-secret-key", "list": ["a-secret-key"]}, by="a-secret-key")
+    machine.drain()
+    assert machine.view(run).status == "completed"
+    assert "a-secret-key" not in str([event.data for event in machine.log(run)])
