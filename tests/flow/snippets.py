@@ -209,7 +209,7 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("t = asyncio.create_task(half(2))\nx = await half(3)\nreturn await t", "ok"),
     ("t = asyncio.create_task(half(2))\nreturn 1", "not_awaited"),
     ("t = asyncio.create_task(half(2))\nif order.vip:\n    await t", "not_awaited"),
-    ("x = await asyncio.wait(order.tasks)", "race"),
+    ("x = await asyncio.wait([])", "race"),
     ("x = await gather(half(2), return_exceptions=order.vip)", "gather"),
     ("f = {'h': half}\nx = await f['h'](2)", "ok"),
     ("f = {'h': half}\nreturn f", "not_awaited"),
