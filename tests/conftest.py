@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,18 @@ settings.load_profile("stepless")
 HERE = Path(__file__).parent
 
 
+@cache
+def folder_of(path: Path) -> str | None:
+    """The folder of tests/ that a file is in. Kept, because a file has many tests."""
+    return path.relative_to(HERE).parts[0] if HERE in path.parents else None
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks a test that says no tier with that of its folder, so that `-m` can choose by it."""
     marked = {marker.name for marker in item.iter_markers()}
-    if marked.isdisjoint(TIERS) and HERE in item.path.parents:
+    if marked.isdisjoint(TIERS) and (folder := folder_of(item.path)) is not None:
         try:
-            item.add_marker(tier_of(item.path.relative_to(HERE).parts[0], marked))
+            item.add_marker(tier_of(folder, marked))
         except LookupError as error:
             raise pytest.UsageError(*error.args) from error
 

@@ -67,6 +67,21 @@ async def test_a_message_to_a_run(door: Any) -> None:
     assert (late.status_code, late.json()["code"]) == (410, "run_ended")
 
 
+async def test_a_message_that_is_sent_again_after_the_end_of_its_run_was_delivered(door: Any) -> None:
+    run = (await started(door)).json()["run_id"]
+    again = {"headers": {"Idempotency-Key": "evt-1"}}
+    assert (await send(door, {"amount": 5}, **again)).json()["delivered"] == [run]
+    assert (await door.end(run))["status"] == "completed"
+    to_run = f"/runs/{run}/messages/payment"
+    for answer in (await send(door, {"amount": 5}, **again), await door.ask.post(to_run, json={"amount": 5}, **again)):
+        assert (answer.status_code, answer.json()["delivered"]) == (202, [run])
+    for answer in (await send(door, {"amount": 6}, **again), await door.ask.post(to_run, json={"amount": 6}, **again)):
+        assert (answer.status_code, answer.json()["code"]) == (409, "message_conflict")
+    other = {"headers": {"Idempotency-Key": "evt-2"}}
+    assert (await send(door, {"amount": 5}, **other)).json()["code"] == "no_receiver"
+    assert (await door.ask.post(to_run, json={"amount": 5}, **other)).json()["code"] == "run_ended"
+
+
 async def test_a_run_may_begin_later(door: Any) -> None:
     answer = await started(door, delay="2d")
     run = (await door.ask.get(f"/runs/{answer.json()['run_id']}")).json()

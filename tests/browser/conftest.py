@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,16 @@ LIMIT_MS = 30_000
 SITE_LIFE_S = 3_600  # of the server that all tests of a process share
 
 
+@cache
+def is_here(path: Path) -> bool:
+    """Whether a file is in this folder. Kept, because all files of the suite are asked for, and a file has many tests."""
+    return HERE in path.parents
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test of this folder needs the browser, takes long, and leaves pipes of the browser to the garbage collector."""
     for item in items:
-        if HERE in item.path.parents:
+        if is_here(item.path):
             item.add_marker(pytest.mark.long)
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))

@@ -67,6 +67,7 @@ def pairs() -> Iterator[list[int]]:
         yield counted
 
 
+@pytest.mark.check
 def test_as_many_writes_as_a_request_may_have_are_done() -> None:
     notes: list[Write] = [Put(f"note/n{place}", {"x": place, "y": 0}) for place in range(MAX_INTENT_WRITES)]
     fields: list[Write] = [Set("doc", (f"field{place}",), place) for place in range(MAX_INTENT_WRITES)]

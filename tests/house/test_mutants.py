@@ -94,6 +94,7 @@ def test_a_module_without_a_room_is_looked_for_in_all_tests(project: Path) -> No
     assert ordered(project, "errors.py") == [[], [], ["fold", "loop", "door", "runner", "pages", "codec", "decide"]]
 
 
+@pytest.mark.check
 def test_every_test_of_this_project_has_one_place(root: Path) -> None:
     changed = root / "engine/stepless/core/fold.py"
     found = order(root, changed)

@@ -4,8 +4,8 @@ A message enters the log once, as `message.received`, whether or not a node wait
 it follows from the log: it is unread until a `node.resumed` names it, and the run's end leaves the rest unread.
 
 The ids are kept as one text of short digests. Each session of a run reads its snapshot, and a run that has received thousands of
-messages would spend most of its time there on reading ids. Two ids with one digest of 64 bits would lose a message: among 2,000
-ids that happens to one message in 10¹⁶.
+messages would spend most of its time there on reading ids. Two ids with one digest would lose a message. Callers choose the ids, so
+a digest has 96 bits: nobody can find an id that hides another one.
 
 Why the ids have a bound. The inbox of a run holds each message under its id, put once and for ever, so a message that is sent
 again is refused there. Only one case is left: a process commits `message.received` and dies before it marks the signal in the
@@ -24,7 +24,8 @@ from typing import Any, Final, NamedTuple
 from stepless.limits import MAX_KNOWN_MESSAGES
 from stepless.model.json import JSON
 
-_DIGEST: Final = 12  # characters
+_DIGEST_BYTES: Final = 12
+_DIGEST: Final = 4 * _DIGEST_BYTES // 3 + 1  # characters
 UNREAD: Final = "unread"  # in the summary that ends a long log: the facts of the unread messages
 
 
@@ -52,8 +53,8 @@ def mail_in(summary: Mapping[str, Any]) -> list[Mail]:
 
 def digests_of(ids: Iterable[str]) -> str:
     """Ids as `Mailbox.known` has them: a digest of _DIGEST characters each, the last of which is in no other place."""
-    digests = (blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest() for id in ids)
-    return "".join(f"{b64encode(digest)[:11].decode()}." for digest in digests)
+    digests = (blake2b(id.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest() for id in ids)
+    return "".join(f"{b64encode(digest).decode()}." for digest in digests)
 
 
 class Mailbox:

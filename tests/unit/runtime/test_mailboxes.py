@@ -36,6 +36,7 @@ def test_a_full_mailbox_hides_nothing_that_a_node_waits_for(machine: Any) -> Non
     assert (view.status, view.outputs["w"]["data"], len(view.unread)) == ("completed", "now", MAX_MAILBOX)
 
 
+@pytest.mark.check
 def test_a_run_whose_mailbox_is_full_refuses_further_messages(machine: Any) -> None:
     run = started(machine)
     for number in range(MAX_MAILBOX):

@@ -102,6 +102,9 @@ def send(
         stored, until_ms = kept.keep(world, slot, signal, until_ms)
         check_same(stored, signal)
     delivered = tuple(run_id for run_id in receivers(world, slot) if put(world, run_id, signal))
+    if not delivered and until_ms is None and id is not None:
+        _, last = last_run(world, slot, slot.number(world))
+        delivered = (last.run_id,) if last is not None and _was_delivered(world, last, signal) else ()
     if not delivered and until_ms is None:
         mend = "start the run first, send with `keep`, or with `start: true`"
         raise NotFound(f"no run of {workflow_id} answers to this key", code="no_receiver", mend=mend)
@@ -120,12 +123,19 @@ def send_to_run(
     checked_message(graph_of(world, head), name, data)
     now_ms = world.clock.now_ms()
     identity = checked_id(id, now_ms)
-    if not is_live(head):
-        raise ended(run_id)
     signal = inbox.message_signal(identity, name, data, now_ms, by=by)
-    if not put(world, run_id, signal):
+    if not put(world, run_id, signal) and (id is None or not _was_delivered(world, head, signal)):
         raise ended(run_id)
     return Delivered(identity, (run_id,))
+
+
+def _was_delivered(world: World, head: RunHead, signal: Signal) -> bool:
+    """Whether a run that has ended was sent this message before its end: a sender that lost the answer repeats the request, and
+    is to be told what happened. Raises `Conflict` (message_conflict)."""
+    stored = world.store.get_signal(head.run_id, inbox.MESSAGE, signal.identity)
+    if stored is not None:
+        check_same(stored, in_inbox(world, head.run_id, signal))
+    return stored is not None
 
 
 @dataclass(frozen=True, slots=True)
