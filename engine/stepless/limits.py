@@ -60,6 +60,7 @@ MAX_CALL_DEPTH: Final = 25  # workflow in workflow
 MAX_CODES_OF_A_CLASS: Final = 200  # that one handler of a flow takes: a class and its subclasses
 MAX_FLOW_STEPS: Final = 1_000_000  # `max_steps` of a flow that sets none: its loops have no other limit by default
 MAX_CACHED_SIGNATURES: Final = 1_000  # functions and types that the compiler of flows keeps
+MAX_FLOW_ROUNDS: Final = 8  # in which a source is compiled, each with more of its statements lifted than the one before
 MAX_FLOW_REREADINGS: Final = 200  # of refused statements of a source, to find their other faults
 MAX_SOURCE_DEPTH: Final = 50  # of an expression of a flow: the compiler reads expressions recursively
 MAX_NESTED_PARTS: Final = 16  # of a flow, inlined inside of each other

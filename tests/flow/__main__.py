@@ -8,7 +8,7 @@ import time
 import traceback
 from collections import Counter
 
-from comparing import Program, compare, compare_wide, differ, plainly, program, wide_program
+from comparing import Program, block_program, compare, compare_wide, differ, plainly, program, wide_program
 from killing import survives
 from programs import inputs
 from racing import compare_racing, racing_program
@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=5)
     parser.add_argument("--kills", action="store_true", help="kill the process at every commit, with one input")
     parser.add_argument("--wide", action="store_true", help="programs that call workflows, ask, and repeat attempts")
+    parser.add_argument("--blocks", action="store_true", help="programs with statements that are lifted in blocks")
     parser.add_argument("--racing", action="store_true", help="programs that wait for messages and race, in the simulator")
     parser.add_argument("--simulated", action="store_true", help="forget the run after every decision, with one input")
     parser.add_argument("--shown", type=int, default=3)
@@ -47,7 +48,8 @@ def main() -> int:
     for seed in range(arguments.start, arguments.start + arguments.seeds):
         made = None
         try:
-            made = racing_program(seed) if arguments.racing else wide_program(seed) if arguments.wide else program(seed)
+            ordinary = block_program if arguments.blocks else program
+            made = (racing_program if arguments.racing else wide_program if arguments.wide else ordinary)(seed)
             comparing = compare_racing if arguments.racing else compare_wide if arguments.wide else compare
             if arguments.simulated:
                 found, died = forgotten(made), 0

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import json
 import linecache
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 import program_steps
 import wide
+from block_programs import Blocks
 from program_steps import LOG
 from programs import Gen, inputs
 from pydantic import TypeAdapter
@@ -44,6 +49,18 @@ def program(seed: object, lift: Any = "function") -> Program:
     gen = Gen(seed)
     source = gen.program()
     return Program(seed, source, flow_of(source, f"program_{seed}", lift), gen.forks)
+
+
+BLOCK_NAMES: Mapping[str, Any] = MappingProxyType({
+    "datetime": datetime, "timedelta": timedelta, "UTC": UTC, "Decimal": Decimal, "suppress": suppress, "heapq": heapq,
+})
+
+
+def block_program(seed: object, lift: Any = "function") -> Program:
+    """A program with statements that are lifted in blocks."""
+    gen = Blocks(seed)
+    source = gen.program()
+    return Program(seed, source, flow_of(source, f"blocks_{seed}", lift, names=BLOCK_NAMES), gen.forks)
 
 
 def wide_program(seed: int) -> Program:

@@ -70,6 +70,8 @@ CASES: Final[Mapping[str, str]] = {
     "sent side by side": "x, y = await gather(send('loose', 1, workflow=other, key='a'), start(other, 2))\nreturn [x, y]",
     "a race of what is passed on": "r = await race(a=send('loose', 1, workflow=other, key='a'), b=start(other, 2), c=sleep('9ms'))\nreturn [r.name, r.value]",
     "arguments in their order": "return await start(other, await inc(4), key=await say('k'), text=await say('t'))",
+    "a sum of seconds": "await sleep(a * 0 + 0.02)\nm = await receive('loose', where=lambda m: m.n > 2, timeout='9ms')\nk = await receive('loose', timeout='4ms')\nreturn [m.n, k.n]",
+    "a sum in a race": "r = await race(a=sleep(a * 0 + 0.025), b=receive('gone'))\nreturn r.name",
     "a computed sleep": "r = await race(a=sleep(a * 0.0137 + 0.0005), b=sleep('90s'))\nreturn r.name",
 }  # fmt: skip
 SENT: Final = [

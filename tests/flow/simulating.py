@@ -8,6 +8,7 @@ import inspect
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from comparing import Outcome, outcome_of
@@ -98,9 +99,22 @@ def _passed_on(dispatch: Dispatch, kind: str, params: Mapping[str, Any]) -> Fact
         return Failed(dispatch.id, dispatch.attempt, Failure("provider_error", error.code, error.message))
 
 
+def _told(done: Sent | Started) -> str:
+    """What was sent or started, as JSON tells it: whole numbers and floats are one there."""
+    return json.dumps(_plain(asdict(done)), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def reached(sent: Sent) -> list[str]:
     """The runs that a message reaches, in a run and in plain Python. Of some it reaches none."""
-    LOG.append(("send", repr(sent)))
+    LOG.append(("send", _told(sent)))
     if sent.key == "a" and not sent.start and sent.keep is None:
         raise NodeError("nobody", code="no_receiver")
     return [sent.to] if sent.to is not None else [f"{sent.workflow} {sent.key}"]
@@ -108,7 +122,7 @@ def reached(sent: Sent) -> list[str]:
 
 def begun(started: Started) -> str:
     """The id of a run that is started."""
-    LOG.append(("start", repr(started)))
+    LOG.append(("start", _told(started)))
     if started.key == "a":
         raise NodeError("taken", code="key_taken")
     return f"run {started.workflow} {started.key}"

@@ -10,106 +10,60 @@ branches of a fork share one, which counts those that can go on: while there is 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
+from enum import Enum
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Final, TypeVar
 
 from stepless.core.mailbox import Mail
 from stepless.errors import ConfigError
+from stepless.flow.surroundings import Receiver, Wait, World
 
 R = TypeVar("R")
 _MESSAGE, _RESULT, _TIMER = range(3)
+_DEADLINES: ContextVar[tuple[Deadline, ...]] = ContextVar("stepless_flow_deadlines", default=())
 _BRANCH: ContextVar[Branch | None] = ContextVar("stepless_flow_branch", default=None)
 _WORLD: ContextVar[World | None] = ContextVar("stepless_flow_world", default=None)
 _FIX: Final = "give it in `acting(messages=[…])`, or a `timeout`"
 
 
-class World:
-    """The environment of a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+class Until(Enum):
+    """What a fork waits for besides the end of all its branches."""
 
-    def __init__(self, sent: Iterable[Mail] = ()) -> None:
-        self.now_ms = 0
-        self.unread: list[Mail] = []
-        self.receivers: list[_Receiver] = []
-        self.cancel_on: frozenset[str] | None = None  # of the workflow that was called first
-        self._known: set[str] = set()
-        self._sent = sorted(sent, key=lambda mail: mail.at_ms)[::-1]  # the next one last
-
-    def next_ms(self) -> int | None:
-        """Returns when the next message arrives."""
-        return max(self.now_ms, self._sent[-1].at_ms) if self._sent else None
-
-    def take(self, name: str, wants: Callable[[Mail], bool]) -> Mail | None:
-        """Returns the oldest unread message of this name that a receiver wants."""
-        found = next((mail for mail in self.unread if mail.name == name and wants(mail)), None)
-        if found is not None:
-            self.unread.remove(found)
-        return found
-
-    def arrive(self) -> bool:
-        """Gives the next message to the receiver that has waited longest, of those that want it. False for one that cancels."""
-        mail = self._sent.pop()
-        if mail.id in self._known:
-            return True
-        self._known.add(mail.id)
-        if self.cancel_on is not None and mail.name in self.cancel_on:
-            return False
-        for receiver in self.receivers:
-            if receiver.name != mail.name or receiver.wait.woken:
-                continue
-            try:
-                wanted = receiver.wants(mail)
-            except Exception as error:
-                receiver.schedule.wake(receiver.wait, error=error)
-                continue
-            if wanted:
-                receiver.schedule.wake(receiver.wait, mail)
-                return True
-        self.unread.append(mail)
-        return True
-
-    def settle(self) -> None:
-        """Takes the messages of this instant, which come before the end of a step. Raises `CancelledError` for one that
-        cancels."""
-        while self._sent and self._sent[-1].at_ms <= self.now_ms:
-            if not self.arrive():
-                raise asyncio.CancelledError
+    ALL = "all"
+    RETURN = "one that returns"
+    FAILURE = "one that fails"
+    END = "one that ends"
 
 
-class _Wait:
-    """Something that a branch, or the workflow itself, waits for."""
+@dataclass(slots=True)
+class Deadline:
+    """An instant at which a wait ends with `CancelledError`, as that of `asyncio.timeout`."""
 
-    __slots__ = ("future", "woken")
-
-    def __init__(self) -> None:
-        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.woken = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Receiver:
-    name: str
-    wants: Callable[[Mail], bool]
-    wait: _Wait
-    schedule: Schedule
+    due_ms: int
+    expired: bool = False
 
 
 @dataclass(slots=True)
 class Fork:
-    """Branches side by side, by place: what they returned, and how they failed. `first`: one that returns is enough."""
+    """Branches side by side, by place: what they returned, and how they failed."""
 
     size: int
-    first: bool
-    wait: _Wait
+    until: Until
+    wait: Wait
     values: dict[int, Any] = field(default_factory=dict)
     errors: dict[int, Exception] = field(default_factory=dict)
 
     @property
     def is_ready(self) -> bool:
-        return len(self.values) + len(self.errors) == self.size or (self.first and bool(self.values))
+        enough = (self.until in (Until.RETURN, Until.END) and self.values) or (
+            self.until in (Until.FAILURE, Until.END) and self.errors
+        )
+        return bool(enough) or len(self.values) + len(self.errors) == self.size
 
 
 @dataclass(slots=True)
@@ -183,6 +137,50 @@ def schedule() -> Schedule:
     return here.schedule
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A branch that was begun."""
+
+    schedule: Schedule
+    branch: Branch
+    fork: Fork
+    task: asyncio.Task[None]
+
+    @property
+    def is_over(self) -> bool:
+        return self.fork.is_ready or self.branch.lost
+
+    def value(self) -> Any:
+        """What it has returned. Raises its failure."""
+        if self.branch.lost:
+            raise asyncio.CancelledError
+        for error in self.fork.errors.values():
+            raise error
+        return self.fork.values[0]
+
+    async def end(self) -> Any:
+        """Waits for its end, and returns or raises what it does."""
+        await self.schedule.join(self.fork)
+        return self.value()
+
+    def cancel(self) -> bool:
+        if self.is_over:
+            return False
+        self.branch.lost = True
+        self.task.cancel()
+        return True
+
+@contextmanager
+def deadline(duration_ms: int) -> Iterator[Deadline]:
+    """Ends a wait inside the block with `CancelledError` once this time has passed."""
+    outer, found = _DEADLINES.get(), Deadline(world().now_ms + duration_ms)
+    _DEADLINES.set((*outer, found))
+    try:
+        yield found
+    finally:
+        _DEADLINES.set(outer)
+
+
 class Schedule:
     """Decides which branch continues next. `running` counts those that can continue, `working` the steps in progress, for
     which time waits."""
@@ -190,26 +188,26 @@ class Schedule:
     def __init__(self, world: World) -> None:
         self.world = world
         self._running, self._working = 1, 0
-        self._heap: list[tuple[int, int, int, _Wait]] = []
+        self._heap: list[tuple[int, int, int, Wait, Deadline | None]] = []
         self._forks: list[Fork] = []
-        self._first: _Wait | None = None  # of the workflow itself
+        self._first: Wait | None = None  # of the workflow itself
         self._order = count()
 
     # -- waiting --------------------------------------------------------------------------------------------------------
 
     async def pause(self, duration_ms: int) -> None:
         """Waits for a duration."""
-        await self._blocked(self._at(_Wait(), self.world.now_ms + duration_ms, _TIMER))
+        await self._blocked(self._at(Wait(), self.world.now_ms + duration_ms, _TIMER))
 
     async def mail(self, name: str, wants: Callable[[Mail], bool], timeout_ms: int | None) -> Mail | None:
         """Waits for a message, and takes it. None after the timeout. Raises `ConfigError` where none can arrive any more."""
         found = self.world.take(name, wants)
         if found is not None:
             return found
-        wait = _Wait()
+        wait = Wait()
         if timeout_ms is not None:
             self._at(wait, self.world.now_ms + timeout_ms, _TIMER)
-        receiver = _Receiver(name, wants, wait, self)
+        receiver = Receiver(name, wants, wait, self)
         self.world.receivers.append(receiver)
         try:
             mail: Mail | None = await self._blocked(wait)
@@ -229,16 +227,18 @@ class Schedule:
         finally:
             self._running += 1
             self._working -= 1
-        await self._blocked(self._at(_Wait(), self.world.now_ms, _RESULT))
+        await self._blocked(self._at(Wait(), self.world.now_ms, _RESULT))
         if failed is not None:
             raise failed
         return done
 
-    def _at(self, wait: _Wait, due_ms: int, rank: int) -> _Wait:
-        heappush(self._heap, (due_ms, rank, next(self._order), wait))
+    def _at(self, wait: Wait, due_ms: int, rank: int, deadline: Deadline | None = None) -> Wait:
+        heappush(self._heap, (due_ms, rank, next(self._order), wait, deadline))
         return wait
 
-    async def _blocked(self, wait: _Wait) -> Any:
+    async def _blocked(self, wait: Wait) -> Any:
+        for deadline in _DEADLINES.get():
+            self._at(wait, deadline.due_ms, _TIMER, deadline)
         self._first = self._first or wait
         self._running -= 1
         self._turn()
@@ -250,7 +250,7 @@ class Schedule:
                 self._running += 1
             raise
 
-    def wake(self, wait: _Wait, value: Any = None, *, error: BaseException | None = None) -> None:
+    def wake(self, wait: Wait, value: Any = None, *, error: BaseException | None = None) -> None:
         if wait.woken or wait.future.done():
             return
         wait.woken = True
@@ -262,10 +262,9 @@ class Schedule:
 
     # -- branches -------------------------------------------------------------------------------------------------------
 
-    async def fork(self, awaited: Sequence[Awaitable[Any]], *, first: bool) -> Fork:
-        """Runs branches side by side, until all have ended, or with `first` until one has returned: then the others are
-        cancelled."""
-        fork = Fork(len(awaited), first, _Wait())
+    async def fork(self, awaited: Sequence[Awaitable[Any]], until: Until = Until.ALL) -> Fork:
+        """Runs branches side by side, until all have ended, or what `until` says: then the others are cancelled."""
+        fork = Fork(len(awaited), until, Wait())
         branches = [Branch(self, _BRANCH.get()) for _ in awaited]
         self._forks.append(fork)
         self._running += len(awaited)
@@ -283,8 +282,25 @@ class Schedule:
             await asyncio.gather(*tasks, return_exceptions=True)
         return fork
 
+    def begin(self, awaited: Awaitable[Any]) -> Begun:
+        """Begins a branch beside the caller, which goes on."""
+        here = _BRANCH.get()
+        if here is None:
+            here = Branch(self, None)
+            _BRANCH.set(here)
+        branch, fork = Branch(self, here), Fork(1, Until.ALL, Wait())
+        self._running += 1
+        return Begun(self, branch, fork, asyncio.create_task(self._branch(fork, 0, awaited, branch)))
+
+    async def join(self, fork: Fork) -> None:
+        """Waits for the end of a branch that was begun."""
+        if not fork.is_ready:
+            self._forks.append(fork)
+            await self._blocked(fork.wait)
+
     async def _branch(self, fork: Fork, place: int, awaited: Awaitable[Any], branch: Branch) -> None:
         _BRANCH.set(branch)
+        _DEADLINES.set(())  # a deadline of the fork ends the fork
         try:
             fork.values[place] = await awaited
         except Exception as error:
@@ -326,10 +342,19 @@ class Schedule:
             if not self.world.arrive() and self._first is not None:
                 self.wake(self._first, error=asyncio.CancelledError())
             return True
-        self.wake(heappop(self._heap)[3])
+        self._due()
         while rank == _TIMER and self._heap and self._heap[0][:2] == (at_ms, rank):
-            self.wake(heappop(self._heap)[3])  # one decision takes all timers of an instant
+            self._due()  # one decision takes all timers of an instant
         return True
+
+    def _due(self) -> None:
+        """Ends the wait that is due."""
+        *_, wait, deadline = heappop(self._heap)
+        if deadline is None:
+            self.wake(wait)
+        elif not wait.woken:
+            deadline.expired = True
+            self.wake(wait, error=asyncio.CancelledError())
 
     def _give_up(self) -> bool:
         """Fails the receiver that has waited longest, where nothing can happen any more."""

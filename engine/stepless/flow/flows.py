@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from stepless.compile import compile_document
 from stepless.errors import ConfigError, DocumentRefused
+from stepless.flow.calling import playable
 from stepless.flow.compiler.compiler import Written, compile_function
 from stepless.flow.compiler.entries import Trigger, whole_of
 from stepless.flow.compiler.facts.types import UNKNOWN, bare
@@ -20,6 +21,7 @@ from stepless.flow.compiler.refusals import FlowRefused, Remark
 from stepless.flow.lifted import evaluator
 from stepless.flow.messages import NOTHING, Declaration, Declared, declared, declaring
 from stepless.flow.source import origin_of
+from stepless.flow.undecorated import as_part
 from stepless.flow.words import mark
 from stepless.limits import MAX_SOURCE_CHARACTERS
 from stepless.model.findings import Finding, Severity
@@ -88,7 +90,7 @@ class Flow(Generic[P, R]):
         return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        call = self.function(*args, **kwargs)
+        call = playable(self.function)(*args, **kwargs)
         return call if self.messages is NOTHING else declaring(self.messages, call)
 
     @property
@@ -126,7 +128,9 @@ class Flow(Generic[P, R]):
 
     def _written(self, origin: Origin, lift: Lift) -> Written:
         fields = self._options if self.messages is NOTHING else {**self._options, "messages": self.messages.fields}
-        written = compile_function(origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds)
+        written = compile_function(
+            origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds, part_of=as_part,
+        )
         made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:
             del made_by["source"]

@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from inspect import BoundArguments
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -22,6 +23,7 @@ from stepless.errors import ConfigError
 from stepless.flow import clock
 from stepless.flow.messages import received, sent
 from stepless.flow.outgoing import Outgoing, Sent, Started, recorded
+from stepless.flow.surroundings import World
 from stepless.flow.words import Answer, NodeError, Winner, code_of, mark
 from stepless.limits import MAX_KEY_BYTES
 from stepless.model.json import JSON
@@ -62,7 +64,7 @@ def acting(
     fakes |= {f"step {name}": fake for name, fake in (steps or {}).items()}
     token = _FAKES.set({**(_FAKES.get() or {}), **fakes})
     kept = messages is None and clock.is_inside()
-    world = clock.world() if kept else clock.World(sent(messages or ()))
+    world = clock.world() if kept else World(sent(messages or ()))
     around = clock.enter(world)
     try:
         with recorded(send, start) as outgoing:
@@ -99,10 +101,15 @@ async def gather(
     first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], fourth: Awaitable[D], /
 ) -> tuple[A, B, C, D]: ...
 @overload
-async def gather(*awaited: Awaitable[A]) -> list[A]: ...
-async def gather(*awaited: Awaitable[Any]) -> Any:
-    """Runs them at once, waits for all, and returns the list of their results. Raises the first failure by place."""
-    fork = await clock.schedule().fork(awaited, first=False)
+async def gather(*awaited: Awaitable[A], return_exceptions: Literal[False] = False) -> list[A]: ...
+@overload
+async def gather(*awaited: Awaitable[A], return_exceptions: bool) -> list[A | Exception]: ...
+async def gather(*awaited: Awaitable[Any], return_exceptions: bool = False) -> Any:
+    """Runs them at once, waits for all, and returns the list of their results. Raises the first failure by place; with
+    `return_exceptions`, a failure is an item of the list."""
+    fork = await clock.schedule().fork(awaited, clock.Until.ALL)
+    if return_exceptions:
+        return [fork.errors.get(place, fork.values.get(place)) for place in range(len(awaited))]
     for place in sorted(fork.errors):
         raise fork.errors[place]
     return [fork.values[place] for place in range(len(awaited))]
@@ -113,7 +120,7 @@ async def race(**branches: Awaitable[Any]) -> Winner:
     first by place. The others are cancelled. One that fails loses; if all fail, the first failure by place is raised."""
     if not branches:
         raise ValueError("race takes at least one branch")
-    fork = await clock.schedule().fork([*branches.values()], first=True)
+    fork = await clock.schedule().fork([*branches.values()], clock.Until.RETURN)
     if not fork.values:
         raise fork.errors[0]
     place = min(fork.values)
@@ -163,7 +170,7 @@ async def _answered(given: Any, timeout: str | None) -> tuple[bool, Any]:  # noq
         return True, given
     if timeout is None:
         return True, await given
-    fork = await schedule.fork([given, schedule.pause(parse_duration_ms(timeout))], first=True)
+    fork = await schedule.fork([given, schedule.pause(parse_duration_ms(timeout))], clock.Until.RETURN)
     if 0 in fork.errors:
         raise fork.errors[0]
     return 0 in fork.values, fork.values.get(0)
@@ -240,4 +247,6 @@ def owned(value: Any) -> Any:
         return value.model_copy(deep=True)
     if type(value) is dict:
         return {name: owned(item) for name, item in value.items()}
+    if type(value) in (set, deque):
+        return value.copy()
     return type(value)(map(owned, value)) if type(value) in (list, tuple) else value

@@ -12,6 +12,7 @@ from typing import Any
 
 from stepless.flow.compiler.origin import Origin, hints_of
 from stepless.flow.compiler.refusals import FlowRefused, Remark
+from stepless.flow.compiler.rewriting.source import rewritten
 
 
 def origin_of(function: Callable[..., Any], source: str | None = None) -> Origin:
@@ -31,7 +32,8 @@ def origin_of(function: Callable[..., Any], source: str | None = None) -> Origin
         raise _missing(function, "no `async def` of this name is there", "Write it as `async def` in a module")
     closed = inspect.getclosurevars(function).nonlocals if code.co_freevars else {}
     names = {**function.__globals__, **closed}
-    return Origin(function.__name__, _file(function), tree, first, textwrap.dedent(text), names, hints_of(function))
+    file, path = _file(function), code.co_filename
+    return rewritten(Origin(function.__name__, file, tree, first, textwrap.dedent(text), names, hints_of(function), path))
 
 
 def _lines(function: Callable[..., Any], source: str | None) -> tuple[list[str], int]:

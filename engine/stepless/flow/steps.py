@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, Unpack, overload
 from typing_extensions import TypedDict
 
 from stepless.errors import ConfigError
+from stepless.flow.calling import playable
 from stepless.flow.clock import work
 from stepless.flow.compiler.origin import Origin, signature_of
 from stepless.flow.number_checks import Results
@@ -145,7 +146,7 @@ class Part(Generic[P, R]):
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-        return self.function(*args, **kwargs)
+        return playable(self.function)(*args, **kwargs)
 
     def origin(self) -> Origin:
         """Returns its source. Raises `FlowRefused` (source_missing)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,11 @@ from stepless.model.work import NodeFailure
 MESSAGE: Final = "message"
 """The name by which the `where` of a node reads a message, and the field with the facts of one in its output."""
 _MARK: Final = "__stepless_word__"
+_OF_ASYNCIO: Final = {
+    id(asyncio.sleep): "asyncio.sleep", id(asyncio.gather): "gather", id(asyncio.wait_for): "wait_for",
+    id(asyncio.timeout): "timeout", id(asyncio.TaskGroup): "task_group", id(asyncio.create_task): "create_task",
+    id(asyncio.ensure_future): "create_task", id(asyncio.wait): "wait",
+}  # fmt: skip
 
 
 class NodeError(NodeFailure):
@@ -49,6 +55,9 @@ class Record(dict[str, Any]):
         except KeyError:
             raise AttributeError(name) from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: an object of which no type is known has no attributes that can be set")
+
 
 def record(value: Any) -> Any:
     """Returns a value of JSON whose objects are records."""
@@ -76,6 +85,8 @@ def snake(name: str) -> str:
 
 def code_of(kind: type[BaseException]) -> str:
     """Returns the code of a failure whose exception has this class."""
+    if kind is UnboundLocalError:
+        return "unbound_local"
     return "timeout" if issubclass(kind, TimeoutError) else snake(kind.__name__)
 
 
@@ -86,6 +97,22 @@ def mark(value: Any, word: str) -> Any:
 
 
 def word_of(value: Any) -> str:
-    """Returns the mark of a value; empty for anything else."""
+    """Returns the mark of a value, also of a function or class of asyncio that a flow may use; empty for anything else."""
     word = getattr(value, _MARK, "")
-    return word if isinstance(word, str) else ""
+    if not isinstance(word, str):
+        return ""
+    return word or _OF_ASYNCIO.get(id(value), "")
+
+
+def result(value: Any) -> Any:
+    """What a task has returned. Raises its failure."""
+    if isinstance(value, Exception):
+        raise value
+    return value
+
+
+def result_of(place: int, wanted: int, value: Any) -> Any:
+    """As `result`, of the task at one place. Raises `InvalidStateError` if another one has ended."""
+    if place != wanted:
+        raise asyncio.InvalidStateError("Result is not set.")
+    return result(value)

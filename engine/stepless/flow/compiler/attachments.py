@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stepless.flow.compiler.facts.types import UNKNOWN
 from stepless.flow.compiler.origin import Origin
 from stepless.model.json import JSON
 
@@ -18,6 +20,33 @@ class LiftedExpression:
     source: str
     arguments: Mapping[str, Any]
     globals: Mapping[str, Any]
+    result: Any = UNKNOWN
+    unsure: frozenset[str] = frozenset()
+    """The arguments that may be names without a value."""
+    leaves: Any = None
+    """The type of what takes the value as JSON, where that is another form than that of the name."""
+    made_again: Sequence[ast.stmt] = ()
+    """What makes the names that stand for no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedBlock:
+    """Statements that a function of the process evaluates. `tree` is that function, with the lines that its statements have in
+    `file`: it returns the exit that it took, and what it returned. `arguments` are the types of its inputs, `names` what it calls
+    them; `outputs` are the types of what it puts out, by `name.` and the name of each, and `value`. `changed` are the inputs that
+    it may change in place. `whole`: the output is the value alone; `leaves`: it is what the workflow returns, as JSON."""
+
+    name: str
+    tree: ast.FunctionDef
+    file: str
+    arguments: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    exits: Sequence[str]
+    changed: frozenset[str]
+    unsure: frozenset[str]
+    globals: Mapping[str, Any]
+    whole: bool
+    leaves: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,19 @@ If anything was refused, no document is returned, however much of it exists: a p
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
+from stepless.flow.compiler.blocks.plan import Plan, check_globals
 from stepless.flow.compiler.entries import Trigger, begin
+from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.facts.aliases import sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
+from stepless.flow.compiler.facts.types import UNBOUND
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import FlowRefused, Refusal, Remark
 from stepless.flow.compiler.statements.statement import Reading
@@ -43,24 +46,34 @@ class Written:
     """A document that was compiled, what the process has to evaluate for it, and warnings."""
 
     document: dict[str, JSON]
-    lifted: Sequence[LiftedExpression]
+    lifted: Sequence[LiftedExpression | LiftedBlock]
     warnings: Sequence[Remark]
 
 
 def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
-    lift: str = "auto", messages: Mapping[str, Any] | None = None,
+    lift: str = "auto", messages: Mapping[str, Any] | None = None, part_of: Callable[[Any], Any] | None = None,
 ) -> Written:
     """Returns the document of a function. `fields` are further fields of the document, `messages` the types of the data of its
-    messages, by name. `lift` is `auto`, `function` or `never`. Raises `FlowRefused`."""
-    reading = Reading()
-    unit = Unit(workflow, origin, reading.rules, lift)
-    unit.messages = messages or {}
-    try:
-        return _compiled(unit, reading, triggers, fields or {})
-    except RecursionError:
-        message = "its statements are nested deeper than a compiler can read"
-        raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
+    messages, by name; `part_of` says which part a coroutine without a decorator stands for. `lift` is `auto`, `function` or
+    `never`. Raises `FlowRefused`."""
+    reading, plan = Reading(), Plan()
+    while True:
+        unit = Unit(workflow, origin, reading.rules, lift, plan)
+        unit.messages = messages or {}
+        unit.part_of = part_of or unit.part_of
+        try:
+            return _compiled(unit, reading, triggers, fields or {})
+        except FlowRefused as refused:
+            faults = plan.faults(refused.findings)
+            may_be_lifted = plan.extended(unit.refused)
+            if faults and may_be_lifted:
+                raise FlowRefused(faults) from None
+            if not may_be_lifted:
+                raise
+        except RecursionError:
+            message = "its statements are nested deeper than a compiler can read"
+            raise FlowRefused([_too_large(origin, origin.tree, message)]) from None
 
 
 def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
@@ -69,7 +82,7 @@ def _too_large(origin: Origin, node: ast.AST, message: str) -> Remark:
 
 def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields: Mapping[str, JSON]) -> Written:
     origin = unit.origin
-    named = settled(origin.tree)
+    named = settled(origin.tree, unit.plan.body(origin))
     if named.deep:
         message = f"an expression of a workflow nests at most {MAX_SOURCE_DEPTH} deep"
         raise FlowRefused([_too_large(origin, statement, message) for statement in named.deep])
@@ -79,11 +92,16 @@ def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields:
         if unit.messages:
             unit.new_id(MESSAGE)  # no node has this id: where a message is examined, it names the message
         _check_parameters(unit)
+        check_globals(unit, origin)
         names = names_of(body, [named.parameter(one.arg) for one in origin.parameters])
+        names.strict = {named.parameter(name) for name in unit.plan.strict(origin)}
         unit.names.update(names)
+        unit.variables |= dict.fromkeys(sorted(names.strict), UNBOUND)
         begin(unit, triggers, named)
+        given = dict(unit.kinds)
         learn(unit, names)
-        unit.shared = sharing_of(body, lambda node: reading.is_fresh(unit, node))
+        carry_parameters(unit, given)
+        unit.shared = sharing_of(body, *reading.freshness(unit))
         unit.block(body)
         unit.statement = body[-1]
         if unit.frontier is not None:

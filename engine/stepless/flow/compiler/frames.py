@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 @dataclass(eq=False)
 class LoopFrame:
-    """A loop. `escapes` are the jumps that leave it for a place outside, `breaks` the names bound at each `break`. `risky`: a
+    """A loop. `escapes` are the jumps that leave it for a place outside, `breaks` the names bound at each `break`,
+    `turns` those at each end of an iteration. `risky`: a
     failure in it may be of an expression."""
 
     number: int
@@ -16,7 +17,13 @@ class LoopFrame:
     has_else: bool = False
     escapes: list[str] = field(default_factory=list)
     breaks: list[set[str]] = field(default_factory=list)
+    turns: list[set[str]] = field(default_factory=list)
     risky: bool = False
+
+
+@dataclass(eq=False)
+class DeadlineFrame(LoopFrame):
+    """Statements with a time limit: a container that runs once. Every jump out of them leaves it."""
 
 
 @dataclass(eq=False)
@@ -67,3 +74,30 @@ def error_of(frame: TryFrame | FinallyFrame) -> str:
 
 
 Frame: TypeAlias = LoopFrame | TryFrame | FinallyFrame | PartFrame
+
+
+class Framed:
+    """Says what surrounds a statement."""
+
+    frames: list[Frame]
+
+    def is_exact(self) -> bool:
+        """Returns whether a handler around this place asks which exception an expression raised."""
+        return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
+
+    def is_repeated(self) -> bool:
+        """Returns whether a statement here may run more than once."""
+        return any(isinstance(frame, LoopFrame) for frame in self.frames)
+
+    def is_caught_here(self) -> bool:
+        """Returns whether a failure of a step here has an error edge, and so does not end the body."""
+        for frame in reversed(self.frames):
+            if isinstance(frame, LoopFrame):
+                return False
+            if isinstance(frame, FinallyFrame | TryFrame):
+                return True
+        return False
+
+    def is_caught(self) -> bool:
+        """Returns whether a failure here leads to a statement of the function, maybe behind the loops around it."""
+        return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)

@@ -28,6 +28,8 @@ class Origin:
     text: str
     globals: Mapping[str, Any] = field(repr=False)
     hints: Mapping[str, Any] = field(repr=False)
+    path: str = ""
+    """The file, as tracebacks name it."""
 
     def line(self, node: ast.AST) -> int:
         line: int = getattr(node, "lineno", 1)

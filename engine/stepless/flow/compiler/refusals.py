@@ -36,12 +36,14 @@ class FlowRefused(AuthorError):
 class Refusal(Exception):
     """Ends the reading of one statement; the compiler notes it and reads on."""
 
-    def __init__(self, node: ast.AST, code: str, message: str, mend: str) -> None:
+    def __init__(self, node: ast.AST, code: str, message: str, mend: str, name: str = "") -> None:
         super().__init__(message)
         self.node = node
         self.code = code
         self.message = message
         self.mend = mend
+        self.name = name  # of the source, that it is about
+        self.is_final = False  # of a block: it cannot be lifted in another way
 
 
 class Ended(Exception):

@@ -23,6 +23,12 @@ def copied(node: _Node) -> _Node:
     return new
 
 
+def _class(name: str) -> type[ast.AST]:
+    """The class of this name: one of `ast`, or one that the compiler made of an expression."""
+    made = (one for one in ast.expr.__subclasses__() if one.__name__ == name)
+    return getattr(ast, name, None) or next(made)
+
+
 class Visitor:
     """As `ast.NodeVisitor`, in half the time: the methods `visit_Name`, `visit_Call` and so on are found once, when the class is
     made, and nodes without fields, such as `Load`, are not visited."""
@@ -31,7 +37,7 @@ class Visitor:
 
     def __init_subclass__(cls) -> None:
         named = [name for name in dir(cls) if name.startswith("visit_")]
-        cls._rules = {getattr(ast, name.removeprefix("visit_")): getattr(cls, name) for name in named}
+        cls._rules = {_class(name.removeprefix("visit_")): getattr(cls, name) for name in named}
 
     def visit(self, node: ast.AST) -> None:
         rule = self._rules.get(type(node))

@@ -8,18 +8,20 @@ import builtins
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from stepless.flow.compiler.attachments import LiftedExpression, PartSource
+from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
+from stepless.flow.compiler.contracts import Planned, Rules
 from stepless.flow.compiler.expression_trees import Texts
+from stepless.flow.compiler.facts.carried_types import stored
 from stepless.flow.compiler.facts.names import Names, bound_in
-from stepless.flow.compiler.facts.types import UNKNOWN
-from stepless.flow.compiler.frames import FinallyFrame, Frame, LoopFrame, PartFrame, TryFrame
+from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, Framed, LoopFrame, PartFrame, TryFrame
 from stepless.flow.compiler.origin import Origin
-from stepless.flow.compiler.refusals import Ended, Lift, Refusal, Remark
+from stepless.flow.compiler.refusals import Ended, Lift, Refusal
+from stepless.flow.compiler.remarks import Remarks
 from stepless.flow.compiler.variable_writes import merged_writes
 from stepless.limits import MAX_ID_CHARACTERS
 from stepless.model.declaration.document import RESERVED_IDS
@@ -33,42 +35,33 @@ _WRITTEN: Final = (
 _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What reads the statements, the expressions and the awaits of a function. `expression` raises `Lift`. `further` finds what
-    else is wrong with a statement that was refused."""
-
-    statement: Callable[[Unit, ast.stmt], None]
-    statements: Callable[[list[ast.stmt]], Iterable[ast.stmt]]
-    expression: Callable[[Unit, ast.expr], ast.expr]
-    lifted: Callable[[Unit, ast.expr], ast.expr]
-    infer: Callable[[Unit, ast.AST], Any]
-    further: Callable[[Unit, ast.stmt, Refusal], Iterable[Refusal]]
-
-
-class Unit:
+class Unit(Remarks, Framed):
     """One document. `level` holds the nodes of the body that is being filled, `frontier` the exits that lead to the next node:
     empty at the beginning of a body, None where nothing leads."""
 
-    def __init__(self, workflow: str, origin: Origin, rules: Rules, lift: str) -> None:
+    def __init__(self, workflow: str, origin: Origin, rules: Rules, lift: str, plan: Planned) -> None:
         self.workflow = workflow
         self.origin = origin
         self.rules = rules
         self.lift = lift
+        self.plan = plan
+        self.refused: list[tuple[Origin, ast.stmt, Refusal]] = []
+        self.part_of: Callable[[Any], Any] = lambda function: None  # the part that a coroutine stands for
         self.messages: Mapping[str, Any] = {}  # the types of their data, by name
         self.texts = Texts()
         self.level: dict[str, dict[str, JSON]] = {}
         self.frontier: list[str] | None = []
         self.variables: dict[str, JSON] = {}
-        self.lifted: list[LiftedExpression] = []
-        self.findings: list[Remark] = []
-        self.warnings: list[Remark] = []
-        self.frames: list[Frame] = []
+        self.lifted: list[LiftedExpression | LiftedBlock] = []
+        self.findings, self.warnings = [], []
+        self.frames = []
         self.names = Names()
         self.shared: Callable[[str], set[str]] = lambda name: set()
         self.bound: set[str] = set()
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
+        self.tasks: dict[str, str] = {}  # the nodes that put out how tasks have ended, by the names of the tasks
+        self.carried: set[str] = set()  # names whose values may be in the form in which they are carried
         self.error: ast.expr | None = None  # what a bare `raise` raises
         self.shown: dict[str, str] = {}  # the names of the source, by those that stand for them here
         self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
@@ -89,28 +82,11 @@ class Unit:
         self._numbers: dict[str, int] = {}  # the last number of each base, before which none is free
         self._count = 0
 
-    # -- remarks ------------------------------------------------------------------------------------------------------
-
-    def refuse(self, node: ast.AST, code: str, message: str, mend: str) -> NoReturn:
-        raise Refusal(node, code, message, mend)
-
-    def note(self, refusal: Refusal) -> None:
-        node = refusal.node if hasattr(refusal.node, "lineno") else self.statement
-        self.findings.append(self._remark(node, refusal.code, refusal.message, refusal.mend))
-
     def note_all(self, statement: ast.stmt, refusal: Refusal) -> None:
         """Notes a refusal of a statement, and what else is wrong with it."""
         self.note(refusal)
         for more in self.rules.further(self, statement, refusal):
             self.note(more)
-
-    def warn(self, node: ast.AST, code: str, message: str, mend: str) -> None:
-        remark = self._remark(node, code, message, mend)
-        if remark not in self.warnings:
-            self.warnings.append(remark)
-
-    def _remark(self, node: ast.AST, code: str, message: str, mend: str) -> Remark:
-        return Remark(self.origin.file, self.origin.line(node), code, message, mend)
 
     # -- names ----------------------------------------------------------------------------------------------------------
 
@@ -146,8 +122,16 @@ class Unit:
         """Returns a name for a value that stands inside a larger expression."""
         name = self.made_name("value")
         self.values[name], self.kinds[name] = value, kind
+        self.carry(name, kind)
         self.bound.add(name)
         return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+    def carry(self, name: str, kind: Any) -> None:
+        """Notes the type of a name, if its values are carried."""
+        if is_carried(kind):
+            self.carried.add(name)
+        else:
+            self.carried.discard(name)
 
     def made_name(self, base: str) -> str:
         """Returns a name that neither the source nor its module has."""
@@ -158,20 +142,38 @@ class Unit:
         return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
-        """Returns the object that a dotted name of the module stands for; None for everything else."""
+        """What a dotted name of the module stands for, a part for a coroutine without a decorator; None for everything else."""
+        value = self._static(node)
+        return (self.part_of(value) or value) if inspect.isfunction(value) else value
+
+    def _static(self, node: ast.expr) -> Any:
+        if (target := getattr(node, "target", None)) is not None and not node._fields:
+            return target  # of a value that names it
         if isinstance(node, ast.Name):
+            if self.is_made_again(node.id):
+                return self.plan.made_again(self.origin).found(node.id)
             return None if self.is_local(node.id) else self.origin.globals.get(node.id)
         if isinstance(node, ast.Attribute):
             base = self.static(node.value)
             return getattr(base, node.attr, None) if inspect.ismodule(base) or inspect.isclass(base) else None
         return None
 
+    def is_made_again(self, name: str) -> bool:
+        """Returns whether a name stands for a module, a function or a class that is made wherever it is read."""
+        return name in self.plan.made_again(self.origin).names()
+
     def is_known(self, name: str) -> bool:
-        return name in self.origin.globals or hasattr(builtins, name)
+        return self.is_made_again(name) or name in self.origin.globals or hasattr(builtins, name)
 
     def is_builtin(self, node: ast.expr, name: str) -> bool:
         """Returns whether a node is this function of Python, and not a name of the author's."""
-        return isinstance(node, ast.Name) and node.id == name and not self.is_local(name) and name not in self.origin.globals
+        return isinstance(node, ast.Name) and node.id == name and not (
+            self.is_local(name) or self.is_made_again(name) or name in self.origin.globals
+        )
+
+    def is_strict(self, name: str) -> bool:
+        """Returns whether a name may be read where it has no value: a run variable holds whether it has one."""
+        return self.shown.get(name, name) in self.plan.strict(self.origin) and name in self.variables and self.is_local(name)
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
@@ -267,27 +269,6 @@ class Unit:
                 frame.inner, frame.forked = frame.inner or inner, frame.forked or forked
                 return
 
-    def is_exact(self) -> bool:
-        """Returns whether a handler around this place asks which exception an expression raised."""
-        return any(isinstance(frame, TryFrame) and frame.exact for frame in self.frames)
-
-    def is_repeated(self) -> bool:
-        """Returns whether a statement here may run more than once."""
-        return any(isinstance(frame, LoopFrame) for frame in self.frames)
-
-    def is_caught_here(self) -> bool:
-        """Returns whether a failure of a step here has an error edge, and so does not end the body."""
-        for frame in reversed(self.frames):
-            if isinstance(frame, LoopFrame):
-                return False
-            if isinstance(frame, FinallyFrame | TryFrame):
-                return True
-        return False
-
-    def is_caught(self) -> bool:
-        """Returns whether a failure here leads to a statement of the function, maybe behind the loops around it."""
-        return any(isinstance(frame, FinallyFrame | TryFrame) for frame in self.frames)
-
     def fail(self, params: Mapping[str, JSON], *, pure: bool = False) -> None:
         """Raises: adds a node that fails, and ends the path."""
         inner = "error" in params
@@ -301,6 +282,10 @@ class Unit:
         """Returns the variable that holds what a `return` here returns."""
         part = next((frame for frame in reversed(self.frames) if isinstance(frame, PartFrame)), None)
         return RETURN if part is None else part.result
+
+    def returned_kind(self) -> Any:
+        """Returns the type of what a `return` here returns: of the part that it stands in; UNKNOWN in the workflow itself."""
+        return stored(believed(self.origin.hint("return"))) if self.parts else UNKNOWN
 
     def jump(self, kind: str, values: Mapping[str, JSON] | None = None, *, risky: bool = False) -> None:
         """Leaves for the end of a loop (`break`, `continue`) or of the function (`return`); every `finally` comes first."""
@@ -330,11 +315,13 @@ class Unit:
         self.frontier = None
 
     def _leave_iteration(self, frame: LoopFrame, kind: str, written: dict[str, JSON], *, risky: bool) -> None:
-        if kind == "continue":
+        leaves = isinstance(frame, DeadlineFrame) or kind not in ("break", "continue")
+        if kind == "continue" and not leaves:
+            frame.turns.append(set(self.bound))
             if written:
                 self.set("continue", written)
             return
-        if kind == "break":
+        if kind == "break" and not leaves:
             written |= {f"broke_{frame.number}": True} if frame.has_else else {}
             frame.breaks.append(set(self.bound))
         else:
@@ -343,7 +330,7 @@ class Unit:
                 frame.escapes.append(kind)
         if written:
             self.set(kind, written, risky=risky)
-        self.emit(self.new_id("break" if kind == "break" else "leave"), "end", {"break": True})
+        self.emit(self.new_id("leave" if leaves else "break"), "end", {"break": True})
 
     # -- bodies -------------------------------------------------------------------------------------------------------
 
@@ -359,6 +346,7 @@ class Unit:
                 self.rules.statement(self, statement)
             except Refusal as refusal:
                 del self.frames[within:]
+                self.refused.append((self.origin, statement, refusal))
                 self.note_all(statement, refusal)
                 self._pretend(statement)
             except Ended:

@@ -10,7 +10,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic.errors import PydanticUserError
 
-from stepless.flow.compiler.expressions.inference import returned
+from stepless.flow.compiler.awaiting.spreads import bound_by_python, is_spread, written_out
+from stepless.flow.compiler.expressions.call_types import returned
+from stepless.flow.compiler.expressions.carrying import leaving
+from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.types import UNKNOWN, adapter_of, bare, is_model, is_number, schema_of
 from stepless.flow.compiler.origin import hints_of, signature_of
@@ -76,13 +79,18 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             return step(unit, call, target, options, hint, arguments)
         case "flow":
             return child(unit, call, target, hint, arguments)
-        case "sleep":
-            return sleep(unit, call, arguments)
+        case "sleep" | "asyncio.sleep" as word:
+            return sleep(unit, call, arguments, least=None if word == "sleep" else 0)
         case "approval" | "callback" as kind:
             return ask(unit, call, kind, hint, arguments)
         case "now":
             id = unit.emit(unit.new_id(hint or "now"), "transform", {"value": "{{ now() }}"})
             return unit.texts.reference(id)
+        case "wait":
+            message = "this wait is not for the first of several calls, whose losers are cancelled"
+            waited = "asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED)"
+            mend = f"Write done, pending = await {waited}, or race(a=a(), b=b())"
+            unit.refuse(node, "race", message, mend)
     name = ast.unparse(call.func)
     return unit.refuse(node, "not_a_step", f"`{name}` is not a step", "Put @step(…) above it, or call it without await")
 
@@ -109,6 +117,20 @@ def bound_arguments(
             unit.refuse(call, "bad_arguments", message, "Remove the `/` of its signature")
         values |= value if kinds[parameter].kind is inspect.Parameter.VAR_KEYWORD else {parameter: value}
     return values
+
+
+def _settled(call: ast.Call, unit: Unit, arguments: Arguments) -> ast.Call:
+    """A call without awaits in its arguments."""
+    given = [*call.args, *(word.value for word in call.keywords)]
+    if not any(map(has_await, given)):
+        return call
+    held = [one.value if isinstance(one, ast.Starred) else one for one in given]
+    taken = [
+        ast.Starred(value, ast.Load()) if isinstance(one, ast.Starred) else value
+        for one, value in zip(given, arguments(unit, held), strict=True)
+    ]
+    words = [ast.keyword(word.arg, value) for word, value in zip(call.keywords, taken[len(call.args) :], strict=True)]
+    return ast.copy_location(ast.Call(call.func, list[ast.expr](taken[: len(call.args)]), words), call)
 
 
 def _shown(function: Callable[..., Any]) -> str:
@@ -140,6 +162,9 @@ def check_types(unit: Unit, call: ast.Call, name: str, function: Callable[..., A
 def step(
     unit: Unit, call: ast.Call, target: Any, options: dict[str, JSON], hint: str | None, arguments: Arguments
 ) -> ast.expr:
+    call = written_out(call)
+    if is_spread(call):
+        call = bound_by_python(unit, _settled(call, unit, arguments), target.name, target.function)
     given = bound_arguments(unit, call, target.name, target.function, by_name=True)
     check_types(unit, call, target.name, target.function, given)
     if unknown := sorted(set(options) - {*OPTIONS, "id"}):
@@ -148,7 +173,7 @@ def step(
     before = unit.risks
     kinds = hints_of(target.function)
     values = {
-        name: json_value(unit, value, bare(kinds.get(name, UNKNOWN)))
+        name: json_value(unit, leaving(unit, value, bare(kinds.get(name, UNKNOWN))), bare(kinds.get(name, UNKNOWN)))
         for name, value in evaluated(unit, given, call, arguments).items()
     }
     id = unit.fixed_id(call, chosen) if isinstance(chosen, str) else unit.new_id(hint or target.function.__name__)
@@ -163,14 +188,19 @@ def step(
 def child(unit: Unit, call: ast.Call, target: Any, hint: str | None, arguments: Arguments) -> ast.expr:
     given = bound_arguments(unit, call, target.id, target.function)
     before = unit.risks
-    values = {name: json_value(unit, value) for name, value in evaluated(unit, given, call, arguments).items()}
+    kinds = hints_of(target.function)
+    values = {
+        name: json_value(unit, leaving(unit, value, bare(kinds.get(name, UNKNOWN))))
+        for name, value in evaluated(unit, given, call, arguments).items()
+    }
     id = unit.new_id(hint or target.id.replace("-", "_"))
     unit.emit(id, "workflow", {"workflow": target.id, "inputs": target.inputs_of(values)}, timeout_ms=None)
     unit.may_fail(id, mixed=unit.risks > before, inner=True)
     return unit.texts.reference(id)
 
 
-def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
+def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = None) -> ast.expr:
+    """Emits a wait; `least` is the shortest, which stands for all that are shorter."""
     if len(call.args) != 1 or call.keywords:
         unit.refuse(call, "bad_arguments", "sleep takes one duration", 'Write sleep("15m"), or a number of seconds')
     if isinstance(call.args[0], ast.UnaryOp) and isinstance(call.args[0].op, ast.USub):
@@ -180,13 +210,29 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments) -> ast.expr:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         duration: JSON = f"{round(node.value * 1000)}ms"
     elif is_number(unit.infer(node)):
-        duration = unit.texts.source(unit.value(node))
-        duration = f"{{{{ str(round({duration} * 1000)) }}}}ms"
+        duration = _milliseconds(unit, unit.value(node), least)
+    elif least is not None:
+        duration = _milliseconds(unit, unit.rules.lifted(unit, _as_seconds(node, least)), None)
     else:
         duration = json_value(unit, node)
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})
     unit.may_fail(id, mixed=unit.risks > before)
     return ast.Name("null", ast.Load())
+
+
+def _milliseconds(unit: Unit, seconds: ast.expr, least: int | None) -> JSON:
+    whole = f"round({unit.texts.source(ast.BinOp(seconds, ast.Mult(), ast.Constant(1000)))})"
+    return f"{{{{ str({whole if least is None else f'max({least}, {whole})'}) }}}}ms"
+
+
+def _as_seconds(node: ast.expr, least: int) -> ast.expr:
+    """What Python takes for a number of seconds, as a float: it fails for what is none."""
+    longest = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(least), node], [])
+    whole = ast.BinOp(longest, ast.Add(), ast.Constant(0.0))
+    for part in (whole, longest, *longest.args, longest.func):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, node)
+    return whole
 
 
 def ask(unit: Unit, call: ast.Call, kind: str, hint: str | None, arguments: Arguments) -> ast.expr:

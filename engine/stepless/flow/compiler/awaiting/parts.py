@@ -8,40 +8,54 @@ from typing import Any, Final, TypeAlias
 
 from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
+from stepless.flow.compiler.awaiting.spreads import written_out
+from stepless.flow.compiler.blocks.plan import check_globals
+from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.aliases import sharing_of
+from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside, sharing_of
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
-from stepless.flow.compiler.facts.types import promised
+from stepless.flow.compiler.facts.types import UNBOUND, promised
 from stepless.flow.compiler.frames import PartFrame
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Refusal
+from stepless.flow.compiler.rewriting.variadic import fitted
 from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
+Freshness: TypeAlias = Callable[[Unit], tuple[IsFresh, IsFreshInside]]
 CALLER: Final = " caller"
 """Stands for the names of the caller: no name of a source has a space."""
 
 
 def inline(
     unit: Unit, call: ast.Call, part: Any, origin: Origin, hint: str | None, arguments: Arguments,
-    fresh: Callable[[Unit, ast.expr], bool], evaluate: Evaluate,
+    fresh: Freshness, evaluate: Evaluate,
 ) -> ast.expr:
     """Writes the statements of a part behind the frontier. Returns what it returns."""
+    call = written_out(call)
+    if (origin.tree.args.vararg or origin.tree.args.kwarg) and (fits := fitted(part, origin, call)) is not None:
+        part, call = fits
+        origin = part.origin()
     if part in unit.parts:
         message = f"`{origin.name}` calls itself, and a graph is finite"
         unit.refuse(call, "recursion", message, "Write a loop, or make it a workflow")
+    if (changed := getattr(part, "changed", None)) is not None:
+        message = f"`{origin.name}` reads `{changed[0]}`, which `{changed[1]}` changes"
+        unit.refuse(call, "not_a_step", message, "Pass it as an argument, or write a step that reads it")
     if len(unit.parts) >= MAX_NESTED_PARTS:
         unit.refuse(call, "recursion", f"more than {MAX_NESTED_PARTS} parts inside of each other", "Make one of them a workflow")
     if origin.tree.args.vararg or origin.tree.args.kwarg:
         unit.refuse(call, "parameters", f"`{origin.name}` takes any number of arguments", "Name the parameters")
-    named = settled(origin.tree)
+    named = settled(origin.tree, unit.plan.body(origin))
     if named.deep:
         message = f"an expression of `{origin.name}` nests deeper than {MAX_SOURCE_DEPTH}"
         unit.refuse(call, "expression_too_large", message, "Split it over several statements")
+    check_globals(unit, origin)
     number = unit.next()
     given = evaluated(unit, bound_arguments(unit, call, origin.name, part.function), call, arguments)
     parameters = {one.arg: renamed(named.parameter(one.arg), number) for one in origin.parameters}
@@ -50,18 +64,23 @@ def inline(
     unit.shown |= {renamed(name, number): named.shown.get(name, name) for name in local}
     outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden)
     callers = frozenset(unit.values) | frozenset(unit.names.bound)
-    _bind(unit, origin, parameters, given, callers)
+    _bind(unit, origin, parameters, given, callers, getattr(part, "closure", frozenset()))
     if unit.foreign is None and not origin.is_beside(unit.origin):
         unit.foreign = unit.origin, unit.statement
     names = names_of(body, parameters.values())
+    names.strict = {renamed(named.parameter(name), number) for name in unit.plan.strict(origin)}
     unit.names.update(names)
+    if names.strict:
+        unit.set(f"reset_{origin.name}", dict.fromkeys(sorted(names.strict), UNBOUND))
     unit.parts.append(part)
     unit.origin, unit.error, unit.statement, unit.hidden = origin, None, origin.tree, callers
     unit.sources.setdefault(origin.key, PartSource(origin, {}))
+    kinds = {name: unit.kind_of(name) for name in parameters.values()}
     learn(unit, names)
     unit.shared = _shared(unit, body, [*parameters.values()], fresh)
     unit.bound = {*parameters.values()}
     _copy_changed(unit, origin, parameters)
+    carry_parameters(unit, kinds)
     try:
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
@@ -96,12 +115,14 @@ class _Renamed(ast.NodeTransformer):
 
 
 def _bind(
-    unit: Unit, origin: Origin, parameters: Mapping[str, str], given: Mapping[str, ast.expr], callers: frozenset[str]
+    unit: Unit, origin: Origin, parameters: Mapping[str, str], given: Mapping[str, ast.expr], callers: frozenset[str],
+    closure: frozenset[str],
 ) -> None:
     """Gives the parameters their arguments, and the others their defaults."""
     for parameter, name in parameters.items():
         if parameter in given:
-            kind = promised(origin.hint(parameter), unit.infer(given[parameter]))
+            inferred = unit.infer(given[parameter])
+            kind = inferred if parameter in closure or holds_named(inferred) else promised(origin.hint(parameter), inferred)
             value = unit.value(given[parameter])
             value = value if kind is float else among_others(unit, given[parameter], value)
         else:
@@ -115,6 +136,7 @@ def _bind(
             unit.may_fail(id, pure=True)
             value = unit.texts.reference(id)
         unit.values[name], unit.kinds[name] = value, kind
+        unit.carry(name, kind)
 
 
 def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> None:
@@ -129,9 +151,9 @@ def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> 
 
 
 def _shared(
-    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Callable[[Unit, ast.expr], bool]
+    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Freshness
 ) -> Callable[[str], set[str]]:
-    sharing = sharing_of(body, lambda node: fresh(unit, node))
+    sharing = sharing_of(body, *fresh(unit))
     return lambda name: sharing(name) | ({CALLER} if name in parameters else set())
 
 

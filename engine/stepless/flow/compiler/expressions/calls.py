@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from stepless.flow.compiler.expressions.naming import backwards, is_text_key, named, text_of_member
 from stepless.flow.compiler.expressions.reading import among_others, calling, numeric, text
-from stepless.flow.compiler.facts.types import UNKNOWN, is_container, is_dict, is_list, is_number, is_plain, item_of, parts, solid
+from stepless.flow.compiler.facts.carried_types import is_foreign
+from stepless.flow.compiler.facts.functions import holds_named, is_named
+from stepless.flow.compiler.facts.types import (
+    CARRIED,
+    UNKNOWN,
+    is_carried,
+    is_container,
+    is_dict,
+    is_list,
+    is_number,
+    is_plain,
+    item_of,
+    parts,
+    solid,
+)
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 
-AWAITED: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive", "send", "start")
+AWAITED: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive", "send", "start",
+                  "asyncio.sleep", "wait_for", "timeout", "task_group", "create_task", "wait")
 _OF_TEXT: Final = {
     "lower": "lower", "upper": "upper", "strip": "trim", "split": "split", "startswith": "startswith", "endswith": "endswith",
 }  # fmt: skip
@@ -21,11 +38,6 @@ _ARGUMENTS: Final = {
 }  # fmt: skip
 PUT: Final = " put"
 """The function of an assignment to an item: no name of a source has a space."""
-MUTATORS: Final = frozenset({
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add",
-    "discard", "__setitem__", "__delitem__",
-})
-"""Methods that change a list, an object or a set in place."""
 _OF_OBJECT: Final = ("keys", "values", "items")
 
 
@@ -36,18 +48,24 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
     if word in AWAITED or (isinstance(function, ast.Call) and _is_step(unit, function)):
         name = ast.unparse(function)
         unit.refuse(node, "not_awaited", f"`{name}` is a step, and nothing waits for it here", "Write await before it")
+    if target is functools.partial and (found := named(unit, node)) is not None:
+        return found
     if word == "now" and not node.args and not node.keywords:
         return calling("now")
     if any(isinstance(argument, ast.Starred | ast.GeneratorExp) for argument in node.args):
         raise Lift
     if isinstance(function, ast.Name) and function.id == PUT:
         kind = solid(unit.infer(node.args[0]))
+        if is_carried(kind) and (kind is CARRIED or is_foreign(unit.infer(node.args[2]))):
+            raise Lift
         if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
             unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
         unit.risk()
         whole, place, value = node.args
         return calling("put", unit.express(whole), unit.express(place), among_others(unit, value, unit.express(value)))
     if isinstance(function, ast.Name) and unit.is_builtin(function, function.id):
+        if function.id in ("list", "reversed") and len(node.args) == 1 and (turned := _turned(unit, function.id, node.args[0])):
+            return turned
         rule = _BUILTINS.get(function.id)
         if rule is None or (node.keywords and function.id != "sorted"):
             raise Lift
@@ -55,6 +73,14 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
     if isinstance(function, ast.Attribute) and target is None and not node.keywords:
         return _method(unit, function, node.args)
     raise Lift
+
+
+def _turned(unit: Unit, function: str, over: ast.expr) -> ast.expr | None:
+    """`reversed(xs)` and `list(reversed(xs))` of a list of functions."""
+    if function == "reversed":
+        return backwards(unit, over)
+    is_turned = isinstance(over, ast.Call) and unit.is_builtin(over.func, "reversed") and len(over.args) == 1
+    return backwards(unit, over.args[0]) if is_turned and isinstance(over, ast.Call) else None
 
 
 def _is_step(unit: Unit, node: ast.Call) -> bool:
@@ -201,7 +227,9 @@ _BUILTINS: Final[dict[str, Callable[[Unit, ast.Call], ast.expr]]] = {
 
 def _method(unit: Unit, function: ast.Attribute, arguments: list[ast.expr]) -> ast.expr:
     kind, name = solid(unit.infer(function.value)), function.attr
-    if not (is_plain(kind) or is_dict(kind)) or not all(is_plain(unit.infer(argument)) for argument in arguments):
+    if not (is_plain(kind) or is_dict(kind)) or not all(
+        is_plain(unit.infer(argument)) or is_named(solid(unit.infer(argument))) for argument in arguments
+    ):
         raise Lift
     if name in _OF_TEXT and kind in (str, UNKNOWN):
         least, most = _ARGUMENTS[name]
@@ -225,9 +253,10 @@ def _method(unit: Unit, function: ast.Attribute, arguments: list[ast.expr]) -> a
 
 
 def _get(unit: Unit, whole: ast.expr, arguments: list[ast.expr]) -> ast.expr:
-    if len(arguments) not in (1, 2) or unit.infer(arguments[0]) is not str:
+    is_member = holds_named(unit.infer(whole)) and len(arguments) > 0 and is_text_key(unit, arguments[0])
+    if len(arguments) not in (1, 2) or not (is_member or unit.infer(arguments[0]) is str):
         raise Lift
-    base, key = unit.express(whole), unit.express(arguments[0])
+    base, key = unit.express(whole), text_of_member(unit, arguments[0]) or unit.express(arguments[0])
     if len(arguments) == 1:
         base = base if is_dict(unit.infer(whole)) and unit.infer(whole) == solid(unit.infer(whole)) else calling("merge", base)
         return ast.Subscript(base, key, ast.Load())

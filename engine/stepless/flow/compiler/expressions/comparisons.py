@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_number, is_plain, item_of, parts, solid
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
@@ -96,7 +97,9 @@ def _contained(unit: Unit, left: ast.expr, right: ast.expr) -> None:
         if any(isinstance(item, ast.Starred) for item in right.elts):
             raise Lift
         return
-    if not is_plain(sought) or not is_plain(whole):
+    if not is_plain(sought) or not (is_plain(whole) or (is_dict(whole) and holds_named(whole))):
+        raise Lift
+    if holds_named(whole) and sought is not str:
         raise Lift
     if whole is str or is_dict(whole):
         if sought is not str:

@@ -10,9 +10,14 @@ from typing import Any, Final, NoReturn
 
 from typing_extensions import is_typeddict
 
+from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.expressions.calls import call
+from stepless.flow.compiler.expressions.carrying import check_mixed, is_mixed
 from stepless.flow.compiler.expressions.comparisons import compared
+from stepless.flow.compiler.expressions.naming import backwards, named, text_of_member
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
+from stepless.flow.compiler.facts.functions import holds_named, is_named
+from stepless.flow.compiler.facts.scopes import spelled
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
     is_container,
@@ -27,7 +32,7 @@ from stepless.flow.compiler.facts.types import (
     may_be_null,
     solid,
 )
-from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.refusals import Lift, Refusal
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer
 
@@ -64,13 +69,20 @@ def _name(unit: Unit, node: ast.Name) -> ast.expr:
     name = node.id
     if unit.is_local(name):
         if name not in unit.bound:
+            if unit.is_strict(name):
+                raise Lift
             shown = unit.shown.get(name, name)
-            unit.refuse(node, "unbound", f"`{shown}` may have no value here", f"Assign `{shown}` before the branch, loop or try")
+            mend = f"Assign `{shown}` before the branch, loop or try"
+            raise Refusal(node, "unbound", f"`{shown}` may have no value here", mend, name=shown)
         return unit.values.get(name) or unit.texts.reference(f"workflow.{name}")
+    if unit.is_made_again(name):
+        raise Lift
     if name in unit.origin.globals:
         value = unit.origin.globals[name]
         if value is None or type(value) in (bool, int, float, str):
             return _constant(unit, ast.Constant(value))
+        if (found := named(unit, node)) is not None:
+            return found
         raise Lift
     if unit.is_known(name):
         raise Lift
@@ -112,6 +124,8 @@ def _name_of_module(unit: Unit, node: ast.Attribute) -> ast.expr:
     value = unit.static(node)
     if type(value) in (bool, int, float, str):
         return _constant(unit, ast.Constant(value))
+    if (found := named(unit, node)) is not None:
+        return found
     raise Lift
 
 
@@ -134,6 +148,8 @@ def _subscript(unit: Unit, node: ast.Subscript) -> ast.expr:
     if not is_plain(kind) and not is_container(kind):
         raise Lift
     if isinstance(node.slice, ast.Slice):
+        if node.slice.step is not None and ast.unparse(node.slice) == "::-1" and (turned := backwards(unit, node.value)):
+            return turned
         if node.slice.step is not None or is_dict(kind):
             raise Lift
         ends = [end and unit.express(end) for end in (node.slice.lower, node.slice.upper)]
@@ -154,9 +170,9 @@ def _both(unit: Unit, node: ast.BoolOp) -> ast.expr:
 def truth(unit: Unit, node: ast.expr) -> None:
     """Raises `Lift` where Python asks a class of the author's whether its value is true."""
     kind = unit.infer(node)
-    if is_plain(kind) or is_container(kind):
-        return
     one = solid(kind)
+    if is_plain(kind) or is_container(kind) or is_named(one):
+        return
     if is_model(one) and one.model_fields and not any(hasattr(one, name) for name in ("__bool__", "__len__")):
         return
     raise Lift
@@ -164,6 +180,7 @@ def truth(unit: Unit, node: ast.expr) -> None:
 
 def _operation(unit: Unit, node: ast.BinOp) -> ast.expr:
     left, right = unit.infer(node.left), unit.infer(node.right)
+    check_mixed(unit, unit.infer(node), [node.left, node.right])
     if not (_is_operand(left) and _is_operand(right)):
         raise Lift
     match node.op:
@@ -232,12 +249,15 @@ def _choice(unit: Unit, node: ast.IfExp) -> ast.expr:
 
 def _one_of(unit: Unit, kind: Any, node: ast.expr) -> ast.expr:
     """One of several values, whose type together is `kind`."""
+    check_mixed(unit, kind, [node])
     expressed = unit.express(node)
     return expressed if solid(kind) is float else among_others(unit, node, expressed)
 
 
 def _list(unit: Unit, node: ast.List | ast.Tuple) -> ast.expr:
     """A display; with `*xs` in it, lists one after the other."""
+    if is_mixed(unit, node):
+        raise Lift
     pieces: list[ast.expr] = []
     run: list[ast.expr] = []
     for element in node.elts:
@@ -259,6 +279,8 @@ def _list(unit: Unit, node: ast.List | ast.Tuple) -> ast.expr:
 
 def _dict(unit: Unit, node: ast.Dict) -> ast.expr:
     """A display; with `**other` in it, objects merged in order."""
+    if is_mixed(unit, node):
+        raise Lift
     pieces: list[ast.expr] = []
     run: list[tuple[ast.expr, ast.expr]] = []
     for key, value in zip(node.keys, node.values, strict=True):
@@ -271,9 +293,10 @@ def _dict(unit: Unit, node: ast.Dict) -> ast.expr:
             pieces.append(unit.express(value))
             run = []
         else:
-            if unit.infer(key) is not str:
+            member = text_of_member(unit, key) if holds_named(unit.infer(value)) else None
+            if member is None and unit.infer(key) is not str:
                 raise Lift
-            run.append((unit.express(key), among_others(unit, value, unit.express(value))))
+            run.append((member or unit.express(key), among_others(unit, value, unit.express(value))))
     pieces += [_object(run)] if run or not pieces else []
     return pieces[0] if len(pieces) == 1 and None not in node.keys else ast.Call(ast.Name("merge", ast.Load()), pieces, [])
 
@@ -302,7 +325,18 @@ def _concatenated(pieces: list[ast.expr]) -> ast.expr:
     return ast.BinOp(_concatenated(pieces[:half]), ast.Add(), _concatenated(pieces[half:]))
 
 
+def _output(unit: Unit, node: Output) -> ast.expr:
+    """A part of the output of a block."""
+    step: ast.expr | None = unit.express(node.whole)
+    for key in node.key.split("."):
+        step = step and unit.texts.step(step, spelled(key), strict=False)
+    if step is None:
+        raise Lift
+    return step
+
+
 _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], ast.expr]]] = {
+    Output: _output,
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,

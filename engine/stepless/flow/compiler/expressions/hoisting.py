@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from stepless.flow.compiler.expressions.choosing import both, choice, collected, compared
+from stepless.flow.compiler.facts.names import Comprehension
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
@@ -16,6 +18,7 @@ Each: TypeAlias = Callable[[Unit, ast.ListComp, str | None], ast.expr]
 
 _SIMPLE: Final = (ast.Name, ast.Constant, ast.Lambda)
 """Expressions whose evaluation cannot fail; a lambda is read where it is used."""
+_SKIPPING: Final = (ast.NamedExpr, ast.BoolOp, ast.IfExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NONE: Final = "without_awaits"
 
 
@@ -35,6 +38,19 @@ def has_await(node: ast.AST) -> bool:
             return True
     noted[_NONE] = True
     return False
+
+
+def _is_plain_list(node: ast.ListComp) -> bool:
+    """Whether a list of awaits has its awaits in the element alone, one for each item of one collection."""
+    awaits = (has_await(test) for test in node.generators[0].ifs)
+    return len(node.generators) == 1 and not any(awaits)
+
+
+def _is_loop(node: Comprehension) -> bool:
+    """Whether a comprehension awaits elsewhere than in its first collection."""
+    parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    tests = [test for generator in node.generators for test in generator.ifs]
+    return any(map(has_await, [*parts, *tests, *(generator.iter for generator in node.generators[1:])]))
 
 
 def _copied(node: ast.expr) -> ast.expr:
@@ -77,7 +93,7 @@ class Hoist:
 
     def list_of_awaits(self, unit: Unit, node: ast.expr, hint: str) -> ast.expr | None:
         """Returns the output of `[await f(x) for x in xs]`, in a node named by the hint; None for any other expression."""
-        if isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Await):
+        if isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Await) and _is_plain_list(node):
             return self._each(unit, node, hint)
         return None
 
@@ -109,17 +125,20 @@ class Hoist:
             expressed = unit.texts.reference(id)
         return unit.temporary(expressed, kind, node)
 
-    def _taken(self, unit: Unit, node: ast.expr) -> ast.expr:
+    def _taken(self, unit: Unit, node: ast.expr) -> ast.expr:  # a table of expressions
         match node:
             case ast.Await():
                 kind = unit.infer(node)
                 return unit.temporary(self._await(unit, node, None), kind, node)
-            case ast.ListComp(elt=ast.Await()):
+            case ast.ListComp(elt=ast.Await()) if _is_plain_list(node):
                 kind = unit.infer(node)
                 return unit.temporary(self._each(unit, node, None), kind, node)
             case ast.Compare():
                 first = [node.left, node.comparators[0]]
                 node.left, node.comparators[0] = self._in_order(unit, first)
+                return self._skipping(unit, node)
+            case _ if isinstance(node, _SKIPPING):
+                return self._skipping(unit, node)
             case ast.BinOp():
                 node.left, node.right = self._in_order(unit, [node.left, node.right])
             case ast.Dict():
@@ -139,6 +158,27 @@ class Hoist:
                 node.values = self._in_order(unit, node.values)
             case _:
                 self._single(unit, node)
+        return node
+
+    def _bound(self, unit: Unit, node: ast.NamedExpr) -> ast.expr:
+        """`(x := await f())`: an assignment, and then the name."""
+        unit.rules.statement(unit, ast.copy_location(ast.Assign([node.target], node.value), node))
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def _skipping(self, unit: Unit, node: ast.expr) -> ast.expr:
+        """Expressions of which Python may skip a part that awaits."""
+        match node:
+            case ast.NamedExpr():
+                return self._bound(unit, node)
+            case ast.Compare() if any(map(has_await, node.comparators[1:])):
+                return compared(unit, node, self._sure, has_await)
+            case ast.BoolOp() if any(map(has_await, node.values[1:])):
+                return both(unit, node, self._sure, has_await)
+            case ast.IfExp() if has_await(node.body) or has_await(node.orelse):
+                return choice(unit, node, self._sure)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if _is_loop(node):
+                return collected(unit, node)
+        self._single(unit, node)
         return node
 
     def _single(self, unit: Unit, node: ast.expr) -> None:

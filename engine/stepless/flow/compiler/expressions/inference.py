@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import functools
+import inspect
 import typing
 from collections.abc import Callable
+from enum import Enum
 from typing import Any, Final
 
-from pydantic import BaseModel
-
-from stepless.flow.compiler.facts.names import Changed, Comprehension, Piece
+from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.expressions.call_types import annotated, builtin, is_maker, joined, method, received, returned
+from stepless.flow.compiler.expressions.carrying import Carrying, Leaving, is_no_text, is_open, touches_carried
+from stepless.flow.compiler.facts.carried_types import carried, stored
+from stepless.flow.compiler.facts.functions import is_named
+from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest
 from stepless.flow.compiler.facts.types import (
     ATOMS,
+    CARRIED,
     REAL,
     SCALARS,
     UNKNOWN,
+    UNSEEN,
     bare,
-    believed,
     dict_of,
     is_atom,
+    is_carried,
     is_dict,
     is_failure,
     is_list,
@@ -33,20 +42,8 @@ from stepless.flow.compiler.facts.types import (
     tuple_of,
     union,
 )
-from stepless.flow.compiler.origin import hints_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer, NodeError, Winner, word_of
-
-UNSEEN: Final = type("Unseen", (), {})
-"""The type of a name whose bindings have not been read yet."""
-_TEXTS: Final = (
-    "lower", "upper", "strip", "lstrip", "rstrip", "replace", "title", "join", "format", "capitalize", "removeprefix",
-    "removesuffix", "isoformat",
-)  # fmt: skip
-_CALLS: Final[dict[str, Any]] = {
-    "len": int, "int": int, "str": str, "float": float, "bool": bool, "any": bool, "all": bool, "range": list[int],
-    "isinstance": bool, "repr": str, "ord": int, "chr": str,
-}
 
 
 def known(unit: Unit, node: ast.AST) -> Any:
@@ -62,24 +59,12 @@ def infer(unit: Unit, node: ast.AST) -> Any:
     yet."""
     rule = _RULES.get(type(node))
     kind = UNKNOWN if rule is None else rule(unit, node)
+    if kind is not UNSEEN and kind not in ATOMS and is_tuple(kind) and is_carried(kind):
+        return CARRIED
+    some = unit.carried or unit.plan.made_again(unit.origin).names()
+    if some and kind is not UNSEEN and not isinstance(node, Leaving) and is_open(kind) and touches_carried(unit, node):
+        return carried(kind)
     return kind if kind is UNSEEN or kind in ATOMS else bare(kind)
-
-
-def returned(function: Callable[..., Any]) -> Any:
-    """Returns the type that a function or coroutine returns."""
-    return believed(bare(hints_of(function).get("return", UNKNOWN)))
-
-
-def annotated(unit: Unit, node: ast.expr) -> Any:
-    """Returns the type that an annotation in the text names. Nothing but names, unions and subscripts is looked up."""
-    allowed = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.Load)
-    if not all(isinstance(part, allowed) for part in ast.walk(node)):
-        return UNKNOWN
-    try:
-        kind = eval(compile(ast.Expression(node), unit.origin.file, "eval"), dict(unit.origin.globals))
-    except Exception:  # an annotation that names nothing says nothing
-        return UNKNOWN
-    return bare(kind)
 
 
 # -- expressions ------------------------------------------------------------------------------------------------------
@@ -89,7 +74,9 @@ def _name(unit: Unit, node: ast.Name) -> Any:
     if unit.is_local(node.id):
         return unit.kind_of(node.id)
     value = unit.origin.globals.get(node.id)
-    return type(value) if type(value) in SCALARS and value is not None else UNKNOWN
+    if type(value) in SCALARS and value is not None:
+        return type(value)
+    return unit.rules.named(unit, node) or UNKNOWN
 
 
 def _attribute(unit: Unit, node: ast.Attribute) -> Any:
@@ -100,7 +87,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> Any:
         return base.model_fields[node.attr].annotation
     if is_failure(base) and node.attr in ("code", "message"):
         return str
-    return UNKNOWN
+    return unit.rules.named(unit, node) or UNKNOWN if base is UNKNOWN else UNKNOWN
 
 
 def _subscript(unit: Unit, node: ast.Subscript) -> Any:
@@ -115,6 +102,8 @@ def _subscript(unit: Unit, node: ast.Subscript) -> Any:
 
 def _operation(unit: Unit, node: ast.BinOp) -> Any:
     left, right = infer(unit, node.left), infer(unit, node.right)
+    if CARRIED in (left, right):
+        return CARRIED
     if UNSEEN in (left, right):
         other = right if left is UNSEEN else left
         return other if isinstance(node.op, ast.Add) and is_list(other) else UNSEEN
@@ -130,23 +119,15 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
     if isinstance(node.op, ast.Mult) and int in (left, right):
         other = right if left is int else left
         return other if other is str or is_list(other) else UNKNOWN
+    if isinstance(node.op, ast.BitOr) and is_dict(left) and is_dict(right):
+        return dict_of(union(item_of(left), item_of(right)))
     if isinstance(node.op, ast.Add):
         if is_list(left) and is_list(right):
-            return _joined(left, right)
+            return joined(left, right)
         if is_tuple(left) and is_tuple(right):
             return tuple
         return left if left == right and left is str else UNKNOWN
     return UNKNOWN
-
-
-def _joined(left: Any, right: Any) -> Any:
-    """The type of two lists, one after the other; an empty display says nothing about its items."""
-    if right in (list, _EMPTY):
-        return left
-    return right if left in (list, _EMPTY) else list_of(union(item_of(left), item_of(right)))
-
-
-_EMPTY: Final = list_of(UNSEEN)
 
 
 def _list(unit: Unit, node: ast.List) -> Any:
@@ -168,6 +149,8 @@ def _dict(unit: Unit, node: ast.Dict) -> Any:
     found = []
     for key, value in zip(node.keys, node.values, strict=True):
         found.append(item_of(infer(unit, value)) if key is None else infer(unit, value))
+        if key is not None and is_no_text(infer(unit, key)):
+            return CARRIED
     found = [kind for kind in found if kind is not UNSEEN]
     return dict_of(union(*found)) if found else UNSEEN
 
@@ -181,97 +164,74 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     function = node.func
     if isinstance(function, ast.Name):
         if unit.is_builtin(function, function.id):
-            return _builtin(unit, function.id, node)
+            return builtin(unit, function.id, node, infer, _iteration)
         if word_of(unit.static(function)) == "now":
             return str
     if isinstance(function, ast.Attribute) and unit.static(function) is None:
-        return _method(unit, function, node)
+        return method(unit, function, node, infer)
     target = unit.static(function)
+    if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
+        return target
+    if target is functools.partial:
+        return unit.rules.named(unit, node) or UNKNOWN
+    if word_of(target) == "begin":
+        return infer(unit, _awaited(node.args[0]))
+    if is_maker(unit, function, target):
+        return CARRIED
     if is_model(target):
         return target
     plain = callable(target) and hasattr(target, "__annotations__") and not isinstance(target, type)
-    return returned(target) if plain else UNKNOWN
-
-
-def _builtin(unit: Unit, name: str, node: ast.Call) -> Any:
-    if name in _CALLS:
-        return _CALLS[name]
-    kinds = [infer(unit, argument) for argument in node.args if not isinstance(argument, ast.Starred)]
-    if UNSEEN in kinds:
-        return UNSEEN
-    if name in ("abs", "round") and kinds:
-        return int if kinds[0] in (int, bool) or (name == "round" and len(node.args) == 1) else kinds[0]
-    if name in ("min", "max") and kinds:
-        return item_of(kinds[0]) if len(node.args) == 1 else union(*kinds)
-    if name == "sum" and len(node.args) == 1 and item_of(kinds[0]) in (int, float):
-        return item_of(kinds[0])
-    if name in ("sorted", "list") and len(kinds) == 1:
-        item = _iteration(unit, node.args[0])
-        return UNSEEN if item is UNSEEN else list_of(item)
-    if name == "dict" and len(kinds) == 1 and is_dict(kinds[0]):
-        return kinds[0]
-    return UNKNOWN
-
-
-def _method(unit: Unit, function: ast.Attribute, node: ast.Call) -> Any:
-    base = solid(infer(unit, function.value))
-    if base is UNSEEN:
-        return UNSEEN
-    if is_model(base) and function.attr in ("model_copy", "copy"):
-        return base
-    if is_model(base):
-        method = getattr(base, function.attr, None)
-        return returned(method) if callable(method) and not hasattr(BaseModel, function.attr) else UNKNOWN
-    match function.attr:
-        case "split" | "keys":
-            return list[str]
-        case "startswith" | "endswith" | "isdigit" | "isalpha":
-            return bool
-        case "values":
-            return list_of(item_of(base))
-        case "items":
-            return list_of(tuple_of(str, item_of(base)))
-        case "get":
-            return union(item_of(base), infer(unit, node.args[1]) if len(node.args) == 2 else type(None))
-        case "copy" if is_list(base) or is_dict(base):
-            return base
-    return str if function.attr in _TEXTS and base in (str, UNKNOWN) else UNKNOWN
+    return stored(returned(target)) if plain else UNKNOWN
 
 
 def _await(unit: Unit, node: ast.Await) -> Any:
     call = node.value
+    if isinstance(call, ast.Name):  # a task
+        return infer(unit, call)
     if not isinstance(call, ast.Call):
         return UNKNOWN
+    if unit.static(call.func) is None and is_named(named := solid(infer(unit, call.func))):
+        return union(*(_returned(one.target) for one in named.members)) if named.members else UNKNOWN
     function = call.func
     while isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "with_":
         function = function.func.value
     target = unit.static(function)
     match word_of(target):
         case "step" | "flow" | "part":
-            return returned(target.function)
+            return _returned(target)
         case "approval":
             return Answer
         case "now" | "start":
             return str
         case "send":
             return list[str]
-        case "gather":
-            return _gathered(unit, call)
         case "race":
             return Winner
         case "receive":
-            return _received(unit, call)
+            return received(unit, call)
+    return _concurrent(unit, call, word_of(target))
+
+
+def _returned(target: Any) -> Any:
+    """What a step, a part or a workflow returns."""
+    kind = returned(target.function)
+    return stored(kind) if word_of(target) == "part" else kind
+
+
+def _concurrent(unit: Unit, call: ast.Call, word: str) -> Any:
+    match word:
+        case "gather" | "group":
+            return _gathered(unit, call)
+        case "wait_for":
+            return infer(unit, _awaited(call.args[0])) if call.args else UNKNOWN
+        case "first":
+            return tuple_of(int, CARRIED)
     return UNKNOWN
 
 
-def _received(unit: Unit, call: ast.Call) -> Any:
-    """The type of the data of a message."""
-    name = call.args[0] if call.args else next((word.value for word in call.keywords if word.arg == "name"), None)
-    value = name.value if isinstance(name, ast.Constant) else None if name is None else unit.static(name)
-    return unit.messages.get(value, UNKNOWN) if isinstance(value, str) else UNKNOWN
-
-
 def _gathered(unit: Unit, call: ast.Call) -> Any:
+    if any(word.arg == "return_exceptions" and getattr(word.value, "value", False) for word in call.keywords):
+        return list_of(CARRIED)
     if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
         comprehension = call.args[0].value
         if isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
@@ -303,12 +263,16 @@ def _iteration(unit: Unit, over: ast.expr) -> Any:
             case "enumerate":
                 item = _iteration(unit, over.args[0])
                 return UNSEEN if item is UNSEEN else tuple_of(int, item)
+            case "reversed":
+                return _iteration(unit, over.args[0])
             case "zip":
                 items = tuple(_iteration(unit, one) for one in over.args)
                 return UNSEEN if UNSEEN in items else tuple_of(*items)
     kind = infer(unit, over)
     if is_dict(kind):
         return str
+    if kind is CARRIED:
+        return CARRIED
     if kind is UNSEEN or is_list(kind) or is_tuple(kind) or kind is str:
         return UNSEEN if kind is UNSEEN else item_of(kind)
     return UNKNOWN
@@ -318,13 +282,14 @@ def _piece(unit: Unit, piece: Piece) -> Any:
     whole = piece.whole
     if isinstance(whole, ast.Tuple | ast.List) and piece.place < len(whole.elts):
         return infer(unit, whole.elts[piece.place])
-    if isinstance(whole, ast.Await) and isinstance(whole.value, ast.Call) and word_of(unit.static(whole.value.func)) == "gather":
-        calls = whole.value.args
-        if not any(isinstance(call, ast.Starred) for call in calls) and piece.place < len(calls):
+    call = whole.value if isinstance(whole, ast.Await) else None
+    if isinstance(whole, ast.Await) and isinstance(call, ast.Call) and word_of(unit.static(call.func)) in ("gather", "group"):
+        calls = [] if call.keywords else call.args
+        if not any(isinstance(one, ast.Starred) for one in calls) and piece.place < len(calls):
             return infer(unit, _awaited(calls[piece.place]))
     kind = infer(unit, whole)
-    if kind is UNSEEN:
-        return UNSEEN
+    if kind is UNSEEN or kind is CARRIED:
+        return kind
     arguments = typing.get_args(solid(kind))
     if is_tuple(kind) and ... not in arguments:
         return arguments[piece.place] if piece.place < len(arguments) else UNKNOWN
@@ -333,6 +298,9 @@ def _piece(unit: Unit, piece: Piece) -> Any:
 
 def _changed(unit: Unit, node: Changed) -> Any:
     whole, value = unit.kind_of(node.name), infer(unit, node.value)
+    if node.key is not None and is_no_text(infer(unit, node.key)) and not is_list(whole) and whole is not UNKNOWN:
+        made = unit.names.values.get(node.name, ())
+        return CARRIED if any(isinstance(one, ast.Dict) for one in made) or is_dict(whole) or whole is CARRIED else whole
     if is_list(whole):
         return whole if value is UNSEEN else list_of(union(item_of(whole), value))
     if is_dict(whole) or whole is UNSEEN:
@@ -345,13 +313,43 @@ def _declared(unit: Unit, node: ast.AnnAssign) -> Any:
     return promised(annotated(unit, node.annotation), UNSEEN if node.value is None else infer(unit, node.value))
 
 
+def _rest(unit: Unit, node: Rest) -> Any:
+    kind = _item(unit, node)
+    return kind if kind is UNSEEN else list_of(kind)
+
+
+def _item(unit: Unit, node: Item) -> Any:
+    return _iteration(unit, node.whole) if isinstance(node.whole, ast.expr) else UNKNOWN
+
+
+def _evaluated(unit: Unit, node: Evaluated) -> Any:
+    """The output of a block: the value of its one name, or of its `return`; an object, if it has several."""
+    if not node.block.is_plain or node.leaves:
+        return UNKNOWN
+    kinds = unit.rules.outputs(unit, node)
+    key = "value" if node.block.exits == ["return"] else f"name.{node.block.outputs[0]}" if node.block.outputs else ""
+    return kinds.get(key, type(None))
+
+
+def _output(unit: Unit, node: Output) -> Any:
+    if node.key == "exit":
+        return str
+    if node.key == "error":
+        return NodeError
+    assert isinstance(node.whole, ast.Name)
+    whole = unit.names.values[node.whole.id][0]
+    return unit.rules.outputs(unit, whole).get(node.key, UNKNOWN)
+
+
 def _caught(unit: Unit, node: ast.ExceptHandler) -> Any:
     return NodeError
 
 
 _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.Name: _name,
-    ast.Constant: lambda unit, node: type(node.value) if type(node.value) in SCALARS else UNKNOWN,
+    ast.Constant: lambda unit, node: type(node.value) if type(node.value) in SCALARS else stored(type(node.value)),
+    ast.Set: lambda unit, node: CARRIED,
+    ast.SetComp: lambda unit, node: CARRIED,
     ast.JoinedStr: lambda unit, node: str,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
@@ -371,6 +369,12 @@ _RULES: Final[dict[type[ast.AST], Callable[[Unit, Any], Any]]] = {
     ast.comprehension: lambda unit, node: _iteration(unit, node.iter),
     ast.AnnAssign: _declared,
     ast.ExceptHandler: _caught,
+    Leaving: lambda unit, node: UNKNOWN if node.kind is None else node.kind,
+    Carrying: lambda unit, node: CARRIED,
+    Evaluated: _evaluated,
+    Output: _output,
+    Rest: _rest,
+    Item: _item,
     Piece: _piece,
     Changed: _changed,
 }

@@ -7,6 +7,7 @@ import ast
 from typing import Any
 
 from stepless.flow.compiler.expression_trees import is_inert
+from stepless.flow.compiler.expressions.carrying import is_mixed
 from stepless.flow.compiler.expressions.reading import among_others
 from stepless.flow.compiler.facts.types import UNKNOWN, is_plain, solid
 from stepless.flow.compiler.refusals import Lift
@@ -17,6 +18,8 @@ from stepless.model.json import JSON
 def json_value(unit: Unit, node: ast.expr, kind: Any = UNKNOWN) -> JSON:
     """Returns the template for an expression without awaits. `kind` is what its reader takes it for."""
     match node:
+        case ast.List() | ast.Tuple() | ast.Dict() if is_mixed(unit, node):
+            pass  # Python makes it
         case ast.List() | ast.Tuple() if not any(isinstance(element, ast.Starred) for element in node.elts):
             return [json_value(unit, element) for element in node.elts]
         case ast.Dict() if all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):

@@ -17,19 +17,25 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.attachments import LiftedExpression
-from stepless.flow.compiler.expressions.calls import AWAITED, MUTATORS, PUT
+from stepless.flow.compiler.blocks.nodes import Evaluated
+from stepless.flow.compiler.expressions.calls import AWAITED, PUT
+from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
-from stepless.flow.compiler.facts.types import UNKNOWN, is_model, is_plain, members, solid
+from stepless.flow.compiler.expressions.naming import check_stays, is_item, is_lookup, without_others
+from stepless.flow.compiler.facts.functions import holds_named
+from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_model, is_plain, members, solid
+from stepless.flow.compiler.facts.uses import MUTATORS
 from stepless.flow.compiler.frames import TryFrame
 from stepless.flow.compiler.trees import copied
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import Answer, word_of
 from stepless.limits import MAX_FUNCTION_NAME_CHARACTERS
+from stepless.model.json import JSON
 
 _DIGEST_CHARACTERS: Final = 8
 _HELPERS: Final = ("main", "__given", "__record", "__Record")
 _NUMBERED: Final = re.compile(r"_\d+_$")
-_SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
+SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
 _RECORDS: Final = """\
 class __Record(dict):
     def __getattr__(self, name):
@@ -48,10 +54,17 @@ def __record(value):
 
 def lift(unit: Unit, node: ast.expr) -> ast.expr:
     """Emits the node that evaluates an expression, and refers to its output."""
+    if isinstance(node, Evaluated):
+        return unit.rules.evaluated(unit, node)
     if unit.lift == "never":
         message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
         unit.refuse(node, "lifted", message, "Move it into a step")
-    whole, parts = node, [*ast.walk(node)]
+    whole, result = node, unit.infer(node)
+    if holds_named(result) and not is_lookup(node):
+        return unit.express(without_others(unit, node))
+    node, leaves = (node.value, node.kind) if isinstance(node, Leaving) else (node, None)
+    node = node.value if isinstance(node, Carrying) else node
+    parts = [*ast.walk(node)]
     if any(isinstance(part, ast.Name) and part.id == PUT for part in parts):
         node = _Putting().visit(copied(node))
         parts = [*ast.walk(node)]
@@ -59,27 +72,41 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
     _check(unit, parts, inner)
     free = _free(unit, parts, inner, read)
     for name in sorted(free):
-        if name not in unit.bound:
+        if not is_item(node, name):
+            check_stays(unit, node, unit.kind_of(name))
+        if name not in unit.bound and not unit.is_strict(name):
             unit.express(_reading(parts, name))  # refuses it
-    outside = _outside(unit, parts, [name for name in read if name not in free and name not in inner], free)
+    made_again, further = unit.plan.made_again(unit.origin).of(read)
+    for name in sorted(further - unit.origin.globals.keys()):
+        if unit.is_local(name) and name not in inner:
+            free.add(name)
+    outside = bool(made_again) or _outside(unit, parts, [name for name in read if name not in free and name not in inner], free)
     names = _as_written(unit, sorted(free), sorted(inner - free), read)
     kinds = {names[name]: unit.kind_of(name) for name in sorted(free)}
     source = ast.unparse(_Filling({name: ast.Name(chosen) for name, chosen in names.items()}).visit(copied(node)))
-    arguments = {names[name]: unit.texts.template(unit.express(ast.Name(name, ast.Load()))) for name in sorted(free)}
+    arguments = {names[name]: _argument(unit, name) for name in sorted(free)}
+    unsure = frozenset(names[name] for name in free if name not in unit.bound)
     about = next((name.strip("_") for name in read if name.strip("_")), "")
     made = unit.new_id(f"eval_{unit.shown.get(about, about) or 'value'}")
     id = unit.new_id(unit.wanted[1]) if unit.wanted is not None and unit.wanted[0] is whole else made
-    in_sandbox = unit.lift == "auto" and not outside and all(map(is_plain, kinds.values()))
+    in_process = outside or unsure or leaves is not None or is_carried(result)
+    in_sandbox = unit.lift == "auto" and not in_process and all(map(is_plain, kinds.values()))
     if in_sandbox and not any(isinstance(frame, TryFrame) for frame in unit.frames):
         values = "".join(f"    {name} = __record(__given[{name!r}])\n" for name in kinds)
         code = f"{_RECORDS}def main(args):\n    __given = args\n{values}"
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
-        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals))
+        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals, result, unsure, leaves, made_again))
         unit.emit(id, "function", {"call": name, "args": arguments})
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)
+
+
+def _argument(unit: Unit, name: str) -> JSON:
+    if name not in unit.bound:
+        return f"<workflow.{name}>"  # maybe the mark of a name without a value
+    return unit.texts.template(unit.express(ast.Name(name, ast.Load())))
 
 
 def _as_written(unit: Unit, free: list[str], inner: list[str], read: list[str]) -> dict[str, str]:
@@ -149,11 +176,11 @@ def _check(unit: Unit, parts: list[ast.AST], inner: set[str]) -> None:
         if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
             message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
             unit.refuse(part, "not_awaited", message, "Write await before it")
-        if isinstance(part, ast.Name) and part.id in _SEES_ITS_CALLER and unit.is_builtin(part, part.id):
+        if isinstance(part, ast.Name) and part.id in SEES_ITS_CALLER and unit.is_builtin(part, part.id):
             message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
             unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
         if isinstance(part, ast.Attribute):
-            _check_field(unit, part)
+            check_field(unit, part)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
             _check_change(unit, part.func, inner)
 
@@ -172,7 +199,7 @@ def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
             unit.refuse(method, "mutation", f"`.{method.attr}()` changes a value in place", "Assign a new value to the name")
 
 
-def _check_field(unit: Unit, node: ast.Attribute) -> None:
+def check_field(unit: Unit, node: ast.Attribute) -> None:
     kind = solid(unit.infer(node.value))
     if not is_model(kind) or kind is Answer or node.attr in kind.model_fields:
         return

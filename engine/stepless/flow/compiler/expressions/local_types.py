@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stepless.flow.compiler.expressions.inference import UNSEEN, infer
+from stepless.flow.compiler.blocks.nodes import Evaluated
+from stepless.flow.compiler.expressions.inference import infer
 from stepless.flow.compiler.facts.names import Names
-from stepless.flow.compiler.facts.types import UNKNOWN, union
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, UNSEEN, union
 from stepless.flow.compiler.unit import Unit
 
 _ROUNDS: Final = 6  # after which a type that still changes is not known
@@ -26,13 +27,24 @@ class _Asked(dict[str, Any]):
         return super().get(name, default)
 
 
-def learn(unit: Unit, names: Names) -> None:
+def learn(unit: Unit, names: Names, *, partly: bool = False) -> None:
     """Finds the types of a function's local names from all of their bindings. A name is looked at again when a type changed that
-    its own depends on."""
-    fixed = set(unit.kinds)
+    its own depends on. `partly`: what has not been seen may still be seen, as the types around a block are not known yet."""
+    fixed = {name for name, kind in unit.kinds.items() if kind is not UNSEEN}
     kinds = unit.kinds = _Asked(unit.kinds)
     for name in names.values:
         kinds.setdefault(name, UNSEEN)
+    _settle(unit, names, kinds, fixed)
+    unseen = [name for name, kind in kinds.items() if kind is UNSEEN]
+    if partly or not unseen:
+        return
+    kinds |= dict.fromkeys(unseen, UNKNOWN)
+    if any(isinstance(value, Evaluated) for values in names.values.values() for value in values):
+        _settle(unit, names, kinds, {*fixed, *unseen})  # what a block puts out depends on it
+    unit.kinds = dict(kinds)
+
+
+def _settle(unit: Unit, names: Names, kinds: _Asked, fixed: set[str]) -> None:
     behind: dict[str, set[str]] = {name: {name} for name in fixed}  # the names whose types depend on a name's
     stale = set(names.values)
     for round in range(_ROUNDS + 1):
@@ -49,8 +61,8 @@ def learn(unit: Unit, names: Names) -> None:
                 seen.append(kinds[name])
             found = union(*seen) if seen else UNSEEN
             if found != kinds[name]:
-                kinds[name] = UNKNOWN if round == _ROUNDS else found
+                kinds[name] = (CARRIED if name in unit.carried else UNKNOWN) if round == _ROUNDS else found
+                unit.carry(name, kinds[name])
                 stale |= behind.get(name, set())
         if not stale:
             break
-    unit.kinds = {name: UNKNOWN if kind is UNSEEN else kind for name, kind in kinds.items()}

@@ -7,8 +7,9 @@ import typing
 from typing import TypeAlias
 
 from stepless.flow.compiler.expressions.reading import as_float, calling
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import bindings
-from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_ITERATIONS
 from stepless.model.json import JSON
@@ -122,7 +123,9 @@ def _items(unit: Unit, over: ast.expr) -> dict[str, JSON]:
     kind = unit.infer(over)
     if is_dict(kind):
         return {"items": unit.texts.source(calling("keys", unit.value(over)))}
-    if kind is str or _is_odd(unit, over):
+    if isinstance(over, ast.Call) and _is_turned(unit, over) and holds_named(unit.infer(over.args[0])):
+        return {"items": unit.texts.source(unit.value(over))}
+    if kind is str or kind is CARRIED or _is_odd(unit, over):
         listed = ast.Call(ast.Name("list", ast.Load()), [over], [])
         return {"items": unit.texts.source(unit.value(ast.copy_location(listed, over)))}
     value = unit.value(over)
@@ -131,6 +134,10 @@ def _items(unit: Unit, over: ast.expr) -> dict[str, JSON]:
     unit.risk()
     whole = ast.Subscript(value, ast.Slice(ast.Constant(0)), ast.Load())  # fails for an object: Python runs over its keys
     return {"items": unit.texts.source(whole)}
+
+
+def _is_turned(unit: Unit, over: ast.expr) -> bool:
+    return isinstance(over, ast.Call) and unit.is_builtin(over.func, "reversed") and len(over.args) == 1
 
 
 def _is_odd(unit: Unit, over: ast.expr) -> bool:

@@ -6,27 +6,89 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.facts.names import names_in
+from stepless.flow.compiler.facts.uses import parameters, root, uses_of
 from stepless.flow.compiler.trees import Visitor
 
-_FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp)
+_FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp, Evaluated, Output)
 IsFresh = Callable[[ast.expr], bool]
+INNER = "\n"
+"""Stands in the names of what only a block names: no name of a source has it."""
+IsFreshInside = Callable[[Evaluated], IsFresh]
 
 
 class Sharing(Visitor):
     """Relates the names of a function's body, whatever the order of its statements. `fresh` says of an expression that its value
     has no other name, or cannot be changed."""
 
-    def __init__(self, fresh: IsFresh) -> None:
+    def __init__(self, fresh: IsFresh, inside: IsFreshInside) -> None:
         self._fresh = fresh
+        self._inside = inside
+        self._blocks: list[Evaluated] = []
+        self._targets: dict[tuple[str, str], str] = {}  # the name that an output of a block is bound to
+        self._wholes: dict[int, str] = {}
+        self._functions: dict[str, list[str]] = {}  # the parameters of functions inside of a block
         self._is: dict[str, set[str]] = {}  # the value of a name may be that of these
         self._in: dict[str, set[str]] = {}  # the value of a name may be a part of that of these
         self._holds: dict[str, set[str]] = {}  # the value of a name may contain that of these
 
+    def visit_Evaluated(self, node: Evaluated) -> None:
+        self._blocks.append(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.generic_visit(node)
+        self._assign(node.target, node.value)
+
+    def visit_withitem(self, node: ast.withitem) -> None:
+        self.generic_visit(node)
+        for name in names_in(node.optional_vars) if node.optional_vars is not None else ():
+            self._relate(self._in, name, self._contained(node.context_expr))
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self.generic_visit(node)
+        for case in node.cases:
+            for name in uses_of(case.pattern).bound:
+                self._relate(self._in, name, self._contained(node.subject))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.generic_visit(node)
+        self._functions[node.name] = [one.arg for one in parameters(node.args)]
+
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
+        if isinstance(node.value, Evaluated | Output):
+            self._note(node)
+            return
         for target in node.targets:
             self._assign(target, node.value)
+
+    def _note(self, node: ast.Assign) -> None:
+        """Notes the name that a block, or an output of it, is bound to."""
+        (target,) = node.targets
+        assert isinstance(target, ast.Name)
+        if isinstance(node.value, Evaluated):
+            block = node.value.block
+            self._wholes[id(node.value)] = target.id
+            if block.is_plain and block.outputs:
+                self._targets[target.id, block.outputs[0]] = target.id
+        elif isinstance(node.value, Output) and isinstance(node.value.whole, ast.Name):
+            self._targets[node.value.whole.id, node.value.key.partition(".")[2]] = target.id
+
+    def close(self) -> None:
+        """After the last statement: relates the names around each block as the statements inside of it do."""
+        for number, node in enumerate(self._blocks):
+            whole = self._wholes.get(id(node), "")
+            names = {name: self._targets[whole, name] for name in node.block.outputs if (whole, name) in self._targets}
+            given = zip(node.block.inputs, node.arguments, strict=True)
+            names |= {one: got.id for one, got in given if isinstance(got, ast.Name)}
+            inner = Sharing(self._inside(node), self._inside)
+            for statement in node.block.statements:
+                inner.visit(statement)
+            for kept, others in ((self._is, inner._is), (self._in, inner._in), (self._holds, inner._holds)):
+                for name, values in others.items():
+                    related = {names.get(one, f"{number}{INNER}{one}") for one in values}
+                    kept.setdefault(names.get(name, f"{number}{INNER}{name}"), set()).update(related)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self.generic_visit(node)
@@ -48,6 +110,13 @@ class Sharing(Visitor):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             for argument in node.args:
                 self._relate(self._holds, node.func.value.id, self._contained(argument))
+        elif isinstance(node.func, ast.Attribute) and (name := root(node.func)) is not None:
+            for argument in node.args:
+                self._relate(self._holds, name, self._contained(argument))
+        if isinstance(node.func, ast.Name):
+            for parameter in self._functions.get(node.func.id, ()):
+                for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+                    self._relate(self._is, parameter, self._contained(argument))
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
@@ -135,15 +204,16 @@ def _arguments(call: ast.Call) -> Iterator[ast.expr]:
         yield call.func.value
 
 
-def sharing_of(body: list[ast.stmt], fresh: IsFresh) -> Callable[[str], set[str]]:
+def sharing_of(body: list[ast.stmt], fresh: IsFresh, inside: IsFreshInside) -> Callable[[str], set[str]]:
     """Returns `Sharing.others` of a body, which is read when it is first asked: few functions change a value in place."""
     made: list[Sharing] = []
 
     def others(name: str) -> set[str]:
         if not made:
-            made.append(Sharing(fresh))
+            made.append(Sharing(fresh, inside))
             for statement in body:
                 made[0].visit(statement)
+            made[0].close()
         return made[0].others(name)
 
     return others

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -37,18 +37,20 @@ class Settled:
         return self.parameters.get(name, name)
 
 
-def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef) -> Settled:
+def settled(tree: ast.AsyncFunctionDef | ast.FunctionDef, body: Sequence[ast.stmt] | None = None) -> Settled:
+    """Returns the statements of a function, or those of `body` in their place."""
+    body = tree.body if body is None else body
     reader = _Reader()
-    for statement in tree.body:
+    for statement in body:
         reader.visit(statement)
     local = reader.bound | {one.arg for one in _parameters(tree.args)}
     odd = {name for name in local | reader.inner if is_odd(name)}
     if reader.deep or (not odd and not reader.inner & (local | reader.read)):
-        return Settled(list(tree.body), {}, {}, reader.deep)
+        return Settled(list(body), {}, {}, reader.deep)
     namer = _Namer(local | reader.read | reader.inner)
     names = {name: namer.new(name) for name in sorted(odd & local)}
     renaming = _Renaming(namer, names, local | reader.read)
-    return Settled([renaming.visit(copied(statement)) for statement in tree.body], namer.shown, names, [])
+    return Settled([renaming.visit(copied(statement)) for statement in body], namer.shown, names, [])
 
 
 def is_odd(name: str) -> bool:

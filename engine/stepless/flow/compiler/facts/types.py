@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, TypeAdapter
 
+from stepless.flow.compiler.facts.functions import holds_named, is_named, united
 from stepless.limits import MAX_CACHED_SIGNATURES
 
 UNKNOWN: Final = typing.Any
@@ -23,12 +24,22 @@ SCALARS: Final = (str, int, float, bool, type(None))
 REAL: Final = int | float
 """The type of a value that an annotation calls `float` and that nothing converts: a whole number stays one, in Python and in
 JSON. A `float` of a model or of an argument of the workflow is converted in Python, while JSON may hold a whole number."""
+CARRIED: Final = type("Carried", (), {})
+"""The type of a value that may be none of JSON's, in the form in which `carried` stores it: only Python reads it."""
+UNSEEN: Final = type("Unseen", (), {})
+"""The type of a name whose bindings have not been read yet."""
+TAG: Final = "$stepless"
+"""The key of an object that stands for a value that JSON does not have."""
+ERROR: Final = "error"
+"""What stands at TAG for a failure that is a value."""
+UNBOUND: Final = {TAG: "unbound"}
+"""What a run variable holds while the name that it stands for has no value."""
 ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")
 
 
-def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
+def remembered(function: Callable[..., _R]) -> Callable[..., _R]:
     """Keeps what a function of types returns: few types are asked about, each many times."""
     kept = lru_cache(MAX_CACHED_SIGNATURES)(function)
 
@@ -42,7 +53,7 @@ def _remembered(function: Callable[..., _R]) -> Callable[..., _R]:
     return asked
 
 
-@_remembered
+@remembered
 def bare(kind: Any) -> Any:
     """Returns a type without `Annotated`; the type of its values for a `Literal` or a type variable."""
     if kind in ATOMS:
@@ -59,7 +70,7 @@ def bare(kind: Any) -> Any:
     return UNKNOWN if isinstance(kind, typing.TypeVar | str) or kind is inspect.Parameter.empty or kind is object else kind
 
 
-@_remembered
+@remembered
 def members(kind: Any) -> tuple[Any, ...]:
     """Returns the members of a union; a type that is none is its own only member."""
     if kind in ATOMS:
@@ -70,15 +81,20 @@ def members(kind: Any) -> tuple[Any, ...]:
     return (kind,)
 
 
-@_remembered
+@remembered
 def union(*kinds: Any) -> Any:
     """Returns one type for values of several; UNKNOWN where they differ in more than null."""
     found = list(dict.fromkeys(one for kind in kinds for one in members(kind)))
     solid = [one for one in found if one is not type(None)]
     if set(solid) == {int, float} and not any({*members(kind)} - {type(None)} == {float} for kind in kinds):
         return REAL | None if len(found) > 2 else REAL
+    if len(solid) > 1 and any(map(holds_named, solid)):
+        one = _holding(solid)
+        return one if len(solid) == len(found) else typing.Optional[one]  # noqa: UP045  # a value, not an annotation
     if len(solid) > 1 and all(map(is_tuple, solid)):
         return tuple if len(solid) == len(found) else typing.Optional[tuple]  # noqa: UP045  # a value, not an annotation
+    if len(solid) > 1 and any(map(is_carried, solid)):
+        return CARRIED
     if len(solid) > 1 or UNKNOWN in solid:
         return UNKNOWN
     if not solid:
@@ -86,7 +102,19 @@ def union(*kinds: Any) -> Any:
     return typing.Optional[solid[0]] if len(found) > 1 else solid[0]  # noqa: UP045  # a value, not an annotation
 
 
-@_remembered
+def _holding(kinds: list[Any]) -> Any:
+    """The type of values of several that name functions, or hold such values: lists, objects, and tuples of one length."""
+    origins = {typing.get_origin(kind) for kind in kinds}
+    arguments = [typing.get_args(kind) for kind in kinds]
+    if origins == {list} or origins == {dict}:
+        item = union(*(one[-1] for one in arguments))
+        return list_of(item) if origins == {list} else dict_of(item)
+    if origins == {tuple} and len({len(one) for one in arguments}) == 1 and not any(... in one for one in arguments):
+        return tuple_of(*(union(*together) for together in zip(*arguments, strict=True)))
+    return united(kinds)
+
+
+@remembered
 def solid(kind: Any) -> Any:
     """Returns a type without null: `Order | None` → `Order`; UNKNOWN for a union of several."""
     some = [one for one in members(kind) if one is not type(None)]
@@ -96,7 +124,16 @@ def solid(kind: Any) -> Any:
 
 
 def may_be_null(kind: Any) -> bool:
-    return any(one in (UNKNOWN, type(None)) for one in members(kind))
+    return any(one in (UNKNOWN, CARRIED, type(None)) for one in members(kind))
+
+
+@remembered
+def is_carried(kind: Any) -> bool:
+    """Returns whether a value of a type may be, or hold, one that JSON does not have and that is stored in a form of its own."""
+    return any(
+        one is CARRIED or (typing.get_origin(one) in (list, dict, tuple) and any(map(is_carried, typing.get_args(one))))
+        for one in members(kind)
+    )
 
 
 def list_of(kind: Any) -> Any:
@@ -112,15 +149,17 @@ def tuple_of(*kinds: Any) -> Any:
     return types.GenericAlias(tuple, kinds)
 
 
-@_remembered
+@remembered
 def is_model(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseModel)
 
 
-@_remembered
+@remembered
 def item_of(kind: Any) -> Any:
     """Returns the type of the items of a list or tuple, or of the values of an object."""
     kind = solid(kind)
+    if kind is CARRIED:
+        return CARRIED
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (list, typing.get_origin(typing.Sequence[int])) and arguments:
         return bare(arguments[0])
@@ -153,10 +192,10 @@ def is_number(kind: Any) -> bool:
 def is_atom(kind: Any) -> bool:
     """Returns whether values of a type are single and cannot be changed in place; null among them or not."""
     kind = solid(kind)
-    return kind in SCALARS or kind == REAL
+    return kind in SCALARS or kind == REAL or is_named(kind)
 
 
-@_remembered
+@remembered
 def believed(kind: Any) -> Any:
     """Returns the type of a value of which only an annotation says what it is."""
     if kind is float:
@@ -171,7 +210,7 @@ def believed(kind: Any) -> Any:
     return kind
 
 
-@_remembered
+@remembered
 def parts(kind: Any) -> frozenset[str]:
     """Returns the kinds of values that a type may contain: `bool`, `number`, `float`, `text`, `null`, `unknown`, and `foreign`:
     what JSON does not keep, so that Python and the engine would differ."""
@@ -205,6 +244,8 @@ def is_container(kind: Any) -> bool:
 
 def promised(kind: Any, given: Any) -> Any:
     """Returns the type of a name that an annotation calls `kind`, and that is bound to a value of the type `given`."""
+    if is_carried(given):
+        return given
     if solid(kind) is float and solid(given) is not float:
         return believed(kind)
     return kind if may_be(given, kind) else UNKNOWN
@@ -223,13 +264,13 @@ def is_failure(kind: Any) -> bool:
     return inspect.isclass(kind) and not typing.get_args(kind) and issubclass(kind, BaseException)
 
 
-@_remembered
+@remembered
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
     """Returns the validator of the values of a type. Raises `PydanticUserError` or TypeError for a type without a validator."""
     return TypeAdapter(kind)
 
 
-@_remembered
+@remembered
 def _schema(kind: Any, given: bool) -> dict[str, Any]:
     adapter = adapter_of(kind)
     return dict(adapter.json_schema() if given else adapter.json_schema(by_alias=False, mode="serialization"))
@@ -255,20 +296,20 @@ def _copied(value: Any) -> Any:
     return list(map(_copied, value)) if type(value) is list else value
 
 
-@_remembered
+@remembered
 def needs_validation(model: Any) -> bool:
     """Returns whether a schema says less than a model: it has validators, aliases or made defaults, or a model in it has; or a
     model with defaults stands where an entry does not fill them in, which it does in fields, in lists, and in optional types."""
     return _says_more(model, set(), filled=True)
 
 
-@_remembered
+@remembered
 def says_more(kind: Any) -> bool:
     """Answers like `needs_validation`, for a value whose defaults nothing fills in, such as the data of a message."""
     return _says_more(kind, set(), filled=False)
 
 
-@_remembered
+@remembered
 def is_as_sent(model: Any) -> bool:
     """Returns whether each field of a model has the value that JSON has, or is that value as a `float`."""
     if not model.model_fields or says_more(model) or model.model_config.get("extra", "ignore") != "ignore":
@@ -277,7 +318,7 @@ def is_as_sent(model: Any) -> bool:
     return all(solid(kind) is float or not parts(kind) & {"float", "foreign"} for kind in kinds)
 
 
-@_remembered
+@remembered
 def field_says_more(model: Any, name: str) -> bool:
     """Returns whether a schema says less than a model about one of its fields, where nothing fills in a default."""
     rules = model.__pydantic_decorators__

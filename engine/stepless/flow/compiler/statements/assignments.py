@@ -6,12 +6,16 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from stepless.flow.compiler.blocks.nodes import Output
+from stepless.flow.compiler.changes import check_change
 from stepless.flow.compiler.expressions.calls import PUT
-from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.carrying import carrying
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.types import UNKNOWN, is_dict, is_list, is_tuple, item_of
+from stepless.flow.compiler.facts.carried_types import is_foreign
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.compiler.variable_writes import NOT_CONSTANT, constant_of
@@ -33,7 +37,7 @@ class Assigning:
         readers take it for."""
         if isinstance(node, ast.Await):
             return self._await(unit, node, hint)
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name | Output):
             value = unit.value(node)
             if unit.texts.is_settled(value) and (kind is float or among_others(unit, node, value) is value):
                 return value
@@ -66,6 +70,9 @@ class Assigning:
                 unit.refuse(target, "mutation", _MUTATION, "Build a new value and assign it to a name")
 
     def _name(self, unit: Unit, name: str, value: ast.expr) -> None:
+        if has_await(value) and is_carried(unit.kind_of(name)) and is_foreign(unit.infer(value)):
+            value = self._hoist.expression(unit, value)
+        value = carrying(unit, value, unit.kind_of(name))
         if unit.names.is_variable(name):
             if isinstance(value, ast.Await):
                 unit_value: JSON = unit.texts.template(self._await(unit, value, None))
@@ -97,8 +104,12 @@ class Assigning:
         if isinstance(value, ast.Tuple | ast.List) and not any(isinstance(one, ast.Starred) for one in value.elts):
             if len(value.elts) != len(names):
                 unit.refuse(value, "bad_arguments", f"{len(value.elts)} values for {len(names)} names", "Make them as many")
-            parts = [among_others(unit, one, unit.value(one)) for one in self._hoist.expressions(unit, value.elts)]
+            taken = self._hoist.expressions(unit, value.elts)
+            kept = [carrying(unit, one, unit.kind_of(name)) for name, one in zip(names, taken, strict=True)]
+            parts = [among_others(unit, one, unit.value(one)) for one in kept]
         else:
+            if any(is_carried(unit.kind_of(name)) for name in names) and is_foreign(item_of(unit.infer(value))):
+                raise Lift
             parts = self._unpacked(unit, value, len(names))
         values = dict(zip(names, parts, strict=True))
         if any(unit.names.is_variable(name) for name in names):
@@ -120,6 +131,8 @@ class Assigning:
 
     def _unpacked(self, unit: Unit, value: ast.expr, count: int) -> list[ast.expr]:
         kind = unit.infer(value)
+        if kind is CARRIED:
+            raise Lift
         if isinstance(value, ast.Await):
             whole = self._await(unit, value, None)
         else:
@@ -178,19 +191,9 @@ class Assigning:
 
     def change(self, unit: Unit, node: ast.AST, name: str, value: ast.expr) -> None:
         """Assigns a new value where Python changes the old one."""
-        others = sorted(unit.shared(name))
         shown = unit.shown.get(name, name)
-        if others:
-            other = unit.shown.get(others[0], others[0])
-            other = f"`{other}` may show it too" if other.strip() == other else "the caller's value would change too"
-            mend = f"{shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"{shown} = [*{shown}, …]"
-            unit.refuse(node, "shared_mutation", f"`{shown}` changes in place, and {other}", f"Write {mend}")
-        if name in unit.returned:
-            message = f"`finally` may change `{shown}`, which an earlier `return` has returned"
-            unit.refuse(node, "shared_mutation", message, f"Return a copy, such as list({shown})")
-        if name in unit.iterated:
-            message = f"`{shown}` changes while a loop runs over it"
-            unit.refuse(node, "shared_mutation", message, f"Run over a copy: list({shown})")
+        fix = f"Write {shown} = {{**{shown}, …}}" if isinstance(value, ast.Call) else f"Write {shown} = [*{shown}, …]"
+        check_change(unit, node, name, fix)
         self._name(unit, name, value)
 
     def _put(self, unit: Unit, target: ast.Subscript, name: str, value: ast.expr) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from stepless.flow.compiler.awaiting.deadlines import times_out
+from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
-from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame
+from stepless.flow.compiler.facts.names import bindings
+from stepless.flow.compiler.facts.types import is_carried
+from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit
@@ -70,12 +74,16 @@ class Looping:
         with unit.inside(frame) as level:
             if isinstance(statement, ast.For):
                 check_items(unit, id, statement.iter, statement.target)
-            changed = {name: unit.texts.template(value) for name, value in targets.items() if unit.names.is_variable(name)}
+            changed = {
+                name: _bound_to(unit, statement, name, value) for name, value in targets.items() if unit.names.is_variable(name)
+            }
             if changed:
                 self._assigning.write(unit, changed, risky=any("[" in str(value) for value in changed.values()))
             unit.values |= {name: value for name, value in targets.items() if name not in changed}
             unit.bound |= targets.keys()
             unit.block(body)
+            if unit.frontier is not None:
+                frame.turns.append(set(unit.bound))
             if not level:
                 unit.emit(unit.new_id("nothing"), "transform", {"value": None})
         keeps = {"keep_writes": True} if unit.is_caught() else {}
@@ -84,9 +92,26 @@ class Looping:
         endless = params.get("while") is True
         if endless and frame.breaks:
             unit.bound |= set.intersection(*frame.breaks)
+        if isinstance(statement, ast.For) and _runs(unit, statement.iter) and (frame.turns or frame.breaks):
+            unit.bound |= set.intersection(*frame.turns, *frame.breaks)
         self._behind(unit, id, frame, ends=not endless or bool(frame.breaks))
         if frame.has_else and unit.frontier is not None:
             self._else(unit, id, frame, statement.orelse)
+
+    def deadline(self, unit: Unit, body: list[ast.stmt], limit_ms: int) -> None:
+        """Statements that have this long: a container that runs them once."""
+        id = unit.new_id("within")
+        frame = DeadlineFrame(unit.next(), id)
+        with unit.inside(frame) as level:
+            unit.block(body)
+            if not level:
+                unit.emit(unit.new_id("nothing"), "transform", {"value": None})
+            ends, bound = unit.frontier is not None, set(unit.bound)
+        keeps = {"keep_writes": True} if unit.is_caught() else {}
+        unit.emit(id, "loop", {"times": 1, "results": "none", **keeps, "body": {"nodes": level}}, timeout_ms=limit_ms)
+        times_out(unit, id)
+        unit.bound |= bound if ends else set()
+        self._behind(unit, id, frame, ends=ends)
 
     def _behind(self, unit: Unit, id: str, frame: LoopFrame, *, ends: bool) -> None:
         """Goes on with the jumps that left the loop. `ends`: the loop may also end by itself."""
@@ -116,6 +141,13 @@ class Looping:
         unit.bound = bound
 
 
+def _bound_to(unit: Unit, statement: ast.For | ast.While, name: str, value: ast.expr) -> JSON:
+    """What a variable that is a target of a loop is bound to in an iteration."""
+    if isinstance(statement, ast.For) and is_carried(unit.kind_of(name)):
+        return carried(unit, value, unit.infer(dict(bindings(statement.target, statement))[name]))
+    return unit.texts.template(value)
+
+
 def _last(body: list[ast.stmt]) -> set[ast.AST]:
     """Each `try` behind which the iteration of a loop ends."""
     match body[-1:]:
@@ -124,6 +156,21 @@ def _last(body: list[ast.stmt]) -> set[ast.AST]:
         case [ast.Try() as tried]:
             return {tried}
     return set()
+
+
+def _runs(unit: Unit, over: ast.expr) -> bool:
+    """Whether a loop over something certainly runs once."""
+    match over:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return any(not isinstance(one, ast.Starred) for one in items)
+        case ast.Constant(value=str() as text):
+            return bool(text)
+        case ast.Call(func=ast.Name(id="range"), args=ends, keywords=[]) if unit.is_builtin(over.func, "range"):
+            values = [one.value for one in ends if isinstance(one, ast.Constant) and type(one.value) is int]
+            return len(values) == len(ends) and 1 <= len(ends) <= 2 and len(range(*values)) > 0
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]) if unit.is_builtin(over.func, "enumerate"):
+            return _runs(unit, inner)
+    return False
 
 
 def _is_stopped(unit: Unit) -> bool:

@@ -6,13 +6,15 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from pydantic import ValidationError
 
 from stepless.flow.compiler.awaiting.awaits import callee
+from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.hoisting import Hoist
-from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.facts.types import UNKNOWN, is_carried
 from stepless.flow.compiler.frames import FinallyFrame, LoopFrame, PartFrame, TryFrame, error_of
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import NodeError, code_of, snake, word_of
@@ -20,6 +22,7 @@ from stepless.limits import MAX_CODES_OF_A_CLASS
 from stepless.model.json import JSON
 
 _ALL = (Exception, BaseException)
+Kinds: TypeAlias = tuple[type[BaseException], ...]
 
 
 def try_(unit: Unit, statement: ast.Try, hoist: Hoist) -> None:
@@ -44,9 +47,9 @@ def _handled(unit: Unit, statement: ast.Try) -> None:
         unit.block(statement.body)
         return
     before = set(unit.bound)
-    classes = [_class(unit, handler) for handler in statement.handlers]
-    exact = any(_is_exact(kind, handler) for kind, handler in zip(classes, statement.handlers, strict=True))
-    frame = TryFrame(any(not issubclass(kind, NodeError) for kind in classes), exact)
+    classes = [_classes(unit, handler) for handler in statement.handlers]
+    exact = any(_is_exact(kinds, handler) for kinds, handler in zip(classes, statement.handlers, strict=True))
+    frame = TryFrame(any(not issubclass(kind, NodeError) for kinds in classes for kind in kinds), exact)
     unit.frames.append(frame)
     try:
         unit.block(statement.body)
@@ -62,27 +65,40 @@ def _handled(unit: Unit, statement: ast.Try) -> None:
     unit.bound = set.intersection(*bound) if bound else before
 
 
-def _class(unit: Unit, handler: ast.ExceptHandler) -> type[BaseException]:
+def _classes(unit: Unit, handler: ast.ExceptHandler) -> Kinds:
+    """The classes that a handler names."""
     if handler.type is None:
-        return Exception
-    kind = unit.static(handler.type)
-    if kind is None and isinstance(handler.type, ast.Name) and not unit.is_local(handler.type.id):
-        kind = getattr(builtins, handler.type.id, None)
-    if not (inspect.isclass(kind) and issubclass(kind, BaseException)):
-        unit.refuse(handler, "except", "a handler names one class of exceptions", "Write except NodeError as e")
-    return kind
+        return (Exception,)
+    found = [kind for part in _named(handler.type) for kind in _class(unit, part)]
+    if not found:
+        mend = "Write except NodeError as e, or a class of Python's or of the module"
+        unit.refuse(handler, "except", "a handler names something other than classes of exceptions", mend)
+    return (Exception,) if any(kind in _ALL for kind in found) else tuple(found)
 
 
-def _is_exact(kind: type[BaseException], handler: ast.ExceptHandler) -> bool:
+def _named(node: ast.expr) -> Sequence[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _class(unit: Unit, node: ast.expr) -> Kinds:
+    """The class that an expression names, or the classes of a tuple of the module; none for anything else."""
+    kind = unit.static(node)
+    if kind is None and isinstance(node, ast.Name) and unit.is_builtin(node, node.id):
+        kind = getattr(builtins, node.id, None)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return kinds if all(inspect.isclass(one) and issubclass(one, BaseException) for one in kinds) else ()
+
+
+def _is_exact(kinds: Kinds, handler: ast.ExceptHandler) -> bool:
     """Whether it matters which exception an expression raises."""
-    if issubclass(kind, NodeError):
+    if all(issubclass(kind, NodeError) for kind in kinds):
         return False
     read = any(isinstance(part, ast.Name) and part.id == handler.name for body in handler.body for part in ast.walk(body))
-    return kind not in _ALL or (handler.name is not None and read)
+    return kinds != (Exception,) or (handler.name is not None and read)
 
 
 def _handlers(
-    unit: Unit, statement: ast.Try, classes: list[type[BaseException]], frame: TryFrame, before: set[str], ends: list[str],
+    unit: Unit, statement: ast.Try, classes: Sequence[Kinds], frame: TryFrame, before: set[str], ends: list[str],
     bound: list[set[str]],
 ) -> None:
     """The node that receives the error, and behind it the handlers. What none of them takes goes on outwards."""
@@ -97,12 +113,13 @@ def _handlers(
     )
     error, outer = unit.texts.reference(id), unit.error
     rest: list[str] | None = [id]
-    for handler, kind in zip(statement.handlers, classes, strict=True):
+    for handler, kinds in zip(statement.handlers, classes, strict=True):
         unit.statement = handler
         unit.frontier = rest
-        test = _matches(unit, kind, frame, id)
+        test = _matches(unit, kinds, frame, id)
         if test is not None:
-            which = unit.emit(unit.new_id(f"is_{snake(kind.__name__)}"), "condition", {"cases": {"yes": test, "else": "else"}})
+            cases: JSON = {"yes": test, "else": "else"}
+            which = unit.emit(unit.new_id(f"is_{snake(kinds[0].__name__)}"), "condition", {"cases": cases})
             unit.frontier, rest = [f"{which}.yes"], [f"{which}.else"]
         else:
             rest = None
@@ -110,7 +127,8 @@ def _handlers(
         if handler.name:
             unit.bound.add(handler.name)
             if unit.names.is_variable(handler.name):
-                unit.set(f"set_{handler.name}", {handler.name: unit.texts.template(error)})
+                kind = NodeError if is_carried(unit.kind_of(handler.name)) else UNKNOWN
+                unit.set(f"set_{handler.name}", {handler.name: carried(unit, error, kind)})
             else:
                 unit.values[handler.name] = error
         unit.block(handler.body)
@@ -136,10 +154,10 @@ def _go_on(unit: Unit, error: JSON, *, pure: bool) -> None:
     unit.frontier = None
 
 
-def _is_asked_for(unit: Unit, handler: ast.ExceptHandler, kind: type[BaseException], frame: TryFrame) -> bool:
+def _is_asked_for(unit: Unit, handler: ast.ExceptHandler, kinds: Kinds, frame: TryFrame) -> bool:
     """Whether anything reads the error. Without a reader, the statements of the handler are right behind what failed, if the
     first of them is a node."""
-    if kind not in _ALL and (kind is not NodeError or frame.mixed or frame.broad):
+    if kinds != (Exception,) and (NodeError not in kinds or frame.mixed or frame.broad):
         return True
     parts = [part for statement in handler.body for part in ast.walk(statement)]
     if any(isinstance(part, ast.Raise) and part.exc is None for part in parts):
@@ -173,8 +191,15 @@ def _without_error(
     unit.frontier = None
 
 
-def _matches(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
-    """The test whether an error is of this class; None if every error here is."""
+def _matches(unit: Unit, kinds: Kinds, frame: TryFrame, id: str) -> str | None:
+    """The test whether an error is of one of these classes; None if every error here is."""
+    tests = [_matches_one(unit, kind, frame, id) for kind in kinds]
+    if None in tests:
+        return None
+    return tests[0] if len(tests) == 1 else " or ".join(f"({test})" for test in tests)
+
+
+def _matches_one(unit: Unit, kind: type[BaseException], frame: TryFrame, id: str) -> str | None:
     if kind in _ALL:
         return None
     a_step = f"<{id}.class> != 'processing'"
@@ -289,46 +314,3 @@ def _exits(unit: Unit, frame: FinallyFrame, why: str) -> dict[str, list[str]]:
     cases.pop(last)
     which = unit.emit(unit.new_id("finally"), "condition", {"cases": {**cases, last: "else"}})
     return {kind: [f"{which}.{kind}"] for kind in frame.kinds}
-
-
-# -- raise ------------------------------------------------------------------------------------------------------------
-
-
-def raise_(unit: Unit, statement: ast.Raise, hoist: Hoist) -> None:
-    raised = statement.exc
-    if raised is None:
-        if unit.error is None:
-            unit.refuse(statement, "bare_raise", "there is no error here to raise again", "Write raise inside except")
-        unit.fail({"error": unit.texts.template(unit.error)}, pure=True)
-        return
-    if isinstance(raised, ast.Name) and unit.is_local(raised.id):
-        if unit.infer(raised) is not NodeError:
-            unit.refuse(statement, "raise", f"`{raised.id}` is no error", "Raise a NodeError, or a class made from it")
-        unit.fail({"error": unit.texts.template(unit.express(raised))}, pure=True)
-        return
-    kind = unit.static(raised.func if isinstance(raised, ast.Call) else raised)
-    if not (inspect.isclass(kind) and issubclass(kind, NodeError)):
-        mend = "Write class OutOfStock(NodeError): …"
-        unit.refuse(statement, "raise", "what a workflow raises is a NodeError, or a class made from it", mend)
-    _made(unit, statement, raised, kind, hoist)
-
-
-def _made(unit: Unit, statement: ast.Raise, raised: ast.expr, kind: type[NodeError], hoist: Hoist) -> None:
-    if kind.__init__ is not NodeError.__init__:
-        message = f"`{kind.__name__}.__init__` computes its message, but workflow code is not executed"
-        unit.refuse(statement, "raise", message, "Remove `__init__`, and pass the message as a literal")
-    given: dict[str, ast.expr] = {}
-    if isinstance(raised, ast.Call):
-        given = dict(zip(["message"], raised.args, strict=False)) | {str(word.arg): word.value for word in raised.keywords}
-        if len(raised.args) > 1 or not given.keys() <= {"message", "code"}:
-            unit.refuse(statement, "bad_arguments", f"{kind.__name__} takes a message and a code", "Write them by name")
-    written = hoist.expressions(unit, list(given.values()))
-    before = unit.risks
-    values: dict[str, Any] = {name: json_value(unit, node) for name, node in zip(given, written, strict=True)}
-    code = values.get("code", code_of(kind))
-    params = {"code": code}
-    if values.get("message"):
-        params["message"] = values["message"]
-    elif isinstance(code, str):
-        params["message"] = code.replace("_", " ")
-    unit.fail(params, pure=unit.risks > before)

@@ -1,0 +1,240 @@
+"""Decides which statements are lifted. What a statement lacks to be said is known only to what reads it, so the source is
+compiled, and what was refused is lifted in the next round: a source without such statements is read once. Statements that nothing
+but Python can say are known by their form, and lifted in the first round."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from stepless.flow.compiler.blocks.jumps import jumps_of
+from stepless.flow.compiler.blocks.nodes import Leave
+from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
+from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
+from stepless.flow.compiler.blocks.rewriting import Rewriting
+from stepless.flow.compiler.blocks.valueless import objects_in, valueless_in
+from stepless.flow.compiler.expressions.hoisting import has_await
+from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.refusals import Refusal, Remark
+from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import word_of
+from stepless.limits import MAX_FLOW_ROUNDS
+
+Key = tuple[str, str, int]
+Position = tuple[int, int]
+_LIFTED: Final = ("no_such_construct", "mutation", "shared_mutation", "identity", "raise", "except")
+"""The codes of refusals of what Python can evaluate in a node of its own."""
+_WORDS: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive")
+_ONLY_PYTHON: Final = (
+    ast.With, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Delete, ast.Match, ast.Global, ast.Nonlocal,
+)
+_ROUTINES: Final = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom)
+_JOINED: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.If, ast.For, ast.While, ast.Try)
+
+
+class Plan:
+    """What is lifted in a source and its parts, and which of its names may be read without a value."""
+
+    def __init__(self) -> None:
+        self._marks: dict[Key, set[Position]] = {}
+        self._strict: dict[Key, set[str]] = {}
+        self._glued: dict[Key, set[str]] = {}
+        self._bodies: dict[Key, list[ast.stmt]] = {}
+        self._preludes: dict[Key, Prelude] = {}
+        self._rounds = 0
+
+    def body(self, origin: Origin) -> list[ast.stmt]:
+        """Returns the statements of a function, with blocks in place of those that are lifted."""
+        if origin.key not in self._marks:
+            objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
+            self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
+            marked = [one for one in _statements(origin.tree) if _is_python_only(origin, one)]
+            self._marks[origin.key] = {_position(one) for one in (*marked, *(one for _, one in objects))}
+        if origin.key not in self._bodies:
+            self._bodies[origin.key] = self._rewritten(origin)
+        return self._bodies[origin.key]
+
+    def strict(self, origin: Origin) -> frozenset[str]:
+        return frozenset(self._strict.get(origin.key, ()))
+
+    def made_again(self, origin: Origin) -> Prelude:
+        """What makes the names of a function again that stand for no value."""
+        if origin.key not in self._preludes:
+            self._preludes[origin.key] = prelude_of(origin.tree.body, [one.arg for one in origin.parameters])
+        return self._preludes[origin.key]
+
+    def _rewritten(self, origin: Origin) -> list[ast.stmt]:
+        marks, prelude = self._marks[origin.key], self.made_again(origin)
+        body: list[ast.stmt] = list(origin.tree.body)
+        if not marks and not any(isinstance(part, ast.NamedExpr | ast.Match) for part in ast.walk(origin.tree)):
+            return body
+        parameters = [one.arg for one in origin.parameters]
+        pulling = Pulling(marks, taken_in(body) | {*parameters, *origin.globals})
+        body = pulling.suite(body)
+        marked = pulling.marked | _reading(body, prelude)
+        functions = _named_functions(origin)
+        return Rewriting(
+            body, marked, lambda one: _may_join(origin, one, functions), lambda one: _is_liftable(origin, one, functions),
+            parameters, prelude, frozenset(self._glued.get(origin.key, ())),
+        ).suite(body)  # fmt: skip
+
+    def extended(self, refused: Iterable[tuple[Origin, ast.stmt, Refusal]]) -> bool:
+        """Returns whether something that was refused can be lifted: then the plan says so, and the source is to be read again."""
+        self._rounds += 1
+        if self._rounds >= MAX_FLOW_ROUNDS:
+            return False
+        found = False
+        for origin, statement, refusal in refused:
+            if refusal.is_final:
+                continue
+            if refusal.code == "unbound":
+                found |= self._read_strictly(origin, refusal)
+            elif refusal.code == "no_value" and refusal.name:
+                names = self._glued.setdefault(origin.key, set())
+                found |= refusal.name not in names
+                names.add(refusal.name)
+            elif refusal.code in _LIFTED and (_is_liftable(origin, statement) or _may_be_pulled(origin, statement)):
+                marks = self._marks.setdefault(origin.key, set())
+                found |= _position(statement) not in marks
+                marks.add(_position(statement))
+        self._bodies.clear()
+        return found
+
+    def faults(self, findings: Iterable[Remark]) -> list[Remark]:
+        """Returns the refusals of what cannot be lifted either."""
+        return [one for one in findings if one.code not in (*_LIFTED, "unbound", "no_value")]
+
+    def _read_strictly(self, origin: Origin, refusal: Refusal) -> bool:
+        """Takes a name as one that may have no value, if there is a way on which it has one."""
+        name, place = refusal.name, _position(refusal.node)
+        names = self._strict.setdefault(origin.key, set())
+        if name in names or not name or not _may_have_a_value(origin, name, place):
+            return False
+        names.add(name)
+        return True
+
+
+def check_globals(unit: Unit, origin: Origin) -> None:
+    """Refuses a function that binds names of its module."""
+    for node in ast.walk(origin.tree):
+        if isinstance(node, ast.Global):
+            stored = {part.id for part in ast.walk(origin.tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+            for name in sorted(stored & {*node.names}):
+                unit.refuse(node, "global", f"`{name}` belongs to the module, not to the run", "Return the value from a step")
+
+
+def _position(node: ast.AST) -> Position:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a function, not those of functions and classes in it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            yield from _statements(node)
+
+
+def _is_python_only(origin: Origin, statement: ast.stmt) -> bool:
+    if has_await(statement):
+        return False
+    if isinstance(statement, _ONLY_PYTHON):
+        return True
+    match statement:
+        case ast.Assign(targets=[_, _, *_]):
+            return True
+        case ast.Assign(targets=[target]):
+            found = isinstance(target, ast.Attribute) or any(isinstance(part, ast.Starred) for part in ast.walk(target))
+            found = found or bool(valueless_in(statement))
+        case ast.Expr(value=ast.Call(func=function)):
+            found = called(function) in CHANGES_ITS_ARGUMENT
+        case _:
+            found = False
+    return (found or _walks(statement)) and _is_liftable(origin, statement)
+
+
+def _walks(statement: ast.stmt) -> bool:
+    """Whether a statement that is no compound one binds a name in the middle of an expression."""
+    simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Return)
+    return simple and any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement))
+
+
+def _reading(body: Iterable[ast.stmt], prelude: Prelude) -> set[int]:
+    """The statements that read names that are made again, and await nothing."""
+    names, found = prelude.names(), set[int]()
+    if not names:
+        return found
+    for statement in body:
+        for part in (statement, *_statements(statement)):
+            if not has_await(part) and id(part) not in prelude.dropped and uses_of(part).read & names:
+                found.add(id(part))
+        found |= {id(statement)} if statement in prelude.statements and id(statement) not in prelude.dropped else set()
+    return found
+
+
+def _named_functions(origin: Origin) -> frozenset[str]:
+    """The names that may stand for steps, parts and other coroutines, or hold them."""
+    found: set[str] = {one.name for one in _statements(origin.tree) if isinstance(one, ast.AsyncFunctionDef)}
+    simple = [one for one in _statements(origin.tree) if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr)]
+    while True:
+        before = len(found)
+        for statement in simple:
+            if not has_await(statement) and any(_is_function(origin, part, found) for part in ast.walk(statement)):
+                uses = uses_of(statement)
+                found |= uses.bound | uses.changed
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _is_function(origin: Origin, part: ast.AST, names: AbstractSet[str]) -> bool:
+    if not (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)):
+        return False
+    value = origin.globals.get(part.id)
+    return part.id in names or word_of(value) in _WORDS or inspect.iscoroutinefunction(value)
+
+
+def _is_liftable(origin: Origin, statement: ast.stmt, functions: AbstractSet[str] = frozenset()) -> bool:
+    """Whether Python can evaluate a statement in one node: it awaits nothing, and names no step as a value."""
+    if has_await(statement):
+        return False
+    for part in ast.walk(statement):
+        if isinstance(part, (*_ROUTINES, Leave)):
+            return False
+        if _is_function(origin, part, functions):
+            return False
+    return True
+
+
+def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
+    """Whether a statement awaits, and could be lifted without its awaits."""
+    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete):
+        return False
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    bare = isinstance(getattr(statement, "value", None), ast.Await) and len(targets) == 1
+    return has_await(statement) and not (bare and isinstance(targets[0], ast.Name | None))
+
+
+def _may_join(origin: Origin, statement: ast.stmt, functions: AbstractSet[str]) -> bool:
+    """Whether a statement may be lifted with one beside it."""
+    if not isinstance(statement, _JOINED) or any(True for _ in jumps_of([statement])):
+        return False
+    return _is_liftable(origin, statement, functions)
+
+
+def _may_have_a_value(origin: Origin, name: str, place: Position) -> bool:
+    """Whether a binding of a name stands in front of a place, or in a loop around it."""
+    bindings = [_position(one) for one in _statements(origin.tree) if name in _bound(one)]
+    loops = [one for one in _statements(origin.tree) if isinstance(one, ast.For | ast.While)]
+    around = [one for one in loops if _position(one) <= place <= (one.end_lineno or 0, one.end_col_offset or 0)]
+    return any(one < place for one in bindings) or any(
+        _position(loop) <= one <= (loop.end_lineno or 0, loop.end_col_offset or 0) for loop in around for one in bindings
+    )
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    return uses_of(statement).bound

@@ -1,0 +1,75 @@
+"""Small programs with the names of asyncio, each around one thing that a compiler can get wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+PARTS: Final = """\
+@part
+async def slow(n: int) -> int:
+    m = await inc(n)
+    await asyncio.sleep(0.05)
+    return m
+
+@part
+async def early(n: int) -> str:
+    async with asyncio.timeout(0.03):
+        if n > 4:
+            return await say("more")
+        await asyncio.sleep(n / 100)
+    return "in time"
+
+"""
+CASES: Final[Mapping[str, str]] = {
+    "sleep": "await asyncio.sleep(0.5)\nawait asyncio.sleep(0)\nawait asyncio.sleep(a - 90)\nreturn await inc(a)",
+    "gather": "x, y = await asyncio.gather(inc(4), inc(5))\nzs = await asyncio.gather(*[inc(i) for i in [4, 5]])\nreturn [x, y, zs]",
+    "wait_for in time": "return [await asyncio.wait_for(inc(a + 40), 0.05), await asyncio.wait_for(slow(4), timeout=9)]",
+    "wait_for that is late": "try:\n    x = await asyncio.wait_for(slow(4), 0.02)\nexcept TimeoutError as e:\n    return ['late', str(e)]\nreturn x",
+    "a late wait_for is no failure of a node": "try:\n    try:\n        x = await asyncio.wait_for(slow(4), 0.02)\n    except NodeError:\n        return 'node'\nexcept TimeoutError:\n    return 'late'\nreturn x",
+    "wait_for of what fails": "try:\n    x = await asyncio.wait_for(inc(3), 1)\nexcept TimeoutError:\n    return 'late'\nexcept Third as e:\n    return e.code\nreturn x",
+    "wait_for of what fails late": "try:\n    x = await asyncio.wait_for(slow(14), 0.01)\nexcept NodeError as e:\n    return e.code\nexcept Exception:\n    return 'late'\nreturn x",
+    "a late wait_for, uncaught": "return await asyncio.wait_for(sleep(1), 0.5)",
+    "wait_for without a limit": "return await asyncio.wait_for(inc(4), None)",
+    "wait_for in gather": "x, y = await asyncio.gather(asyncio.wait_for(inc(4), 1), asyncio.wait_for(slow(5), 1))\nreturn [x, y]",
+    "wait_for of gather": "x, y = await asyncio.wait_for(gather(inc(4), slow(5)), 0.02)\nreturn [x, y]",
+    "wait_for of a message": "try:\n    m = await asyncio.wait_for(receive('paid', where=lambda m: m.n > 5), 0.015)\nexcept TimeoutError:\n    m = await receive('loose')\nreturn m.n",
+    "timeout in time": "async with asyncio.timeout(0.05):\n    x = await inc(a + 40)\n    await asyncio.sleep(0.01)\nreturn x",
+    "timeout that is late": "x = 1\ntry:\n    async with asyncio.timeout(0.05):\n        await inc(4)\n        await asyncio.sleep(1)\n        await inc(5)\nexcept TimeoutError:\n    return 'late'\nreturn x",
+    "timeouts in a loop": "out = []\nfor i in [1, 2, 3, 4]:\n    if i == 3:\n        continue\n    try:\n        async with asyncio.timeout(0.025):\n            y = await inc(i + 40)\n            if i == 1:\n                continue\n            await asyncio.sleep(i / 100)\n            if i == 2:\n                break\n    except TimeoutError:\n        out.append(i)\n    else:\n        out.append(y)\nreturn out",
+    "a break out of a timeout": "out = []\nfor i in [1, 2, 3, 4]:\n    async with asyncio.timeout(0.09):\n        await inc(i + 40)\n        if i == 2:\n            break\n        if i == 1:\n            continue\n    out.append(i)\nreturn out",
+    "return out of a timeout": "async with asyncio.timeout(0.05):\n    for i in [5, 6]:\n        x = await inc(i)\n        if x > a - 90:\n            return [i, x]\nreturn 0",
+    "a failure inside of a timeout": "try:\n    async with asyncio.timeout(0.05):\n        x = await inc(3)\nexcept TimeoutError:\n    return 'late'\nexcept NodeError as e:\n    return e.code\nreturn x",
+    "an expression fails inside of a timeout": "try:\n    async with asyncio.timeout(0.05):\n        x = xs[90]\nexcept IndexError:\n    return 'index'\nexcept TimeoutError:\n    return 'late'\nreturn x",
+    "a timeout in a timeout": "try:\n    async with asyncio.timeout(0.05):\n        try:\n            async with asyncio.timeout(0.02):\n                await asyncio.sleep(0.03)\n        except TimeoutError:\n            await inc(4)\n        await asyncio.sleep(0.04)\nexcept TimeoutError:\n    return 'outer'\nreturn 'none'",
+    "the outer timeout is first": "try:\n    async with asyncio.timeout(0.02):\n        try:\n            async with asyncio.timeout(0.05):\n                await asyncio.sleep(0.03)\n        except TimeoutError:\n            await inc(4)\nexcept TimeoutError:\n    return 'outer'\nreturn 'none'",
+    "parts with timeouts": "return [await early(1), await early(7)]",
+    "a part that is late": "try:\n    return await early(4)\nexcept TimeoutError:\n    return 'late'",
+    "a timeout around a message": "try:\n    async with asyncio.timeout(0.015):\n        m = await receive('paid', where=lambda m: m.n > 5)\nexcept TimeoutError:\n    return 'late'\nreturn m.n",
+    "failures among results": "got = await gather(inc(4), inc(3), mul(1, 3), return_exceptions=True)\nout = []\nfor g in got:\n    if isinstance(g, Third):\n        out.append(['third', g.code])\n    elif isinstance(g, ValueError):\n        out.append(['value', str(g)])\n    elif isinstance(g, Exception):\n        out.append(str(g))\n    else:\n        out.append(g)\nreturn out",
+    "a failure among results is returned": "return await gather(inc(4), inc(3), return_exceptions=True)",
+    "failures of a comprehension": "got = await asyncio.gather(*[inc(i) for i in [4, 3, 5]], return_exceptions=True)\nreturn [len(got), [g for g in got if not isinstance(g, BaseException)], got[0]]",
+    "models among results": "got = await gather(line_of('a', 2), line_of('b', 6), share(4), return_exceptions=True)\nreturn [got[0].sku, got[0].price, isinstance(got[1], Odd), got[2], f'{got[2]}']",
+    "no failures among results": "x, y = await gather(inc(4), inc(5), return_exceptions=False)\nreturn [x, y]",
+    "a late branch among results": "got = await gather(asyncio.wait_for(slow(4), 0.01), inc(5), return_exceptions=True)\nreturn [isinstance(got[0], TimeoutError), isinstance(got[0], NodeError), got[1]]",
+    "a group": "async with asyncio.TaskGroup() as tg:\n    t = tg.create_task(inc(4))\n    u = tg.create_task(slow(5))\nreturn [t.result(), u.result(), t.result() + 1]",
+    "a group of one": "async with asyncio.TaskGroup() as tg:\n    t = tg.create_task(inc(4))\nreturn await t",
+    "a group that fails": "try:\n    async with asyncio.TaskGroup() as tg:\n        t = tg.create_task(slow(4))\n        u = tg.create_task(inc(3))\nexcept NodeError:\n    return 'node'\nexcept ExceptionGroup as e:\n    await sleep('1s')\n    return str(e)\nreturn t.result()",
+    "a group that fails, uncaught": "async with asyncio.TaskGroup() as tg:\n    tg.create_task(slow(4))\n    tg.create_task(inc(3))\nreturn 1",
+    "a group of many": "async with asyncio.TaskGroup() as tg:\n    tasks = [tg.create_task(inc(i)) for i in [4, 5, 6] if i != 5]\nout = []\nfor t in tasks:\n    out.append(t.result())\nreturn [out, [t.result() + 1 for t in tasks], tasks[0].result(), len(tasks)]",
+    "a group of many fails": "try:\n    async with asyncio.TaskGroup() as tg:\n        for i in [4, 3, 5]:\n            tg.create_task(inc(i))\nexcept ExceptionGroup:\n    return 'group'\nreturn 'none'",
+    "two groups of one name": "async with asyncio.TaskGroup() as tg:\n    t = tg.create_task(inc(4))\nasync with asyncio.TaskGroup() as tg:\n    u = tg.create_task(inc(t.result()))\nreturn u.result()",
+    "a group in a loop": "out = []\nfor i in [4, 5]:\n    async with asyncio.TaskGroup() as tg:\n        t = tg.create_task(inc(i))\n        u = tg.create_task(sleep('3ms'))\n    out.append(t.result())\nreturn out",
+    "tasks beside the workflow": "t = asyncio.create_task(slow(4))\nu = asyncio.create_task(inc(5))\nx = await inc(6)\ny = await u\nreturn [x, y, await t]",
+    "a task that fails": "t = asyncio.create_task(inc(3))\nx = await inc(6)\nreturn [x, await t]",
+    "a task and a message": "t = asyncio.create_task(sleep('40ms'))\nm = await receive('paid', timeout='15ms')\nawait t\nreturn m.n",
+    "tasks in a loop": "out = []\nfor i in [4, 5]:\n    t = asyncio.create_task(slow(i))\n    out.append(await inc(i + 2))\n    out.append(await t)\nreturn out",
+    "gathered tasks": "t = asyncio.create_task(slow(4))\nu = asyncio.create_task(inc(5))\nx, y = await asyncio.gather(t, u)\nreturn [x, y]",
+    "a list of tasks": "ts = [asyncio.create_task(inc(i)) for i in [4, 5]]\nn = len(xs)\nreturn [n, await asyncio.gather(*ts)]",
+    "calls that are collected": "calls = []\nfor i in [4, 5, 6]:\n    calls.append(inc(i))\nreturn await asyncio.gather(*calls)",
+    "the first that ends": "done, pending = await asyncio.wait([slow(4), sleep('20ms')], return_when=asyncio.FIRST_COMPLETED)\nfor p in pending:\n    p.cancel()\nreturn [len(done), len(pending), done.pop().result()]",
+    "the first that ends fails": "t = asyncio.create_task(inc(3))\nu = asyncio.create_task(sleep('20ms'))\ndone, pending = await asyncio.wait({t, u}, return_when=asyncio.FIRST_COMPLETED)\nu.cancel()\ntry:\n    if t in done:\n        return t.result()\nexcept Third as e:\n    return e.code\nreturn 'late'",
+    "each that has ended": "done, _ = await asyncio.wait([inc(4), sleep('20ms')], return_when=asyncio.FIRST_COMPLETED)\nout = []\nfor t in done:\n    out.append(t.result())\nreturn [out, [t.result() for t in done]]",
+    "the one that has ended": "t = asyncio.create_task(sleep('30ms'))\nu = asyncio.create_task(slow(4))\ndone, pending = await asyncio.wait([t, u], return_when=asyncio.FIRST_COMPLETED)\nw = done.pop()\nif w is t:\n    return 'slept'\nreturn w.result()",
+    "finally around a timeout": "try:\n    async with asyncio.timeout(0.015):\n        await asyncio.sleep(1)\nfinally:\n    await inc(5)\nreturn 1",
+}  # fmt: skip
