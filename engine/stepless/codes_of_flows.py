@@ -25,7 +25,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "option_not_constant": ("an option of a step is computed", "Use a literal, or a constant of the module."),
     "parameters": ("a workflow takes any number of arguments", "Name the parameters."),
     "race": ("`race` takes named calls of what a graph can cancel", "Write `race(paid=receive(…), late=sleep(…))`."),
-    "raise": ("what is raised is no exception", "Raise an exception of Python or of the module."),
+    "raise": ("an exception makes its text itself, from what is awaited", "Assign the awaited value to a name first."),
     "recursion": ("a part calls itself, or parts nest too deep", "Write a loop, or make it a workflow."),
     "shared_mutation": ("a value that changes in place may have a second name", "Assign a new value."),
     "source_missing": ("the source of the function cannot be read", "Put it into a module."),

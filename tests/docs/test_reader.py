@@ -28,8 +28,8 @@ def block(language: str, text: str, *marks: str) -> Block:
         block("python", "# test_x.py\ndef test_x():\n    assert True\n", "fails"),
         block("python", "return 1\n", "refused"),
         block("python", "# mutation: something other than a name is changed in place\nreturn 1\n", "refused"),
-        block("python", "# mutation: another meaning\nnumbers = [1]\nnumbers.sort()\n", "refused"),
-        block("python", "numbers = [1]\nnumbers.sort()\n", "compiled"),
+        block("python", "# bare_raise: another meaning\nraise\n", "refused"),
+        block("python", "raise\n", "compiled"),
         block("python", "return 1\n", "lifted"),
         block("python", "return 1\n\nreturn 2 ** 8\n", "compiled"),
         block("python", "# unreachable: a statement can never be reached (warning)\nreturn 1\n", "warned"),
@@ -71,7 +71,7 @@ def test_the_reader_follows_a_page(reader: Reader) -> None:
 def test_the_reader_compiles_sources_of_flows(reader: Reader) -> None:
     (reader.folder / NAMES).write_text(MODEL, "utf-8")
     for good in (
-        block("python", "# mutation: something other than a name is changed in place\norder.amount = 3\n", "refused"),
+        block("python", "# bare_raise: `raise` outside of a handler\nraise\n", "refused"),
         block("python", "# unreachable: a statement can never be reached (warning)\nreturn 1\nreturn 2\n", "warned"),
         block("python", "return order.amount + 1\n", "compiled"),
         block("python", "return order.amount ** 2\n\nprint(order.amount)\n", "lifted"),

@@ -120,9 +120,9 @@ def refusals(function: Callable[[], Any]) -> tuple[Remark, ...]:
 
 
 def test_all_faults_are_reported_at_once_in_the_order_of_the_lines() -> None:
-    found = refusals(flow_of("x = order.amuont\nyield 3\ny = await score()\nreturn nothing").compile)
+    found = refusals(flow_of("x = order.amuont\nscore(1.0)\ny = await score()\nreturn nothing").compile)
     assert [(one.line, one.code) for one in found] == [
-        (2, "no_such_field"), (3, "no_such_construct"), (4, "bad_arguments"), (5, "unknown_name"),
+        (2, "no_such_field"), (3, "not_awaited"), (4, "bad_arguments"), (5, "unknown_name"),
     ]
     assert "Did you mean `amount`?" in str(found[0])
     assert str(found[0]).endswith("no_such_field: Order has no field `amuont`. Did you mean `amount`?")

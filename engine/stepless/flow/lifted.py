@@ -17,7 +17,7 @@ from pydantic.errors import PydanticUserError
 from stepless.flow.carried import decoded, encoded, same
 from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression
 from stepless.flow.compiler.blocks.functions import LEAVE, LOCALS, UNBOUND_MARK
-from stepless.flow.compiler.blocks.nodes import RAISE
+from stepless.flow.compiler.facts.block_nodes import RAISE
 from stepless.flow.compiler.facts.carried_types import conforms
 from stepless.flow.compiler.facts.types import TAG, UNBOUND, UNKNOWN, is_carried, is_dict, is_failure, is_list, is_plain, solid
 from stepless.flow.plain import failure_of, owned

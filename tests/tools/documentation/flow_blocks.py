@@ -92,4 +92,5 @@ def _verdict(flow: Flow[..., Any]) -> str:
     if warned:
         return f"warned {warned}"
     nodes = compiled.document["nodes"].values()
-    return "lifted" if any(node["type"] == "code" or ".eval_" in str(node) for node in nodes) else "compiled"
+    lifted = any(node["type"] == "code" or ".eval_" in str(node) or ".block_" in str(node) for node in nodes)
+    return "lifted" if lifted else "compiled"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Refusal
 
-if TYPE_CHECKING:
-    from stepless.flow.compiler.unit import Unit
+Unit: TypeAlias = Any
+"""The state of a compilation, which holds these rules."""
+
 
 
 @dataclass(frozen=True, slots=True)

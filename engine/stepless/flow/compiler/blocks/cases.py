@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.expressions.hoisting import has_await
+from stepless.flow.compiler.facts.block_nodes import Leave
 
 Suite = Callable[[Sequence[ast.stmt]], list[ast.stmt]]
 

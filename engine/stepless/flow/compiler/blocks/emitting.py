@@ -10,13 +10,13 @@ from typing import Final
 from stepless.flow.compiler.attachments import LiftedBlock
 from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
-from stepless.flow.compiler.blocks.nodes import Block, Evaluated
 from stepless.flow.compiler.blocks.valueless import maker_of
 from stepless.flow.compiler.changes import check_change
 from stepless.flow.compiler.expressions.calls import AWAITED
 from stepless.flow.compiler.expressions.expression import unknown_name
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.lifting import SEES_ITS_CALLER, check_field, function_name
+from stepless.flow.compiler.facts.block_nodes import Block, Evaluated
 from stepless.flow.compiler.facts.types import UNBOUND
 from stepless.flow.compiler.facts.uses import uses_of
 from stepless.flow.compiler.refusals import Refusal

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
-from stepless.flow.compiler.blocks.nodes import NEXT, Block, Leave
+from stepless.flow.compiler.facts.block_nodes import NEXT, Block, Leave
 from stepless.flow.compiler.trees import copied
 
 LEAVE: Final = "__stepless_leave"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stepless.flow.compiler.blocks.nodes import Leave
+from stepless.flow.compiler.facts.block_nodes import Leave
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOPS: Final = (ast.For, ast.While, ast.AsyncFor)

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepless.flow.compiler.blocks.nodes import Block, Evaluated
 from stepless.flow.compiler.expressions.inference import infer
 from stepless.flow.compiler.expressions.local_types import learn
+from stepless.flow.compiler.facts.block_nodes import Block, Evaluated
 from stepless.flow.compiler.facts.carried_types import carried
 from stepless.flow.compiler.facts.names import loosely_changed, names_of
 from stepless.flow.compiler.facts.types import CARRIED, UNSEEN, is_atom, is_list, is_model, members, solid, union

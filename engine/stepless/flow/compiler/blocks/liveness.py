@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from stepless.flow.compiler.blocks.nodes import Leave
+from stepless.flow.compiler.facts.block_nodes import Leave
 from stepless.flow.compiler.facts.uses import called, uses_of
 
 _NONE: Final[frozenset[str]] = frozenset()

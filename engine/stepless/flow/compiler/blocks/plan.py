@@ -11,12 +11,12 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
-from stepless.flow.compiler.blocks.nodes import Leave
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
 from stepless.flow.compiler.blocks.rewriting import Rewriting
 from stepless.flow.compiler.blocks.valueless import objects_in, valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
+from stepless.flow.compiler.facts.block_nodes import Leave
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.refusals import Refusal, Remark

@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.liveness import Around, Certain, Liveness
-from stepless.flow.compiler.blocks.nodes import NEXT, RAISE, Block, Evaluated, Leave, Output
 from stepless.flow.compiler.blocks.prelude import Prelude
 from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
+from stepless.flow.compiler.facts.block_nodes import NEXT, RAISE, Block, Evaluated, Leave, Output
 from stepless.flow.compiler.facts.uses import uses_of
 
 _Node = TypeVar("_Node", bound=ast.AST)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
-from stepless.flow.compiler.blocks.nodes import Block
+from stepless.flow.compiler.facts.block_nodes import Block
 from stepless.flow.compiler.facts.carried_types import FOREIGN
 from stepless.flow.compiler.facts.types import is_model
 from stepless.flow.compiler.facts.uses import uses_of

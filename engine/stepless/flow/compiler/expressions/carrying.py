@@ -8,8 +8,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.naming import check_stays
+from stepless.flow.compiler.facts.block_nodes import Evaluated, Output
 from stepless.flow.compiler.facts.carried_types import is_foreign
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.types import ATOMS, CARRIED, UNKNOWN, UNSEEN, is_carried, parts

@@ -10,12 +10,12 @@ from typing import Any, Final, NoReturn
 
 from typing_extensions import is_typeddict
 
-from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.carrying import check_mixed, is_mixed
 from stepless.flow.compiler.expressions.comparisons import compared
 from stepless.flow.compiler.expressions.naming import backwards, named, text_of_member
 from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
+from stepless.flow.compiler.facts.block_nodes import Output
 from stepless.flow.compiler.facts.functions import holds_named, is_named
 from stepless.flow.compiler.facts.scopes import spelled
 from stepless.flow.compiler.facts.types import (

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
-from stepless.flow.compiler.blocks.nodes import Evaluated, Output
 from stepless.flow.compiler.expressions.call_types import annotated, builtin, is_maker, joined, method, received, returned
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving, is_no_text, is_open, touches_carried
+from stepless.flow.compiler.facts.block_nodes import Evaluated, Output
 from stepless.flow.compiler.facts.carried_types import carried, stored
 from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import Changed, Comprehension, Item, Piece, Rest

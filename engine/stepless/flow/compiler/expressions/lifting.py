@@ -17,11 +17,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.attachments import LiftedExpression
-from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.calls import AWAITED, PUT
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
 from stepless.flow.compiler.expressions.naming import check_stays, is_item, is_lookup, without_others
+from stepless.flow.compiler.facts.block_nodes import Evaluated
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.types import UNKNOWN, is_carried, is_model, is_plain, members, solid
 from stepless.flow.compiler.facts.uses import MUTATORS

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.expressions.inference import infer
+from stepless.flow.compiler.facts.block_nodes import Evaluated
 from stepless.flow.compiler.facts.names import Names
 from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, UNSEEN, union
 from stepless.flow.compiler.unit import Unit

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from stepless.flow.compiler.blocks.nodes import Evaluated, Output
+from stepless.flow.compiler.facts.block_nodes import Evaluated, Output
 from stepless.flow.compiler.facts.names import names_in
 from stepless.flow.compiler.facts.uses import parameters, root, uses_of
 from stepless.flow.compiler.trees import Visitor

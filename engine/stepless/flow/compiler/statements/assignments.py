@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.changes import check_change
 from stepless.flow.compiler.expressions.calls import PUT
 from stepless.flow.compiler.expressions.carrying import carrying
@@ -14,6 +13,7 @@ from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.reading import among_others, as_float
+from stepless.flow.compiler.facts.block_nodes import Output
 from stepless.flow.compiler.facts.carried_types import is_foreign
 from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_dict, is_list, is_tuple, item_of
 from stepless.flow.compiler.refusals import Lift

@@ -8,9 +8,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from stepless.flow.compiler.blocks.nodes import Output
 from stepless.flow.compiler.expressions.hoisting import Hoist
 from stepless.flow.compiler.expressions.json_values import json_value
+from stepless.flow.compiler.facts.block_nodes import Output
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import NodeError, code_of
 from stepless.model.json import JSON

@@ -17,7 +17,6 @@ from stepless.flow.compiler.awaiting.sends import send, start
 from stepless.flow.compiler.awaiting.tasks import Tasks
 from stepless.flow.compiler.blocks.emitting import evaluate
 from stepless.flow.compiler.blocks.kinds import inside, outputs
-from stepless.flow.compiler.blocks.nodes import Evaluated
 from stepless.flow.compiler.contracts import Rules
 from stepless.flow.compiler.expressions.carrying import carrying, leaving
 from stepless.flow.compiler.expressions.choosing import as_returns, as_statement
@@ -28,6 +27,7 @@ from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
 from stepless.flow.compiler.expressions.naming import kind_of
 from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
+from stepless.flow.compiler.facts.block_nodes import Evaluated
 from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import IN_PLACE, names_in
 from stepless.flow.compiler.facts.types import is_atom, is_carried, item_of, solid
