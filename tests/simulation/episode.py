@@ -51,7 +51,7 @@ from stepless.runtime.world import World
 from stepless.testing import simulate
 
 LAST_MS = 6 * 3_600_000  # of virtual time: a run that has not ended by then never will
-MAX_TURNS = 60_000  # of the schedule
+MAX_TURNS = 150_000  # of the schedule: a node that kills its process twelve times, with hints that double, takes 70,000
 SWEEP_MS = 60_000
 MAX_DOUBLES = 30  # a hint that returns every second would otherwise multiply without limit
 MAX_IN_FLIGHT = 40  # messages; more are lost
