@@ -11,7 +11,7 @@ FOLDER = Path(stepless.flow.compiler.__file__).parent
 ALLOWED = {
     "__future__", "ast", "builtins", "collections", "contextlib", "copy", "dataclasses", "difflib", "enum", "functools",
     "hashlib", "inspect", "keyword", "pydantic", "re", "types", "typing", "typing_extensions",
-    "datetime", "decimal", "sys", "uuid",  # the types of values, and which modules are loaded: `CALLED` is what must not be called
+    "datetime", "decimal", "sys", "uuid",  # types of values, and what is loaded; CALLED must not be called
 }  # fmt: skip
 CALLED = {"now", "utcnow", "today", "uuid1", "uuid4", "exit", "setrecursionlimit"}
 ROOMS = ("stepless.flow.compiler", "stepless.flow.words", "stepless.limits", "stepless.errors", "stepless.model")

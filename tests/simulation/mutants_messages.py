@@ -178,7 +178,7 @@ def keeps_after_the_routes(service: Service, workflow_id: str, name: str, data: 
     slot, now_ms = Slot(workflow_id, keys.checked_key(options["key"])), world.clock.now_ms()
     signal = inbox.message_signal(options["id"], name, data, now_ms, key=slot.key)
     found = sending.receivers(world, slot)
-    _, until_ms = kept.keep(world, slot, signal, now_ms + options["keep_ms"])
+    _, until_ms = kept.keep(world, slot, signal, options["keep_ms"])
     return Delivered(options["id"], tuple(run_id for run_id in found if sending.put(world, run_id, signal)), until_ms)
 
 

@@ -58,6 +58,7 @@ FOUND = {
     525: "a message that was sent again was said to be kept for longer than it was",
     2500: "a repeated start was told that its run was removed, which another process had just created",
     2747: "as 175, with two repetitions at once",
+    50094: "a sender that had been frozen for longer than its message was to be kept went in circles",
 }
 
 

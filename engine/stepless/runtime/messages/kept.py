@@ -31,13 +31,15 @@ from stepless.runtime.world import World
 
 _KEPT: Final = "kept:"
 _LISTED: Final = 2 * MAX_KEPT_MESSAGES  # with those that have expired, and that a run has yet to take
-_MEND: Final = "restore the store from a backup; the record expires by itself"
+_FIX: Final = "restore the store from a backup; the record expires by itself"
 _UNTIL: Final = "until"  # in the body of a kept message: until when it is kept, in milliseconds since 1970 UTC
 
 
-def keep(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
-    """Keeps a message until an instant. Returns it, or the one that is kept under its id already, and until when that is kept."""
+def keep(world: World, slot: Slot, signal: Signal, keeps_ms: int) -> tuple[Signal, int]:
+    """Keeps a message for a time from now on. Returns it, or the one that is kept under its id already, and until when that is
+    kept."""
     now_ms, claim = world.clock.now_ms(), _claim(slot, signal.identity)
+    until_ms = now_ms + keeps_ms
     mine = encoded({**body_of(signal), _UNTIL: until_ms})
     body = world.store.claim(claim, mine, now_ms, until_ms + KEPT_CLAIM_MS)
     while _until(body) <= now_ms:  # it has expired, and is sent again
@@ -95,9 +97,9 @@ def _forget(world: World, slot: Slot, expired: Sequence[tuple[str, bytes | None]
 
 def _until(body: bytes) -> int:
     """Until when a message is kept, from its stored form. Raises `Damaged`."""
-    until = json_object(body, "claim.value of a kept message", _MEND).get(_UNTIL)
+    until = json_object(body, "claim.value of a kept message", _FIX).get(_UNTIL)
     if type(until) is not int:
-        raise Damaged("it does not say until when", place="claim.value of a kept message", mend=_MEND)
+        raise Damaged("it does not say until when", place="claim.value of a kept message", mend=_FIX)
     return until
 
 

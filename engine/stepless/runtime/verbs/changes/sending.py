@@ -95,11 +95,11 @@ def send(
     if start:
         return deliver_to_one(world, slot, signal)
     keeps_ms = declared.keep_ms if keep_ms is None else keep_ms
-    until_ms = now_ms + keeps_ms if keeps_ms else None
-    if until_ms is not None:
+    until_ms: int | None = None
+    if keeps_ms:
         if kept.count_kept(world, slot) >= MAX_KEPT_MESSAGES:
             raise Refused(f"{MAX_KEPT_MESSAGES} messages are kept for this key", code="mailbox_full", mend="try again later")
-        stored, until_ms = kept.keep(world, slot, signal, until_ms)
+        stored, until_ms = kept.keep(world, slot, signal, keeps_ms)
         check_same(stored, signal)
     delivered = tuple(run_id for run_id in receivers(world, slot) if put(world, run_id, signal))
     if not delivered and until_ms is None and id is not None:
