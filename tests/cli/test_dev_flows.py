@@ -39,8 +39,8 @@ def test_a_refusal_is_shown_at_its_line_and_the_former_version_stays(serve: Serv
     sound = of(REFUND, "dev_refused")
     write("dev_refused.py", sound)
     dev = serve()
-    write("dev_refused.py", sound.replace("    receipt = await pay(", "    assert order\n    receipt = pay("))
-    dev.child.until(f"dev_refused.py:{PAY_LINE}: no_such_construct: ")
+    write("dev_refused.py", sound.replace("    receipt = await pay(", "    await order\n    receipt = pay("))
+    dev.child.until(f"dev_refused.py:{PAY_LINE}: unknown_await: ")
     dev.child.until(f"dev_refused.py:{PAY_LINE + 1}: not_awaited: ")
     assert dev.child.until("not published") == "dev_refused.py: not published, 2 errors; version 1 stays published\n"
     assert outcome(dev, "dev-refused")["outputs"] == {"status": "paid", "receipt": "R-A-1"}

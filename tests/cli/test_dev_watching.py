@@ -176,7 +176,7 @@ def test_a_request_comes_again_to_the_changed_workflow(
     write("orders.yaml", ORDERS % "new")
     dev.child.until("published as")
     url = str(dev.client.base_url).rstrip("/")
-    assert main(["runs", "redeliver", run_id, "--url", url, "--key", "k", "--json"]) == 0
+    assert main(["runs", "redeliver", run_id, "--url", url, "--api-key", "k", "--json"]) == 0
     again = capsys.readouterr().out.partition('"run_id": "')[2].partition('"')[0]
     assert again != run_id and outputs(dev, again) == {"said": "new 7"}
     dev.child.signal(signal.SIGTERM)

@@ -108,10 +108,10 @@ def test_all_faults_of_all_workflows_of_a_file_are_shown_at_once(
     said = capsys.readouterr()
     lines = said.err.splitlines()
     assert [line.split(": ")[:2] for line in lines] == [
-        [f"{module}.py:11", "no_such_construct"], [f"{module}.py:13", "not_awaited"], [f"{module}.py:16", "unbound"],
+        [f"{module}.py:11", "no_such_construct"], [f"{module}.py:13", "not_awaited"], [f"{module}.py:16", "unknown_await"],
         *([] if verb == "run" else [[f"{module}.py:21", "bad_arguments"]]),
     ]
-    assert lines[0] == f"{module}.py:11: no_such_construct: with has no counterpart in a graph. Use try and finally"
+    assert lines[1] == f"{module}.py:13: not_awaited: `grow` is a step, and nothing waits for it here. Write await before it"
     ends = {"validate": f"{module}.py: 4 errors\n", "publish": f"{module}.py: not published, 4 errors\n"}
     assert said.out == ends.get(verb, "")
 
@@ -122,7 +122,8 @@ def test_faults_as_json_have_their_file_and_line(write: Write, capsys: Said) -> 
     shown = json.loads(capsys.readouterr().out)
     assert (shown["file"], shown["sound"], len(shown["findings"])) == (path, False, 4)
     assert {name: shown["findings"][2][name] for name in ("severity", "code", "file", "line", "mend")} == {
-        "severity": "error", "code": "unbound", "file": path, "line": 16, "mend": "Assign `y` before the branch, loop or try",
+        "severity": "error", "code": "unknown_await", "file": path, "line": 16,
+        "mend": "Await a step, a workflow, or a word such as gather or sleep",
     }
     assert main(["compile", path, "--json"]) == 2
     error = json.loads(capsys.readouterr().err)["error"]

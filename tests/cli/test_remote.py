@@ -80,12 +80,12 @@ def test_a_key_without_the_role_is_told_what_it_lacks(say: Say) -> None:
     code, _, complaint = say("keys", "list", "--key", secret)
     assert code == 2 and "[role_missing]" in complaint
     assert say("start", "asking", "--key", secret, "--wait")[0] == 1
-    code, _, complaint = say("runs", "resume", run_id, "--exit", "approved", "--key", secret)
+    code, _, complaint = say("runs", "resume", run_id, "--exit", "approved", "--api-key", secret)
     assert code == 2 and "the role approve" in complaint
 
 
 def test_a_wrong_key_is_told_how_to_give_one(say: Say) -> None:
-    code, _, complaint = say("runs", "list", "--key", "wrong")
+    code, _, complaint = say("runs", "list", "--api-key", "wrong")
     assert code == 2 and "[unauthorized]" in complaint and "STEPLESS_API_KEY" in complaint
 
 

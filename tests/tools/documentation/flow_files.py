@@ -56,12 +56,12 @@ async def grow(x: int) -> int:
 
 @workflow("MODULE")
 async def broken(x: int) -> int:
-    with open("x"):
+    async with open("x"):
         pass
     grow(x)
     if x > 1:
         y = await grow(x)
-    return y
+    return await x
 
 
 @workflow("MODULE-2")
