@@ -29,7 +29,7 @@ MOST_CALLS = 10
 def test_every_route_has_the_name_that_the_api_describes_since_it_decides_the_role(development: bool) -> None:
     app: Any = create_app(local(None).service, api_keys=["k"], development=development)
     routes = [route for route in app.routes if isinstance(route, Route)]
-    served = {(route.path, method): route.name for route in routes for method in route.methods or ()}
+    served = {(route.path_format, method): route.name for route in routes for method in route.methods or ()}
     paths = app.openapi()["paths"]
     described = {
         (path, method.upper()): operation["operationId"]
