@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from stepless.limits import START_GRACE_MS
 from stepless.model.runs.statuses import ENDED
-from stepless.ports import GRANTED, RunHead
+from stepless.ports import GRANTED
 from stepless.ports.store import Signal
 from stepless.runtime.world import World
 
@@ -38,16 +38,14 @@ def put_signal(world: World, run_id: str, signal: Signal, now_ms: int) -> bool:
     return True
 
 
-def keep_due(world: World, run_id: str, touched_ms: int) -> RunHead | None:
+def keep_due(world: World, run_id: str, touched_ms: int) -> None:
     """Call it between putting a signal and sending the hint. `touched_ms` is when the run was made due, START_GRACE_MS later.
 
     A session, or the sweep, may have come between the touch and the signal: it found an empty inbox, and the run is not due any
     more. Then only the hint would lead to the signal, and a hint can be lost. A read tells: it is cheaper than a second touch.
-    Returns the header that was read.
     """
     head = world.store.get_run(run_id)
     if head is None or head.status in ENDED or head.owner in GRANTED:  # the session that takes a granted lease finds the signal
-        return head
+        return
     if head.owner is not None or head.due_ms is None or head.due_ms > touched_ms + START_GRACE_MS:
         world.store.touch_run(run_id, world.clock.now_ms() + START_GRACE_MS)
-    return head
