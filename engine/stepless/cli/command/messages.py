@@ -16,7 +16,7 @@ def _message(command: argparse.ArgumentParser) -> None:
 
 def _send(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
-    command.add_argument("--key", dest="run_key", required=True, metavar="KEY", help="the key of the runs that are to have it")
+    command.add_argument("--key", required=True, metavar="KEY", help="the key of the runs that are to have it")
     command.add_argument("--keep", metavar="TIME", help="how long the message waits for runs of the key, like 1h")
     command.add_argument("--start", action="store_true", help="start a run if none has the key")
     command.add_argument("-i", "--inputs", metavar="JSON", help="with --start: the inputs of that run (default: the data)")
@@ -32,7 +32,7 @@ def _runs_send(command: argparse.ArgumentParser) -> None:
 
 def _workflows_key(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
-    command.add_argument("run_key", metavar="KEY", help="the key of a run")
+    command.add_argument("key", metavar="KEY", help="the key of a run")
     add_where(command, keyed=True)
 
 

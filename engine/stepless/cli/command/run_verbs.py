@@ -35,7 +35,7 @@ def _start(command: argparse.ArgumentParser) -> None:
     command.add_argument("workflow", metavar="WORKFLOW", help="the workflow's id")
     _add_inputs(command, "inputs: JSON, @file, or - for standard input (default: {})")
     command.add_argument("--entry", action="append", metavar="NODE", help="start at this entry only; may be repeated")
-    command.add_argument("--key", dest="run_key", metavar="KEY", help="the key of the run (default: by `key` of the workflow)")
+    command.add_argument("--key", metavar="KEY", help="the key of the run (default: by `key` of the workflow)")
     begins = command.add_mutually_exclusive_group()
     begins.add_argument("--delay", metavar="TIME", help="begin after this time, like 5m")
     begins.add_argument("--at", metavar="INSTANT", help="begin at this instant, like 2026-01-31T12:00:00Z")

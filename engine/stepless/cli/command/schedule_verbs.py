@@ -24,7 +24,7 @@ def add_filter(command: argparse.ArgumentParser | argparse._ArgumentGroup) -> No
             add_keyword(command, about)
         else:
             read = duration_ms if row.form is Form.DURATION else str
-            command.add_argument(f"--{row.option}", dest=row.argument, type=read, choices=known, metavar=row.metavar, help=about)
+            command.add_argument(f"--{row.option}", dest=row.name, type=read, choices=known, metavar=row.metavar, help=about)
 
 
 def add_keyword(command: argparse.ArgumentParser | argparse._ArgumentGroup, text: str) -> None:

@@ -38,7 +38,7 @@ def add_where(command: argparse.ArgumentParser, *, keyed: bool = False) -> None:
     where.add_argument("--url", metavar="URL", help="a server: deployed, or `stepless dev` (or the variable STEPLESS_URL)")
     names = ("--api-key",) if keyed else ("--api-key", "--key")
     text = "API key of the server (better: the variable STEPLESS_API_KEY)"
-    where.add_argument(*names, dest="key", metavar="KEY", help=text)
+    where.add_argument(*names, dest="api_key", metavar="KEY", help=text)
     of_paths(where.add_argument("--db", metavar="FILE", help="a file on this machine, or a URL (default: .stepless/dev.db)"))
     add_json(command, "print JSON: one document, or one per line for a listing")
 

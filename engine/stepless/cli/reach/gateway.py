@@ -137,7 +137,7 @@ def opened(arguments: argparse.Namespace, *, create: bool = False) -> Iterator[G
     if arguments.url and arguments.db:
         raise InvalidRequest("--url and --db cannot be used together", code="usage", mend="give one of them")
     if url:
-        with _client(url, arguments.key or os.environ.get(KEY_VARIABLE, "")) as client:
+        with _client(url, arguments.api_key or os.environ.get(KEY_VARIABLE, "")) as client:
             yield Gateway(client, url)
         return
     from stepless.cli.reach.file_transport import URL, FileTransport  # it takes half a second to import

@@ -29,7 +29,7 @@ _STOPPING: Final = frozenset({"unreachable", "no_stepless", "unauthorized", "rol
 
 def query_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Returns the filter of the command line as a query of `GET /runs`."""
-    return {_SENT.get(row.name, row.name): getattr(arguments, row.argument) for row in RUN_FILTERS}
+    return {_SENT.get(row.name, row.name): getattr(arguments, row.name) for row in RUN_FILTERS}
 
 
 def is_bulk(arguments: argparse.Namespace) -> bool:

@@ -33,7 +33,7 @@ def start(arguments: argparse.Namespace) -> int:
     words = {"tags": arguments.keyword}  # the former name, which older servers accept too
     body = {
         "inputs": read_inputs(arguments.inputs), "entry": arguments.entry, "delay": arguments.delay, "at": arguments.at,
-        "key": arguments.run_key, **words,
+        "key": arguments.key, **words,
     }  # fmt: skip
     sent = {name: value for name, value in body.items() if value not in (None, [])} | {"inputs": body["inputs"]}
     headers = {"idempotency-key": arguments.idempotency_key} if arguments.idempotency_key is not None else {}

@@ -11,7 +11,7 @@ from stepless.cli.terminal.formatting import put_json
 
 
 def send(arguments: argparse.Namespace) -> int:
-    query: dict[str, Any] = {"key": arguments.run_key, "keep": arguments.keep, "start": "true" if arguments.start else None}
+    query: dict[str, Any] = {"key": arguments.key, "keep": arguments.keep, "start": "true" if arguments.start else None}
     if arguments.inputs is not None:
         query["inputs"] = arguments.inputs
     with opened(arguments) as gateway:
@@ -48,7 +48,7 @@ def _print(gateway: Gateway, arguments: argparse.Namespace, sent: Any) -> None:
 
 def runs_of_key(arguments: argparse.Namespace) -> int:
     with opened(arguments) as gateway:
-        found = gateway.ask("GET", "workflows", arguments.workflow, "keys", arguments.run_key)
+        found = gateway.ask("GET", "workflows", arguments.workflow, "keys", arguments.key)
     if arguments.json:
         put_json(found)
         return 0
@@ -56,5 +56,5 @@ def runs_of_key(arguments: argparse.Namespace) -> int:
         mark = "  live" if run["run_id"] == found["live"] else ""
         print(f"{run['run_id']}  {run['status']:<10}  {run['created_at']}{mark}")
     if not found["runs"]:
-        print(f"No run of {arguments.workflow} has had the key {arguments.run_key}.")
+        print(f"No run of {arguments.workflow} has had the key {arguments.key}.")
     return 0

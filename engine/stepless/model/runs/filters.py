@@ -34,11 +34,6 @@ class Filter(NamedTuple):
     metavar: str
     indexed: bool = False
 
-    @property
-    def argument(self) -> str:
-        """The attribute of the parsed command line that has its value; `key` is the API key there."""
-        return "run_key" if self.name == "key" else self.name
-
 
 RUN_FILTERS: Final = (
     Filter("workflow", Form.TEXT, "only runs of this workflow", "workflow", "ID", True),
