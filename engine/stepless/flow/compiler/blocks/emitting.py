@@ -12,16 +12,14 @@ from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.valueless import maker_of
 from stepless.flow.compiler.changes import check_change
-from stepless.flow.compiler.expressions.calls import AWAITED
 from stepless.flow.compiler.expressions.expression import unknown_name
 from stepless.flow.compiler.expressions.inference import is_scalar
-from stepless.flow.compiler.expressions.lifting import SEES_ITS_CALLER, check_field, function_name
+from stepless.flow.compiler.expressions.lifting import check_evaluated, check_field, function_name
 from stepless.flow.compiler.facts.block_nodes import Block, Evaluated
 from stepless.flow.compiler.facts.types import UNBOUND
 from stepless.flow.compiler.facts.uses import uses_of
 from stepless.flow.compiler.refusals import Refusal
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import word_of
 from stepless.model.json import JSON
 
 _OF_MODULES: Final = (list, dict, set, deque, Counter, defaultdict)
@@ -151,12 +149,7 @@ def _check(unit: Unit, block: Block, inner: Unit) -> None:
 
 
 def _check_part(unit: Unit, inner: Unit, part: ast.AST) -> None:
-    if isinstance(part, ast.Call) and word_of(inner.static(part.func)) in AWAITED:
-        message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
-        unit.refuse(part, "not_awaited", message, "Write await before it")
-    if isinstance(part, ast.Name) and part.id in SEES_ITS_CALLER and inner.is_builtin(part, part.id):
-        message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
-        unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
+    check_evaluated(inner, part)
     if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
         check_field(inner, part)
     if isinstance(part, ast.Call):

@@ -35,7 +35,7 @@ from stepless.model.json import JSON
 _DIGEST_CHARACTERS: Final = 8
 _HELPERS: Final = ("main", "__given", "__record", "__Record")
 _NUMBERED: Final = re.compile(r"_\d+_$")
-SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
+_SEES_ITS_CALLER: Final = ("locals", "vars", "dir", "eval", "exec", "super")
 _RECORDS: Final = """\
 class __Record(dict):
     def __getattr__(self, name):
@@ -173,16 +173,21 @@ def _check(unit: Unit, parts: list[ast.AST], inner: set[str]) -> None:
         if type(part) in WITHOUT_COUNTERPART and not isinstance(part, ast.Lambda):
             message = f"{WITHOUT_COUNTERPART[type(part)]} has no counterpart in a graph"
             unit.refuse(part, "no_such_construct", message, "Write a statement, or a step")
-        if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
-            message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
-            unit.refuse(part, "not_awaited", message, "Write await before it")
-        if isinstance(part, ast.Name) and part.id in SEES_ITS_CALLER and unit.is_builtin(part, part.id):
-            message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
-            unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
+        check_evaluated(unit, part)
         if isinstance(part, ast.Attribute):
             check_field(unit, part)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in MUTATORS:
             _check_change(unit, part.func, inner)
+
+
+def check_evaluated(unit: Unit, part: ast.AST) -> None:
+    """Refuses what no function can do that Python calls in a node: call a step, or look at the names of its caller."""
+    if isinstance(part, ast.Call) and word_of(unit.static(part.func)) in AWAITED:
+        message = f"`{ast.unparse(part.func)}` is a step, and nothing waits for it here"
+        unit.refuse(part, "not_awaited", message, "Write await before it")
+    if isinstance(part, ast.Name) and part.id in _SEES_ITS_CALLER and unit.is_builtin(part, part.id):
+        message = f"`{part.id}` sees the names of the function that calls it, which a node does not have"
+        unit.refuse(part, "no_such_construct", message, "Write the values that it should have")
 
 
 def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
