@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from comparing import Program, differ, flow_of, plainly
@@ -11,7 +11,7 @@ from programs import Gen, inputs
 from pydantic import BaseModel
 from simulating import begun, reached, simulated
 
-from stepless.flow import acting, race, receive, send, start, workflow
+from stepless.flow import Flow, FlowRefused, acting, race, receive, send, start, workflow
 
 LOADED = ("log", "snapshot")
 LONGEST_MS = 1_000_000  # of a sleep or a timeout: so long that no two end at one instant
@@ -167,16 +167,33 @@ def racing_program(seed: object) -> Program:
 
 def compare_racing(program: Program, times: int = 3) -> str:
     """Runs a program with several inputs and messages. The first difference, with all that it takes to see it again."""
-    document = program.flow.compile().document
-    for number in range(times):
-        given, messages = inputs(program.seed, number), sent(program.seed, number)
+    return compare_sent(program.flow, ((inputs(program.seed, n), sent(program.seed, n)) for n in range(times)), program.forks)
+
+
+def compare_sent(
+    flow: Flow[..., Any], given: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]], forks: bool = True
+) -> str:
+    """`compare_racing` for inputs and messages that are given."""
+    document = flow.compile().document
+    for values, messages in given:
         with acting(messages=messages, **ACTING):
-            plain, effects = plainly(program.flow, given)
+            plain, effects = plainly(flow, values)
         for reload in LOADED:
-            outcome, others = simulated(document, given, reload, messages)
-            found = differ(plain, outcome, effects, others, forks=program.forks)
-            if found:
-                told = f"input {number} {given}\nmessages {messages}\nreload {reload}\n{found}"
-                return f"{told}\neffects {effects}\n     vs {others}"
+            outcome, others = simulated(document, values, reload, messages)
+            if found := differ(plain, outcome, effects, others, forks=forks):
+                return f"inputs {values}\nmessages {messages}\nreload {reload}\n{found}\neffects {effects}\n     vs {others}"
     return ""
 
+
+def compare_seeds(made: Callable[[int], Program], seeds: Iterable[int], refusals: Collection[str]) -> tuple[list[str], int]:
+    """Compares random programs: the differences, and how many of the programs were not refused. Fails for another refusal."""
+    different, ran = [], 0
+    for seed in seeds:
+        try:
+            found = compare_racing(made(seed), 2)
+            ran += 1
+        except FlowRefused as refused:
+            assert {one.code for one in refused.findings} <= {*refusals}, seed
+            continue
+        different += [f"seed {seed}: {found}"] if found else []
+    return different, ran

@@ -11,14 +11,13 @@ import directed_awaits
 import pytest
 import racing
 from awaiting import awaiting_program
-from comparing import differ, flow_of, plainly
+from comparing import flow_of
 from directed import HEAD, _indented
 from directed_racing import SENT
 from programs import inputs
-from simulating import simulated
 from sweeps import at_most
 
-from stepless.flow import Flow, FlowRefused, acting
+from stepless.flow import Flow
 
 REFUSED = {"shared_mutation", "unbound", "where", "mutation", "not_a_step"}
 CASES = {**directed_asyncio.CASES, **directed_awaits.CASES}
@@ -31,17 +30,7 @@ def flow(name: str) -> Flow[..., Any]:
 
 
 def difference(name: str) -> str:
-    made = flow(name)
-    document = made.compile().document
-    for number in range(2):
-        given = inputs("asyncio", number)
-        with acting(messages=SENT, **racing.ACTING):
-            plain, effects = plainly(made, given)
-        for reload in racing.LOADED:
-            outcome, others = simulated(document, given, reload, SENT)
-            if found := differ(plain, outcome, effects, others, forks=True):
-                return f"{given} {reload}: {found}"
-    return ""
+    return racing.compare_sent(flow(name), ((inputs("asyncio", number), SENT) for number in range(2)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -51,14 +40,6 @@ def test_a_small_program_does_what_its_source_says(name: str) -> None:
 
 @pytest.mark.parametrize("first", range(0, at_most(10, 60), 5))
 def test_a_random_program_does_the_same_as_its_document(first: int) -> None:
-    different, ran = [], 0
-    for seed in range(first, first + 5):
-        try:
-            found = racing.compare_racing(awaiting_program(seed), 2)
-            ran += 1
-        except FlowRefused as refused:
-            assert {one.code for one in refused.findings} <= REFUSED, seed
-            continue
-        different += [f"seed {seed}: {found}"] if found else []
+    different, ran = racing.compare_seeds(awaiting_program, range(first, first + 5), REFUSED)
     assert different == []
     assert ran

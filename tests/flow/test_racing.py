@@ -10,20 +10,18 @@ from typing import Any, Final
 
 import pytest
 import racing
-from comparing import PATIENCE_S, differ, flow_of, plainly
+from comparing import PATIENCE_S, flow_of
 from directed import HEAD, _indented
 from directed_racing import CASES, PARTS, SENT
 from flow_mutants import Change, planted
 from programs import inputs
-from racing import Checked, compare_racing, racing_program
-from simulating import simulated
+from racing import Checked, compare_seeds, compare_sent, racing_program
 from sweeps import at_most
 
 from stepless.errors import ConfigError, InvalidRequest
 from stepless.flow import (
     Answer,
     Flow,
-    FlowRefused,
     NodeError,
     acting,
     approval,
@@ -49,17 +47,7 @@ def flow(name: str) -> Flow[..., Any]:
 
 
 def difference(name: str) -> str:
-    made = flow(name)
-    document = made.compile().document
-    for number in range(2):
-        given = inputs("racing", number)
-        with acting(messages=SENT, **racing.ACTING):
-            plain, effects = plainly(made, given)
-        for reload in racing.LOADED:
-            outcome, others = simulated(document, given, reload, SENT)
-            if found := differ(plain, outcome, effects, others, forks=True):
-                return f"{given} {reload}: {found}"
-    return ""
+    return compare_sent(flow(name), ((inputs("racing", number), SENT) for number in range(2)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -69,15 +57,7 @@ def test_a_small_program_does_what_its_source_says(name: str) -> None:
 
 @pytest.mark.parametrize("first", range(0, at_most(10, 60), 5))
 def test_a_random_program_does_the_same_as_its_document(first: int) -> None:
-    different, ran = [], 0
-    for seed in range(first, first + 5):
-        try:
-            found = compare_racing(racing_program(seed), 2)
-            ran += 1
-        except FlowRefused as refused:
-            assert {one.code for one in refused.findings} <= REFUSED, seed
-            continue
-        different += [f"seed {seed}: {found}"] if found else []
+    different, ran = compare_seeds(racing_program, range(first, first + 5), REFUSED)
     assert different == []
     assert ran
 
