@@ -5,7 +5,7 @@ it follows from the log: it is unread until a `node.resumed` names it, and the r
 
 The ids are kept as one text of short digests. Each session of a run reads its snapshot, and a run that has received thousands of
 messages would spend most of its time there on reading ids. Two ids with one digest would lose a message. Callers choose the ids,
-so a digest has 96 bits: nobody can find an id that hides another one.
+so a digest has 96 bits: an id that hides another one cannot be found.
 
 Why the ids have a bound. The inbox of a run holds each message under its id, put once and for ever, so a message that is sent
 again is refused there. Only one case is left: a process commits `message.received` and dies before it marks the signal in the

@@ -52,7 +52,7 @@ class Task:
         return True
 
     def result(self) -> Any:
-        """What it has returned. Raises its failure, and `InvalidStateError` before its end."""
+        """Returns its result. Raises its failure, and `InvalidStateError` before its end."""
         if self._cancelled:
             raise asyncio.CancelledError
         if self._ended is not None:
@@ -185,4 +185,4 @@ class _Asyncio(ModuleType):
 MODULE: Final = _Asyncio("asyncio")
 MODULE.__dict__.update(_WORDS)
 WORDS: Final = {id(getattr(asyncio, name)): word for name, word in _WORDS.items()}
-"""What stands for the functions and classes of asyncio, by their identity."""
+"""Our functions and classes in place of those of asyncio, by the identity of the latter."""

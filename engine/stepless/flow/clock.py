@@ -151,7 +151,7 @@ class Begun:
         return self.fork.is_ready or self.branch.lost
 
     def value(self) -> Any:
-        """What it has returned. Raises its failure."""
+        """Returns its result. Raises its failure."""
         if self.branch.lost:
             raise asyncio.CancelledError
         for error in self.fork.errors.values():

@@ -84,7 +84,7 @@ class Flow(Generic[P, R]):
 
     @cached_property
     def messages(self) -> Declared:
-        """What it declares of its messages."""
+        """The declarations of its messages."""
         if "messages" not in self._options:
             return NOTHING
         return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))

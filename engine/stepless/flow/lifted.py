@@ -136,7 +136,7 @@ def _described(error: Exception) -> JSON:
 
 
 def _function_of_block(block: LiftedBlock) -> Callable[[dict[str, Any], Mapping[str, Any]], tuple[str, Any]]:
-    """What calls the function of a block, and notes the names that it leaves."""
+    """Makes a function that calls the function of a block, and notes the names that it leaves."""
     space = {**block.globals, LOCALS: locals, UNBOUND_MARK: _UNBOUND}
     former = space.get(block.tree.name, _UNBOUND)
     module = ast.fix_missing_locations(ast.Module([block.tree], []))
@@ -196,7 +196,7 @@ def _check_unchanged(arguments: Mapping[str, Any], before: Mapping[str, Any]) ->
 
 
 def _once(make: Callable[[], R]) -> Callable[[], R]:
-    """What makes something at its first call, and returns it at each."""
+    """Returns a function that makes something at its first call, and returns it at each."""
     made: list[R] = []
 
     def get() -> R:

@@ -11,7 +11,7 @@ from stepless.core.mailbox import Mail
 
 
 class Wakes(Protocol):
-    """What ends a wait."""
+    """Ends a wait."""
 
     def wake(self, wait: Wait, value: Any = None, *, error: BaseException | None = None) -> None: ...
 
@@ -35,7 +35,7 @@ class Receiver:
 
 
 class World:
-    """What happens around a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
+    """Simulates the surroundings of a workflow: the time, and the messages, which are sent at instants in the order of `sent`."""
 
     def __init__(self, sent: Iterable[Mail] = ()) -> None:
         self.now_ms = 0

@@ -105,7 +105,7 @@ def word_of(value: Any) -> str:
 
 
 def result(value: Any) -> Any:
-    """What a task has returned. Raises its failure."""
+    """Returns the result of a task. Raises its failure."""
     if isinstance(value, Exception):
         raise value
     return value

@@ -9,7 +9,7 @@ Both read the same two queues in the same order, and both run inside one decisio
 receiver misses one that it could take. `where` is evaluated here and nowhere else. The log names the message that a node got,
 and `fold` takes it from there: a later release that evaluates an expression differently reads an old log the same way.
 
-A message that nobody takes stays in the mailbox. It is not an error: a later node, or a later iteration of a loop, may take it.
+A message that no node takes stays in the mailbox. It is not an error: a later node, or a later iteration of a loop, may take it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class LiftedExpression:
     leaves: Any = None
     """The type of what takes the value as JSON, where that is another form than that of the name."""
     made_again: Sequence[ast.stmt] = ()
-    """What makes the names that stand for no value."""
+    """The statements that make the names that stand for no value."""
 
 
 @dataclass(frozen=True, slots=True)

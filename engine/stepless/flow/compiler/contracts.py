@@ -34,7 +34,7 @@ class Rules:
 
 
 class MadeAgain(Protocol):
-    """What makes the names of a function again that stand for no value."""
+    """The statements that make the names of a function again that stand for no value."""
 
     def names(self) -> frozenset[str]: ...
 

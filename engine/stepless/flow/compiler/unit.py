@@ -142,7 +142,7 @@ class Unit(Remarks, Framed):
         return (name in self.values or self.names.is_local(name)) and name not in self.hidden
 
     def static(self, node: ast.expr) -> Any:
-        """What a dotted name of the module stands for, a part for a coroutine without a decorator; None for everything else."""
+        """Looks up a dotted name of the module: a part for a coroutine without a decorator; None for everything else."""
         value = self._static(node)
         return (self.part_of(value) or value) if inspect.isfunction(value) else value
 

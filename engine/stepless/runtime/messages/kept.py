@@ -12,7 +12,7 @@ under one id, and the inbox keeps one. Exchanging the steps of either side loses
 A message is kept in a claim, and listed by its id in a line. The claim says until when the message is kept. A run answers to its
 key since it was created, and may begin later than that: after an outage, for example. So a message that has expired stays stored
 until a reader removes it, and a reader leaves it to a run that was created in time and has not begun. KEPT_CLAIM_MS after its
-expiry, the store itself forgets the message of a key that nobody uses any more.
+expiry, the store itself forgets the message of a key that is not used any more.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def take_kept(world: World, slot: Slot, run_id: str, since_ms: int | None = None
 
 
 def count_kept(world: World, slot: Slot) -> int:
-    """How many messages are kept for a key: those that are listed, and at the limit those that have not expired."""
+    """Counts the messages that are kept for a key: those that are listed, and at the limit those that have not expired."""
     listed = len(world.store.read_line(_line(slot), limit=_LISTED))
     if listed < MAX_KEPT_MESSAGES:
         return listed

@@ -226,7 +226,7 @@ def _milliseconds(unit: Unit, seconds: ast.expr, least: int | None) -> JSON:
 
 
 def _as_seconds(node: ast.expr, least: int) -> ast.expr:
-    """What Python takes for a number of seconds, as a float: it fails for what is none."""
+    """Writes the conversion of a value to seconds, as a float. It fails for a value that is no number."""
     longest = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(least), node], [])
     whole = ast.BinOp(longest, ast.Add(), ast.Constant(0.0))
     for part in (whole, longest, *longest.args, longest.func):

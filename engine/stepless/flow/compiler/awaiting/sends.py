@@ -14,7 +14,7 @@ from stepless.model.json import JSON
 
 _FIXED: Final = ("message", "workflow", "start")
 _BEGINS: Final = {"key": "key", "delay": "delay", "at": "begin_at"}
-"""What says how a run begins, by the names of the word and of the node."""
+"""The arguments that say how a run begins: the name in Python, and that of the field of the node."""
 _FLOW: Final = "Pass what @workflow(…) made, or the id of a workflow as a text"
 _TO: Final = "Write send(…, to=run_id), or send(…, workflow=order, key=…)"
 

@@ -100,7 +100,7 @@ def _parts(block: Block) -> Iterator[ast.AST]:
 
 
 def _check_values(unit: Unit, node: Evaluated, inner: Unit) -> None:
-    """What the block puts out has a value."""
+    """Checks that each output of the block has a value."""
     for name in node.block.outputs:
         maker = maker_of(inner, node.block, name)
         if maker is None:

@@ -34,7 +34,7 @@ def outputs(unit: Unit, node: Evaluated) -> Mapping[str, Any]:
 
 
 def inside(unit: Unit, block: Block, kinds: Mapping[str, Any]) -> Unit:
-    """What the compiler knows inside of a block: its names as they are written, and their types."""
+    """Makes the unit of the inside of a block: its names as they are written, and their types."""
     inner = Unit(unit.workflow, unit.origin, unit.rules, unit.lift, unit.plan)
     inner.messages = unit.messages
     inner.names = names_of([*block.statements], block.inputs)
@@ -94,7 +94,7 @@ def _refilled(inner: Unit, statement: ast.stmt) -> Iterator[str]:
 
 
 def _returned(block: Block) -> Iterator[ast.expr]:
-    """What the `return`s of a block return."""
+    """The values that the `return`s of a block return."""
     stack: list[ast.AST] = [*block.statements]
     while stack:
         node = stack.pop()

@@ -31,12 +31,12 @@ class Around:
 
 @dataclass(slots=True)
 class Liveness:
-    """What is live behind each statement of a function, and where jumps from it go."""
+    """Finds the names that are live behind each statement of a function, and where jumps from it go."""
 
     after: dict[int, Names] = field(default_factory=dict)
     around: dict[int, Around] = field(default_factory=dict)
     leaves: dict[tuple[str, int], Names] = field(default_factory=dict)
-    """What is live where an exit of a block leads, by its kind and the `id` of its statement."""
+    """The names that are live where an exit of a block leads, by its kind and the `id` of its statement."""
 
     behind: Mapping[str, Names] = field(default_factory=dict)
     """The names that are read where a name is, because what it stands for is made again there."""
@@ -57,7 +57,7 @@ class Liveness:
         return self._suite(body, _NONE, Around())
 
     def _suite(self, body: Sequence[ast.stmt], after: Names, around: Around) -> Names:
-        """What is live in front of some statements."""
+        """The names that are live in front of some statements."""
         for statement in reversed(body):
             place = id(statement)
             after = self.after[place] = self.after.get(place, _NONE) | after

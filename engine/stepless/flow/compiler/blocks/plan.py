@@ -37,7 +37,7 @@ _JOINED: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, 
 
 
 class Plan:
-    """What is lifted in a source and its parts, and which of its names may be read without a value."""
+    """Lists the blocks of a source and its parts, and the names that may be read without a value."""
 
     def __init__(self) -> None:
         self._marks: dict[Key, set[Position]] = {}
@@ -62,7 +62,7 @@ class Plan:
         return frozenset(self._strict.get(origin.key, ()))
 
     def made_again(self, origin: Origin) -> Prelude:
-        """What makes the names of a function again that stand for no value."""
+        """The statements that make the names of a function again that stand for no value."""
         if origin.key not in self._preludes:
             self._preludes[origin.key] = prelude_of(origin.tree.body, [one.arg for one in origin.parameters])
         return self._preludes[origin.key]

@@ -80,7 +80,7 @@ def prelude_of(body: Sequence[ast.stmt], parameters: Iterable[str]) -> Prelude:
 
 
 def _early(statement: ast.stmt) -> Iterable[ast.AST]:
-    """What of a statement Python evaluates where it stands: a function reads its names when it is called."""
+    """The parts of a statement that Python evaluates where it stands: a function reads its names when it is called."""
     match statement:
         case ast.FunctionDef(args=arguments):
             return [*statement.decorator_list, *arguments.defaults, *(one for one in arguments.kw_defaults if one is not None)]

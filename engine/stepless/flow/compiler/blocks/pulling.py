@@ -177,7 +177,7 @@ def _in_order(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.exp
 
 
 def _first_of(node: ast.BoolOp | ast.IfExp | ast.Compare) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
-    """What Python evaluates first of what it may not evaluate whole."""
+    """The part that Python evaluates first of an expression that it may not evaluate whole."""
     name, place = ("values", 0) if isinstance(node, ast.BoolOp) else ("test" if isinstance(node, ast.IfExp) else "left", None)
     first = node.values[0] if isinstance(node, ast.BoolOp) else node.test if isinstance(node, ast.IfExp) else node.left
     if isinstance(first, ast.Await | ast.NamedExpr):

@@ -191,7 +191,7 @@ class Rewriting:
     def _branches(
         self, block: Block, name: str, after: frozenset[str], around: Around, run: Sequence[ast.stmt]
     ) -> list[ast.stmt]:
-        """What comes behind a block: for each exit the names that are live there, and the jump."""
+        """The statements behind a block: for each exit the names that are live there, and the jump."""
 
         def output(key: str) -> Output:
             return _at(Output(_at(ast.Name(name, ast.Load()), run), key), run)

@@ -78,7 +78,7 @@ def carry_parameters(unit: Unit, kinds: Mapping[str, Any]) -> None:
 
 
 def carried(unit: Unit, value: ast.expr, kind: Any) -> JSON:
-    """What a name that may be bound to carried values is bound to, of a value of the type `kind`."""
+    """The value of a name that may be bound to carried values, from a value of the type `kind`."""
     if not is_foreign(kind):
         return unit.texts.template(value)
     given = unit.temporary(value, kind, unit.statement)

@@ -76,7 +76,7 @@ def compared(unit: Unit, node: ast.Compare, sure: Taken, awaits: Awaits) -> ast.
 
 
 def as_statement(value: ast.expr, awaits: Awaits) -> ast.If | None:
-    """Returns the `if` that does what an expression does whose value nobody reads; None for one that has no such form."""
+    """Returns the `if` that has the effect of an expression whose value is not used; None for one that has no such form."""
     match value:
         case ast.IfExp() if awaits(value.body) or awaits(value.orelse):
             found = ast.If(value.test, [_effect(value.body)], [_effect(value.orelse)])

@@ -213,7 +213,7 @@ def _await(unit: Unit, node: ast.Await) -> Any:
 
 
 def _returned(target: Any) -> Any:
-    """What a step, a part or a workflow returns."""
+    """The type that a step, a part or a workflow returns."""
     kind = returned(target.function)
     return stored(kind) if word_of(target) == "part" else kind
 

@@ -24,7 +24,7 @@ def function_of(unit: Unit, node: ast.expr) -> Any:
 
 
 def bound_member(unit: Unit, node: ast.Call) -> Member | None:
-    """What `functools.partial(f, …)` names; None for any other call."""
+    """The function that `functools.partial(f, …)` names; None for any other call."""
     if unit.static(node.func) is not functools.partial or not node.args or any(isinstance(one, ast.Starred) for one in node.args):
         return None
     target = function_of(unit, node.args[0])

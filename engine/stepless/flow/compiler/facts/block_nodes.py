@@ -27,7 +27,7 @@ class Block:
     changed: frozenset[str]
     deleted: frozenset[str]
     kept: dict[Any, Any] = field(default_factory=dict)
-    """What was found of its types, by the types of its inputs."""
+    """Its types, by the types of its inputs, as they were found."""
 
     @property
     def is_plain(self) -> bool:

@@ -23,7 +23,7 @@ _ADDED: Final[dict[str, Callable[[list[ast.expr]], ast.expr | None]]] = {
     "extend": lambda given: ast.Call(ast.Name("list", ast.Load()), given[:1], []),
     "update": lambda given: given[0] if given else None,
 }
-"""What a method of a list or an object adds to it, as a list or an object."""
+"""The items that a method adds to a list or an object, as a list or an object."""
 _REMOVING: Final = ("sort", "reverse", "pop", "remove", "clear", "popitem", "discard")
 """Methods after which a list, an object or a set has the items that it had, or fewer."""
 
@@ -273,7 +273,7 @@ class Item(ast.AST):
 
 
 class Rest(Item):
-    """What `*rest` in a target is bound to: a list of items of the value."""
+    """The value of `*rest` in a target: a list of items of the value."""
 
 
 class Opaque(ast.AST):

@@ -31,9 +31,9 @@ UNSEEN: Final = type("Unseen", (), {})
 TAG: Final = "$stepless"
 """The key of an object that stands for a value that JSON does not have."""
 ERROR: Final = "error"
-"""What stands at TAG for a failure that is a value."""
+"""The tag of a failure that is a value."""
 UNBOUND: Final = {TAG: "unbound"}
-"""What a run variable holds while the name that it stands for has no value."""
+"""The value of a run variable whose name has no value."""
 ATOMS: Final = (UNKNOWN, *SCALARS)  # most types: they need no look inside
 _UNIONS: Final = (typing.Union, types.UnionType)
 _R = TypeVar("_R")

@@ -113,7 +113,7 @@ class Uses(Visitor):
             self._change(node.args[0])
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A call whose result nobody takes is made for its effect, which may be on what it is given."""
+        """A call whose result is not used is made for its effect, which may be on its arguments."""
         self.generic_visit(node)
         call = node.value
         if isinstance(call, ast.Call) and called(call.func) not in _READS | MUTATORS | CHANGES_ITS_ARGUMENT:

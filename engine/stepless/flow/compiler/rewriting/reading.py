@@ -12,7 +12,7 @@ _JUMPS: Final = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def split(body: list[ast.stmt], group: str) -> tuple[list[ast.stmt], list[ast.stmt] | None]:
-    """What stands in front of the tasks of a group, and what creates them; None for anything else."""
+    """Splits the statements of a group: those in front of its tasks, and those that create them; None for anything else."""
     first = next((place for place, one in enumerate(body) if uses(one, group)), len(body))
     front, created = body[:first], body[first:]
     plain = not created or any(isinstance(part, ast.Await | _JUMPS) for one in front for part in ast.walk(one))

@@ -142,7 +142,7 @@ class Looping:
 
 
 def _bound_to(unit: Unit, statement: ast.For | ast.While, name: str, value: ast.expr) -> JSON:
-    """What a variable that is a target of a loop is bound to in an iteration."""
+    """The value of a variable that is a target of a loop, in an iteration."""
     if isinstance(statement, ast.For) and is_carried(unit.kind_of(name)):
         return carried(unit, value, unit.infer(dict(bindings(statement.target, statement))[name]))
     return unit.texts.template(value)

@@ -207,7 +207,7 @@ class Reading:
         unit.jump("return", {unit.result(): value}, risky=unit.risks > before)
 
     def _returned(self, unit: Unit, value: ast.expr) -> ast.expr:
-        """What a `return` returns, in the form that its reader takes: of a workflow JSON, of a part that of its annotation."""
+        """The value of a `return`, in the form that its reader takes: JSON of a workflow, that of its annotation of a part."""
         kind = unit.returned_kind()
         return carrying(unit, value, kind) if is_carried(kind) else leaving(unit, value)
 

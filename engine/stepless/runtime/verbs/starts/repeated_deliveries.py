@@ -132,7 +132,7 @@ def _run_in(claimed: bytes, claim: str) -> str:
 
 
 def _meta(head: RunHead) -> dict[str, JSON]:
-    """What the header of the rerun has of the former run."""
+    """The facts of the former run that the header of the rerun has."""
     meta = former_meta(head, FAILED, {"reason": _REASON})
     if (trigger := meta_of(head).get("trigger")) is not None:
         meta["trigger"] = trigger

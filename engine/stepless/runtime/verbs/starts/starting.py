@@ -162,7 +162,8 @@ def _accepted(
 def _reserving(
     world: World, claim: str | None, data: bytes, same: JSON, signature: Signature | None, known: bytes | None
 ) -> Callable[..., str]:
-    """What records the run of a start under its idempotency key and its signature, as `messages.starts.place` needs it."""
+    """Returns a function that records the run of a start under its idempotency key and its signature, as
+    `messages.starts.start_under_key` needs it."""
 
     def reserve(run_id: str, instead_of: str | None = None) -> str:
         nonlocal known
