@@ -281,7 +281,11 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "webhook.Signed": {
         "scheme": Example("github"), "secret": [Example("${S}${S}"), Example(["${S}", "${S}${S}"])], **_GENERAL_SCHEME,
     },
-    "workflow.with": {"workflow": Example("another"), "inputs": Example({"n": 1})},
+    "workflow.with": {
+        "workflow": Example("another"), "inputs": Example({"n": 1}), "wait": Example(False),
+        "key": Example("a", {"wait": False}), "delay": Example("5m", {"wait": False}),
+        "begin_at": Example("2026-01-31T12:00:00Z", {"wait": False}),
+    },
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from stepless.nodes import KINDS
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = [path for path in sorted((ROOT / "examples").rglob("*.yaml")) if "plugin" not in path.parent.name]
-CASES = [path for path in sorted((ROOT / "tests/conformance/cases").glob("*.json")) if not path.stem.startswith("publish-")]
+CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "tests/conformance/cases").glob("*.json"))}
 
 
 def both(document: Mapping[str, Any], entries: list[str] | None = None) -> tuple[Graph, Graph]:
@@ -35,9 +35,9 @@ def test_an_example_compiles_to_the_graph_that_judging_it_gives(path: Path) -> N
     assert plain(stored) == plain(judged)
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_a_golden_case_compiles_to_the_graph_that_judging_it_gives(path: Path) -> None:
-    judged, stored = both(json.loads(path.read_text(encoding="utf-8"))["document"])
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "publish_error" not in case["expect"]])
+def test_a_golden_case_compiles_to_the_graph_that_judging_it_gives(name: str) -> None:
+    judged, stored = both(CASES[name]["document"])
     assert plain(stored) == plain(judged)
 
 
