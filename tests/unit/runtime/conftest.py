@@ -38,6 +38,7 @@ from stepless.runtime.versions import Versions
 from stepless.runtime.wiring.local import local
 
 START_MS = 1_700_000_000_000
+SETTLED_MS = 5_000  # more than a hint waits for a lease, less than a timer of a test
 Behaviour = Callable[[Call], Awaitable[Any]]
 
 
@@ -146,6 +147,11 @@ class Machine:
     def start(self, nodes: Mapping[str, Any], inputs: Any = None, **top: Any) -> str:
         self.service.publish({"id": "small", **top, "nodes": nodes})
         return self.service.start("small", {} if inputs is None else inputs).run_id
+
+    def settle(self) -> None:
+        """Does everything that happens within SETTLED_MS."""
+        while (at_ms := self.queue.next_ms()) is not None and at_ms <= self.clock.now_ms() + SETTLED_MS:
+            self.step()
 
     def invoke(self, message: Message, budget: Budget | None = None) -> InvocationEnd:
         return asyncio.run(self.runner.run(message, budget or Budget(60_000)))

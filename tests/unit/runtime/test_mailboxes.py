@@ -19,12 +19,6 @@ def started(machine: Any, timeout: str | None = None, **top: Any) -> str:
     return run_id
 
 
-def settle(machine: Any) -> None:
-    """Does everything that happens within seconds."""
-    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
-        machine.step()
-
-
 def test_a_full_mailbox_hides_nothing_that_a_node_waits_for(machine: Any) -> None:
     """Its sender was told that the run has it, so the run must not wait for it until others are read."""
     run = started(machine)
@@ -41,7 +35,7 @@ def test_a_run_whose_mailbox_is_full_refuses_further_messages(machine: Any) -> N
     run = started(machine)
     for number in range(MAX_MAILBOX):
         machine.service.send_to_run(run, "tick", number)
-    settle(machine)
+    machine.settle()
     with pytest.raises(Refused) as refused:
         machine.service.send_to_run(run, "go", None)
     assert refused.value.code == "mailbox_full"
@@ -51,7 +45,7 @@ def test_a_run_whose_mailbox_is_full_refuses_further_messages(machine: Any) -> N
 def test_a_message_that_was_there_before_a_timeout_is_earlier(machine: Any) -> None:
     """No process ran until the timeout was over."""
     run = started(machine, timeout="3d")
-    settle(machine)
+    machine.settle()
     machine.service.send_to_run(run, "go", "now")
     while machine.queue.receive(machine.clock.now_ms() + 60_000) is not None:
         continue

@@ -3,15 +3,15 @@ with the fewest steps that show it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from stepless.adapters.memory.store import MemoryStore
-from stepless.errors import Conflict, NotFound, Refused
-from stepless.limits import LEASE_MS, MAX_KEPT_MESSAGES, MAX_MESSAGE_RUNS, START_GRACE_MS
-from stepless.ports import Batch, Message, RunHead
+from stepless.errors import Conflict, Refused
+from stepless.limits import MAX_KEPT_MESSAGES, MAX_MESSAGE_RUNS, START_GRACE_MS
+from stepless.ports import Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
 from stepless.runtime.messages.keys import AFTER, Slot, slot_of
@@ -28,18 +28,14 @@ ORDER: dict[str, Any] = {
         "late": {"type": "transform", "after": "paid.timeout", "with": {"value": "late"}},
     },
 }  # fmt: skip
-SLOT, PAY = Slot("order", "A-1"), Slot("pays", "pay-9")
+SLOT = Slot("order", "A-1")
 
 
 class Interrupted(MemoryStore):
-    """A store in which something happens before one removal from a line, one read of a header comes before its creation, or logs
-    are lost."""
+    """A store in which something happens before one removal from a line, or one read of a header comes before its creation."""
 
     happens: Callable[[], object] | None = None
-    is_early = is_damaged = False
-
-    def read_log(self, run_id: str, after: int = 0, *, limit_bytes: int) -> Sequence[Batch]:
-        return [] if self.is_damaged else super().read_log(run_id, after, limit_bytes=limit_bytes)
+    is_early = False
 
     def leave_line(self, line: str, place: str) -> None:
         happens, self.happens = self.happens, None
@@ -50,18 +46,6 @@ class Interrupted(MemoryStore):
     def get_run(self, run_id: str) -> RunHead | None:
         was_early, self.is_early = self.is_early, False
         return None if was_early else super().get_run(run_id)
-
-
-class Removals(MemoryStore):
-    """A store that remembers what was removed from lines."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.removed: list[tuple[str, str]] = []
-
-    def leave_line(self, line: str, position: str) -> None:
-        self.removed.append((line, position))
-        super().leave_line(line, position)
 
 
 class EndedRuns(MemoryStore):
@@ -82,12 +66,6 @@ def publish(machine: Any, rule: str = "join", **more: Any) -> None:
     machine.service.publish({**ORDER, "on_conflict": rule, **more})
 
 
-def settle(machine: Any) -> None:
-    """Does everything that happens within seconds."""
-    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
-        machine.step()
-
-
 def arrives_late(machine: Any, run_id: str, id: str, start: Any = None) -> None:
     """A sender read the header before the run ended, and puts its message now."""
     now_ms = machine.clock.now_ms()
@@ -100,7 +78,7 @@ def arrives_late(machine: Any, run_id: str, id: str, start: Any = None) -> None:
 def ended(machine: Any) -> str:
     """A run of the key that has ended."""
     run_id: str = order(machine).run_id
-    settle(machine)
+    machine.settle()
     machine.service.send("order", "payment", None, key="A-1", id="first")
     machine.drain()
     assert machine.view(run_id).status == "completed"
@@ -206,98 +184,6 @@ def test_a_message_that_is_sent_again_when_it_expires_is_kept(make_machine: Any)
     assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
 
 
-# -- routes ---------------------------------------------------------------------------------------------------------------
-
-WAITS: dict[str, Any] = {
-    "id": "pays",
-    "messages": {"paid": {}, "go": {}},
-    "nodes": {
-        "begin": {"type": "manual"},
-        "each": {"type": "loop", "after": "begin", "with": {"times": 2, "body": {"nodes": {
-            "paid": {"type": "receive", "with": {"message": "paid", "key": "<begin.payment>"}},
-            "go": {"type": "receive", "after": "paid", "with": {"message": "go"}},
-        }}}},
-    },
-}  # fmt: skip
-
-
-def waiting(machine: Any) -> str:
-    machine.service.publish(WAITS)
-    run_id: str = machine.service.start("pays", {"payment": "pay-9"}).run_id
-    return run_id
-
-
-def routed(machine: Any, id: str) -> tuple[str, ...]:
-    """The runs that a message for the further key is delivered to."""
-    try:
-        delivered: tuple[str, ...] = machine.service.send("pays", "paid", None, key="pay-9", id=id).delivered
-    except NotFound as error:
-        assert error.code == "no_receiver"
-        return ()
-    return delivered
-
-
-def is_open(machine: Any, run_id: str) -> bool:
-    """Whether the log says that the run waits for `paid`."""
-    types = [type for type in machine.types(run_id) if "paid@" in type]
-    return bool(types) and types[-1].startswith("node.waiting")
-
-
-@pytest.mark.parametrize("after", [False, True])
-def test_a_route_that_a_death_has_left_over_gets_no_message(make_machine: Any, after: bool) -> None:
-    """A process dies at any call. Then a sender finds the run exactly if the run waits, before any other session."""
-    left_over = 0
-    for at in range(1, 60):
-        machine = make_machine()
-        run = waiting(machine)
-        settle(machine)
-        machine.service.send_to_run(run, "paid", None, id="one")
-        machine.faults.at, machine.faults.after, machine.faults.calls = at, after, 0
-        died = False
-        for _ in range(10):
-            try:
-                machine.step()
-            except Exception as error:
-                if type(error).__name__ != "Died":
-                    raise
-                died = True
-                break
-        left_over += died and not is_open(machine, run) and bool(machine.store.read_line(f"routes:{PAY.digest}", limit=9))
-        found = is_open(machine, run)
-        assert routed(machine, "two") == ((run,) if found else ()), (at, after)
-        assert found or not machine.store.read_line(f"routes:{PAY.digest}", limit=9)
-        machine.runner = machine.process()
-        machine.clock.set(machine.clock.now_ms() + LEASE_MS)
-        for _ in range(20):
-            machine.step()
-        received = [event.data["id"] for event in machine.log(run) if event.type == "message.received"]
-        assert received == ["one", "two"][: 1 + found], (at, after)
-        if not died:
-            break
-    assert left_over > 0
-
-
-def test_a_late_removal_does_not_hide_a_later_wait(make_machine: Any) -> None:
-    """A process freezes before it removes a route, and goes on when the run waits again under the same key."""
-    machine = make_machine(store=Removals())
-    run = waiting(machine)
-    settle(machine)
-    assert routed(machine, "one") == (run,)
-    settle(machine)
-    assert routed(machine, "nobody") == ()
-    machine.service.send_to_run(run, "go", None)
-    settle(machine)
-    for line, position in list(machine.store.removed):
-        machine.store.leave_line(line, position)
-    assert routed(machine, "two") == (run,)
-
-
-def test_a_run_whose_log_cannot_be_read_gets_what_is_sent_to_its_routes(make_machine: Any) -> None:
-    machine = make_machine(store=Interrupted())
-    run = waiting(machine)
-    settle(machine)
-    machine.store.is_damaged = True
-    assert routed(machine, "one") == (run,)
 def test_a_message_passes_a_bounded_number_of_runs_that_have_ended(make_machine: Any) -> None:
     machine = make_machine(store=EndedRuns())
     publish(machine)
@@ -326,7 +212,7 @@ def test_a_run_that_is_replaced_before_it_begins_waits_for_the_former_all_the_sa
     """Its own successor begins when it has ended, and must not begin while the former is at work."""
     publish(machine, "replace")
     first = order(machine).run_id
-    settle(machine)
+    machine.settle()
     second, third = order(machine).run_id, order(machine).run_id
     for run_id in (second, third):
         assert waits_to_begin(machine.world, machine.store.get_run(run_id), machine.clock.now_ms())
@@ -340,7 +226,7 @@ def test_a_number_without_a_run_hides_no_live_run(machine: Any, rule: str) -> No
     """A process raised the slot and died."""
     publish(machine, rule)
     first = order(machine).run_id
-    settle(machine)
+    machine.settle()
     assert SLOT.raise_to(machine.world, 1, 2)
     assert machine.service.runs_of_key("order", "A-1").live == first
     if rule == "join":
@@ -364,7 +250,7 @@ def test_a_start_that_died_does_not_get_the_run_of_another(make_machine: Any, ru
         machine = make_machine()
         publish(machine, rule)
         zero = order(machine, 0).run_id if rule == "replace" else None
-        settle(machine)
+        machine.settle()
         try:
             order(machine, 1, machine.dying_service(at, after), key="first")
         except Exception as error:
@@ -397,12 +283,12 @@ def check_one_at_a_time(machine: Any, at: int) -> None:
 def test_a_repeated_start_that_joined_a_run_names_it_after_its_end(machine: Any) -> None:
     publish(machine)
     run = order(machine).run_id
-    settle(machine)
+    machine.settle()
     for _ in range(2):
         joined = order(machine, key="second")
         assert (joined.run_id, joined.joined, joined.replay) == (run, True, False)
         machine.service.send("order", "payment", None, key="A-1", id="only", keep_ms=1)
-        settle(machine)
+        machine.settle()
         assert machine.view(run).status == "completed"
 
 

@@ -50,15 +50,9 @@ def pay(machine: Any, amount: int = 5, key: str = "A-1", **options: Any) -> Deli
     return delivered
 
 
-def settle(machine: Any) -> None:
-    """Does everything that happens within seconds."""
-    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
-        machine.step()
-
-
 def test_a_message_for_the_key_of_a_run_lets_it_go_on(machine: Any) -> None:
     run = order(machine).run_id
-    settle(machine)
+    machine.settle()
     sent = pay(machine, 7)
     assert sent.delivered == (run,)
     machine.drain()
@@ -85,7 +79,7 @@ def test_an_id_is_taken_once(machine: Any) -> None:
     run = order(machine, amount=8).run_id
     for _ in range(3):
         assert pay(machine, 5, id="one").delivered == (run,)
-    settle(machine)
+    machine.settle()
     assert machine.types(run).count("message.received") == 1
     with pytest.raises(Conflict, match="other data"):
         pay(machine, 6, id="one")
@@ -151,7 +145,7 @@ def test_a_second_start_is_refused_where_the_workflow_says_so(machine: Any) -> N
 def test_a_second_start_replaces_the_live_run(machine: Any) -> None:
     machine.service.publish({**ORDER, "on_conflict": "replace"})
     first = order(machine)
-    settle(machine)
+    machine.settle()
     second = order(machine, amount=6)
     machine.drain()
     assert machine.view(first.run_id).status == "cancelled"
@@ -198,11 +192,11 @@ def test_a_kept_message_reaches_a_run_that_begins_later(machine: Any) -> None:
     sent = machine.service.send("entity", "tick", 1, key=7)
     assert (sent.delivered, sent.kept_until_ms) == ((), machine.clock.now_ms() + 3_600_000)
     run = machine.service.start("entity", {"id": 7}).run_id
-    settle(machine)
+    machine.settle()
     assert machine.types(run).count("message.received") == 1
     for number in (2, 3):
         machine.service.send("entity", "tick", number, key="7")
-    settle(machine)
+    machine.settle()
     view = machine.view(run)
     assert (view.status, [turn["data"] for turn in view.outputs["each"]]) == ("completed", [1, 2, 3])
 
@@ -215,7 +209,7 @@ def test_a_run_answers_to_a_further_key_while_it_waits(machine: Any) -> None:
         }},
     })  # fmt: skip
     runs = [machine.service.start("pays", {"payment": "pay-9"}).run_id for _ in range(3)]
-    settle(machine)
+    machine.settle()
     assert sorted(machine.service.send("pays", "settled", {"ok": True}, key="pay-9").delivered) == sorted(runs)
     machine.drain()
     assert {machine.view(run).status for run in runs} == {"completed"}
@@ -237,7 +231,7 @@ def test_large_data_is_no_burden_for_the_inbox(machine: Any) -> None:
 def test_a_run_sends_a_message_to_another(machine: Any) -> None:
     machine.world.kind_code["send"] = sender(machine.world)
     run = order(machine).run_id
-    settle(machine)
+    machine.settle()
     sent = {"workflow": "order", "key": "A-1", "message": "payment", "data": {"amount": "<input.paid>"}}
     machine.service.publish({"id": "shop", "nodes": {"s": {"type": "send", "with": sent}}})
     shop = machine.service.start("shop", {"paid": 9}).run_id

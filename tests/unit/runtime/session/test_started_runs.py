@@ -42,12 +42,6 @@ def runs(machine: Any, workflow: str = "order") -> Sequence[RunHead]:
     return heads
 
 
-def settle(machine: Any) -> None:
-    """Does everything that happens within seconds."""
-    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
-        machine.step()
-
-
 def order(machine: Any, **more: Any) -> None:
     machine.service.publish({**ORDER, **more})
 
@@ -73,7 +67,7 @@ def test_it_goes_on_when_its_starter_is_cancelled(machine: Any) -> None:
     order(machine)
     wait = {"type": "wait", "after": "go", "with": {"for": "9h"}}
     parent = shop(machine, inputs={}, delay="1h", end=wait)
-    settle(machine)
+    machine.settle()
     machine.service.cancel(parent)
     machine.drain()
     assert machine.view(parent).status == "cancelled"
@@ -115,7 +109,7 @@ def call(key: str | None, inputs: Any) -> Call:
 def test_a_key_joins_the_live_run(machine: Any) -> None:
     order(machine, key="<input.id>")
     parents = [shop(machine, inputs={"id": "A-1"}, delay="1h") for _ in range(2)]
-    settle(machine)
+    machine.settle()
     (head,) = runs(machine)
     first, second = (machine.view(parent).outputs["end"] for parent in parents)
     assert (first, second) == ({"run": head.run_id}, {"run": head.run_id, "joined": True})
@@ -126,11 +120,11 @@ def test_a_key_joins_the_live_run(machine: Any) -> None:
 def test_its_own_key_comes_first_and_may_be_refused(machine: Any) -> None:
     order(machine, key="<input.id>", on_conflict="refuse")
     shop(machine, inputs={"id": "A-1"}, key=7, delay="1h")
-    settle(machine)
+    machine.settle()
     (head,) = runs(machine)
     assert machine.service.runs_of_key("order", "7").live == head.run_id
     other = shop(machine, inputs={"id": "A-1"}, key="7")
-    settle(machine)
+    machine.settle()
     assert machine.view(other).nodes["go"].code == "key_taken"
 
 
@@ -138,7 +132,7 @@ def test_it_begins_later(machine: Any) -> None:
     order(machine)
     begun_ms = machine.clock.now_ms()
     shop(machine, {"at": begun_ms + 60_000}, inputs={}, begin_at="<begin.at>")
-    settle(machine)
+    machine.settle()
     (head,) = runs(machine)
     assert (head.status, machine.log(head.run_id)) == ("created", [])
     machine.drain()

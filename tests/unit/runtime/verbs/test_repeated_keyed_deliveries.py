@@ -40,17 +40,12 @@ def deliver(machine: Any, delivery: str = "evt_1", service: Any = None) -> Start
     return retried(world, started, LIFE_MS)
 
 
-def settle(machine: Any) -> None:
-    while (at_ms := machine.queue.next_ms()) is not None and at_ms <= machine.clock.now_ms() + 5_000:
-        machine.step()
-
-
 def failed(machine: Any, rule: str, **more: Any) -> str:
     """A run that a delivery has started, and that failed."""
     machine.service.publish(document(rule, **more))
     machine.behaviours["pay"] = declined
     run_id = deliver(machine).run_id
-    settle(machine)
+    machine.settle()
     assert machine.view(run_id).status == "failed"
     del machine.behaviours["pay"]
     return run_id
@@ -61,7 +56,7 @@ def test_the_rerun_has_the_key_of_its_run(machine: Any, rule: str) -> None:
     former = failed(machine, rule)
     again = deliver(machine)
     assert (again.run_id, again.key, again.replay, again.joined) == (SLOT.run_id(2), "A-1", False, False)
-    settle(machine)
+    machine.settle()
     assert machine.service.runs_of_key("order", "A-1").live == again.run_id
     assert machine.service.send("order", "go", None, key="A-1").delivered == (again.run_id,)
     repeated = deliver(machine)
@@ -76,7 +71,7 @@ def test_a_repetition_joins_the_run_that_has_the_key_meanwhile(machine: Any, rul
     """Also where a start replaces the live run: the repeated delivery is the older one."""
     failed(machine, rule)
     other = deliver(machine, "evt_2").run_id
-    settle(machine)
+    machine.settle()
     for _ in range(2):
         joined = deliver(machine)
         assert (joined.run_id, joined.joined, joined.replay) == (other, True, False)
@@ -88,21 +83,21 @@ def test_a_repetition_joins_the_run_that_has_the_key_meanwhile(machine: Any, rul
 def test_a_repetition_is_refused_while_another_run_has_the_key(machine: Any) -> None:
     failed(machine, "refuse")
     other = deliver(machine, "evt_2").run_id
-    settle(machine)
+    machine.settle()
     with pytest.raises(Conflict) as refused:
         deliver(machine)
     assert (refused.value.code, refused.value.facts["run_id"]) == ("key_taken", other)
     machine.service.cancel(other)
-    settle(machine)
+    machine.settle()
     assert deliver(machine).run_id == SLOT.run_id(3)
 
 
 def test_a_run_that_was_replaced_is_not_repeated(machine: Any) -> None:
     machine.service.publish(document("replace"))
     first = deliver(machine).run_id
-    settle(machine)
+    machine.settle()
     second, third = deliver(machine, "evt_2").run_id, deliver(machine, "evt_3").run_id
-    settle(machine)
+    machine.settle()
     assert machine.view(first).status == "cancelled"
     for _ in range(2):
         told = deliver(machine)
@@ -115,19 +110,19 @@ def test_a_run_that_was_replaced_is_not_repeated(machine: Any) -> None:
 def test_a_run_that_was_cancelled_without_a_successor_is_repeated(machine: Any) -> None:
     machine.service.publish(document("replace"))
     first = deliver(machine).run_id
-    settle(machine)
+    machine.settle()
     machine.service.cancel(first)
-    settle(machine)
+    machine.settle()
     assert deliver(machine).run_id == SLOT.run_id(2)
 
 
 def test_the_limit_of_starts_holds_for_a_rerun_and_not_for_a_repetition_that_joins(machine: Any) -> None:
     failed(machine, "join", rate_limit={"max": 2, "per": "1h"})
     other = deliver(machine, "evt_2").run_id
-    settle(machine)
+    machine.settle()
     assert deliver(machine).run_id == other
     machine.service.cancel(other)
-    settle(machine)
+    machine.settle()
     with pytest.raises(Refused):
         deliver(machine, "evt_3")
     assert deliver(machine).run_id == other
@@ -136,9 +131,9 @@ def test_the_limit_of_starts_holds_for_a_rerun_and_not_for_a_repetition_that_joi
 def test_a_rerun_that_was_erased_is_not_started_again(machine: Any) -> None:
     failed(machine, "join")
     again = deliver(machine).run_id
-    settle(machine)
+    machine.settle()
     machine.service.cancel(again)
-    settle(machine)
+    machine.settle()
     machine.service.erase(again)
     with pytest.raises(Conflict) as refused:
         deliver(machine)
