@@ -32,7 +32,8 @@ demo-payments: $(READY) ## run the order example: payments by webhook, early, do
 	@$(BIN)/python examples/payments_demo.py
 
 # Keeps the shuffled order of the files: pytest-xdist would start the files with many tests first, and end with the longest tests.
-SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# A process that a hung test has ended is not replaced, because its successor would begin with the same test.
+SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # The tiers of the suite: tests/tools/machine/tiers.py. `make check-nightly` runs the third one.
 QUICK = -m "not check and not nightly"
 WHOLE = -m "not nightly"
