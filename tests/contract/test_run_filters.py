@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from stepless.api.requests import BulkFilter, RunFilters, RunsQuery
-from stepless.api.routes.listing import Selection, selection
+from stepless.api.routes.runs.listing import Selection, selection
 from stepless.cli.command.schedule_verbs import add_filter
 from stepless.cli.verbs.bulk import query_of
 from stepless.model.runs.filters import RUN_FILTERS, Filter, Form

@@ -20,35 +20,18 @@ from stepless.api.hosts import KnownHosts
 from stepless.api.links import Links
 from stepless.api.origins import AllowedOrigins, checked_origins
 from stepless.api.responses.general import Problem
-from stepless.api.routes import (
-    answers,
-    audit,
-    caller,
-    changing,
-    console,
-    costs,
-    draft_sessions,
-    erasing,
-    events,
-    health,
-    hooks,
-    importing,
-    listing,
-    messages,
-    resume,
-    runs,
-    schedules,
-    timeline,
-    workflows,
-)
+from stepless.api.routes import console, health, hooks, importing, resume, schedules, workflows
 from stepless.api.routes import kinds as kind_routes
-from stepless.api.routes.api_keys import add_routes as add_key_routes
-from stepless.api.routes.development import add_routes as add_development_routes
+from stepless.api.routes.access import audit, caller
+from stepless.api.routes.access.api_keys import add_routes as add_key_routes
 from stepless.api.routes.drafts import editing as draft_routes
 from stepless.api.routes.drafts import evaluating as draft_values
 from stepless.api.routes.drafts import running as draft_running
+from stepless.api.routes.drafts import sessions as draft_sessions
 from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
+from stepless.api.routes.runs import answers, changing, costs, erasing, events, listing, messages, reading, starting, timeline
+from stepless.api.routes.runs.development import add_routes as add_development_routes
 from stepless.api.routing import RouteIndex, Routes
 from stepless.api.site import LOCAL, Site
 from stepless.drafts.operations.verbs import DraftVerbs, Files
@@ -127,7 +110,8 @@ def create_app(
         costs.add_routes(guarded, service)
         changing.add_routes(guarded, service, links, log)
         erasing.add_routes(guarded, service)
-        runs.add_routes(guarded, service, links)
+        starting.add_routes(guarded, service, links)
+        reading.add_routes(guarded, service, links)
         timeline.add_routes(guarded, service)
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         approvals.add_routes(guarded, service, links, log)

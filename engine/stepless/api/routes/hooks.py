@@ -19,8 +19,8 @@ from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.responses.general import StartedOut
 from stepless.api.responses.messages import DeliveredOut
-from stepless.api.routes.messages import reply_sent
-from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.api.routes.runs.messages import reply_sent
+from stepless.api.routes.runs.starting import idempotency_key, reply_started
 from stepless.api.urls import called_urls
 from stepless.api.waiting import Responded, Watch, overview
 from stepless.errors import AuthorError

@@ -17,7 +17,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import FireBody, HoldBody, ListQuery, ResumeScheduleBody
 from stepless.api.responses.general import DamageOut, ScheduleLinks, StartedOut
-from stepless.api.routes.runs import idempotency_key, reply_started
+from stepless.api.routes.runs.starting import idempotency_key, reply_started
 from stepless.model.triggers.clock_changes import ClockChange
 from stepless.runtime.access.deciders import person_of
 from stepless.runtime.service import Service

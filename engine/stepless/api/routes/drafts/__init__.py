@@ -1,2 +1,2 @@
-"""Serves the routes for drafts: `editing` opens, reads and edits them, `texts` and `versions` have their text, their history and
-what is published of them."""
+"""Serves the routes for drafts: `editing` opens, reads and edits them, `texts` has their text, history and publication, `running`
+their test runs, `evaluating` previews of expressions, and `sessions` who edits one at once."""

@@ -12,7 +12,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import ErrorsQuery
 from stepless.api.responses.overviews import ErrorGroupOut, ErrorsOut
-from stepless.api.routes.listing import instant_ms
+from stepless.api.routes.runs.listing import instant_ms
 from stepless.limits import DEFAULT_ERRORS_MS
 from stepless.runtime.service import Service
 from stepless.runtime.verbs.overviews.failures import Group

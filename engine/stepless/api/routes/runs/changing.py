@@ -20,8 +20,8 @@ from stepless.api.replies import instant, reply
 from stepless.api.requests import BulkBody, CancelBody, HoldBody, RerunBody
 from stepless.api.responses.general import CancelOut, HoldOut, StartedOut
 from stepless.api.responses.runs import BulkOut
-from stepless.api.routes.listing import selection
-from stepless.api.routes.runs import reply_started
+from stepless.api.routes.runs.listing import selection
+from stepless.api.routes.runs.starting import reply_started
 from stepless.errors import InvalidRequest
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED

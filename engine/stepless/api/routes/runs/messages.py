@@ -17,8 +17,8 @@ from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import SendQuery
 from stepless.api.responses.messages import DeliveredOut, KeyRunsOut, RunOfKeyOut
-from stepless.api.routes.listing import requested_ms
-from stepless.api.routes.runs import idempotency_key
+from stepless.api.routes.runs.listing import requested_ms
+from stepless.api.routes.runs.starting import idempotency_key
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import InvalidRequest
 from stepless.limits import MAX_MESSAGE_BYTES

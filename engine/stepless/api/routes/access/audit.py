@@ -12,7 +12,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import damaged, instant, reply
 from stepless.api.requests import AuditQuery
 from stepless.api.responses.admin import AuditOut, AuditPageOut
-from stepless.api.routes.listing import instant_ms
+from stepless.api.routes.runs.listing import instant_ms
 from stepless.runtime.access.audit import Audited, AuditLog
 
 _TAGS: Final[list[str | Enum]] = ["audit"]

@@ -16,7 +16,7 @@ from stepless.api.problems import documented
 from stepless.api.replies import reply
 from stepless.api.responses.general import StartedOut
 from stepless.api.responses.links import RunLinks
-from stepless.api.routes.runs import reply_started
+from stepless.api.routes.runs.starting import reply_started
 from stepless.runtime.service import Service
 
 _TAGS: Final[list[str | Enum]] = ["development"]

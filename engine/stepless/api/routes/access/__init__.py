@@ -1,0 +1,1 @@
+"""Serves the routes about callers: who may call, who calls now, and what callers changed."""

@@ -1,0 +1,1 @@
+"""Serves the routes of runs: start, list, read, follow, change, answer and remove them."""
