@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from stepless.api.answer_forms import fields_of, typed_answer
 from stepless.api.negotiation import preferred, requested_wait_s
+from stepless.api.pages.answer_forms import fields_of, typed_answer
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stepless.api.app import create_app
-from stepless.api.auth import hashed
+from stepless.api.guards.auth import hashed
 from stepless.errors import ConfigError
 
 pytestmark = pytest.mark.anyio

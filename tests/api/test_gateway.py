@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from stepless.api.auth import hashed
+from stepless.api.guards.auth import hashed
 from stepless.runtime.access.gateways import gateway
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from answer_page import DAY_MS, HTML, JSON, Page, link_for
 
-from stepless.api.answer_page import form
+from stepless.api.pages.answer_page import form
 
 pytestmark = pytest.mark.anyio
 

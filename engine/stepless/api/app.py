@@ -10,15 +10,16 @@ from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from stepless.api import problems, reference
-from stepless.api.auditing import recorder
-from stepless.api.auth import guard, guard_behind
+from stepless.api import problems
 from stepless.api.draft_sessions.seats import Seats
 from stepless.api.draft_sessions.sessions import DraftSessions
 from stepless.api.examples.refund import add_examples
-from stepless.api.hosts import KnownHosts
+from stepless.api.guards.auditing import recorder
+from stepless.api.guards.auth import guard, guard_behind
+from stepless.api.guards.hosts import KnownHosts
+from stepless.api.guards.origins import AllowedOrigins, checked_origins
 from stepless.api.links import Links
-from stepless.api.origins import AllowedOrigins, checked_origins
+from stepless.api.pages import reference
 from stepless.api.responses.general import Problem
 from stepless.api.routes import console, health, hooks, importing, resume, schedules, workflows
 from stepless.api.routes import kinds as kind_routes

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import quote
 
 from stepless.api.responses.general import ScheduleLinks, WorkflowLinks
 from stepless.api.responses.links import RunLinks
+
+RUN_HEADER: Final = "stepless-run"
+"""The header by which the response of a webhook names its run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from pydantic import Field
 from starlette.responses import RedirectResponse, Response
 from typing_extensions import TypedDict
 
-from stepless.api.answer_page import COMMON_HEADERS
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.pages.answer_page import COMMON_HEADERS
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.requests import Body

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from stepless.api.bodies import read_body
 from stepless.api.calls import call
-from stepless.api.links import Links
+from stepless.api.links import RUN_HEADER, Links
 from stepless.api.negotiation import headers_of
 from stepless.api.problems import documented
 from stepless.api.responses.general import StartedOut
@@ -47,7 +47,6 @@ _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 _ANY_BODY: Final[dict[str, Any]] = {
     "requestBody": {"description": "A body that fits the webhook's `schema`", "content": {"application/json": {"schema": {}}}}
 }
-RUN_HEADER: Final = "stepless-run"
 _WITHOUT_BODY: Final = frozenset({204, 205, 304})
 
 

@@ -12,11 +12,11 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from stepless.api import answer_page
-from stepless.api.answer_forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
-from stepless.api.auditing import source_of
 from stepless.api.bodies import FORM, form_fields, is_json, media_type, read_body, unsupported, validated
+from stepless.api.guards.auditing import source_of
 from stepless.api.negotiation import preferred
+from stepless.api.pages import answer_page
+from stepless.api.pages.answer_forms import PREFIX, faults_by_field, fields_of, shown_answer, typed_answer
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, instant, reply
 from stepless.api.requests import ResumeBody

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from stepless.api.app import create_app
-from stepless.api.auth import local_user
 from stepless.api.draft_sessions.sessions import DraftSessions
+from stepless.api.guards.auth import local_user
 from stepless.api.routes.console import Codes
 from stepless.cli.dev.draft_files import DraftFiles
 from stepless.cli.dev.folder import Folder

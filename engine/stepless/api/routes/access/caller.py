@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from stepless.api.auth import until_ms_of
+from stepless.api.guards.auth import until_ms_of
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply
 from stepless.api.responses.admin import CallerOut

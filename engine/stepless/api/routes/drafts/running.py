@@ -12,10 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from stepless.api.auditing import note
-from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.draft_sessions.sessions import DraftSessions, person_of
+from stepless.api.guards.auditing import note
+from stepless.api.guards.auth import may
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply

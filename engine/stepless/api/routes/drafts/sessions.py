@@ -12,10 +12,10 @@ from starlette.responses import Response
 from starlette.websockets import WebSocket
 from typing_extensions import TypedDict
 
-from stepless.api.auth import until_ms_of
 from stepless.api.draft_sessions.seat import serve as serve_seat
 from stepless.api.draft_sessions.seats import Seats
 from stepless.api.draft_sessions.sessions import person_of
+from stepless.api.guards.auth import until_ms_of
 from stepless.api.problems import documented, respond
 from stepless.api.replies import reply
 from stepless.errors import SteplessError

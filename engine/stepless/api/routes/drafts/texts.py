@@ -11,9 +11,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from stepless.api.auditing import note
 from stepless.api.bodies import documented_body, read_model
 from stepless.api.draft_sessions.sessions import DraftSessions, person_of
+from stepless.api.guards.auditing import note
 from stepless.api.problems import MEDIA_TYPE, documented, problem_of
 from stepless.api.replies import finding_out, instant, reply
 from stepless.api.routes.drafts.editing import SeqQuery

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from stepless.api.auditing import note
-from stepless.api.auth import may
 from stepless.api.bodies import documented_body, read_model
+from stepless.api.guards.auditing import note
+from stepless.api.guards.auth import may
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import instant, reply

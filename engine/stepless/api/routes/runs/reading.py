@@ -10,8 +10,8 @@ from typing import Annotated, Final, cast
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from stepless.api.auth import may
 from stepless.api.bounded_values import bounded
+from stepless.api.guards.auth import may
 from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, parent_out, reply, rerun_out, run_facts, value_reply

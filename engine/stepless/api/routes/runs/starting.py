@@ -11,10 +11,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from stepless.api.auth import may
 from stepless.api.bodies import announced_bytes, documented_body, read_model
 from stepless.api.bounded_values import bounded
 from stepless.api.calls import call
+from stepless.api.guards.auth import may
 from stepless.api.links import Links
 from stepless.api.negotiation import headers_of, requested_wait_s
 from stepless.api.problems import documented

@@ -18,9 +18,9 @@ from typing import Any, Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from stepless.api.answer_page import COMMON_HEADERS
-from stepless.api.auth import wanted_role
+from stepless.api.guards.auth import wanted_role
 from stepless.api.links import Links
+from stepless.api.pages.answer_page import COMMON_HEADERS
 
 Schema = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ def add_routes(router: APIRouter, links: Links, document: Callable[[], Schema], 
     @router.get("/docs", include_in_schema=False)
     def read_documentation() -> Response:
         if not made:
-            style = (files("stepless.api") / "reference.css").read_text("utf-8")
+            style = (files("stepless.api.pages") / "reference.css").read_text("utf-8")
             made.append((_page(document(), links.base, style), _headers(style)))
         html, headers = made[0]
         return Response(html, 200, headers, "text/html; charset=utf-8")

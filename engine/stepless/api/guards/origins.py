@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stepless.api.routes.hooks import RUN_HEADER
+from stepless.api.links import RUN_HEADER
 from stepless.errors import ConfigError
 
 _ORIGIN: Final = re.compile(r"\*|https?://[A-Za-z0-9.:\[\]-]+")

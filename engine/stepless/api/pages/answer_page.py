@@ -11,7 +11,7 @@ from hashlib import sha256
 from html import escape
 from typing import Final
 
-from stepless.api.answer_forms import Field
+from stepless.api.pages.answer_forms import Field
 from stepless.limits import MAX_PERSON_CHARACTERS
 
 _STYLE: Final = """

@@ -13,8 +13,8 @@ from typing import Any, Final
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from stepless.api.auditing import source_of, target_of
 from stepless.api.calls import call
+from stepless.api.guards.auditing import source_of, target_of
 from stepless.errors import ConfigError, Forbidden
 from stepless.runtime.access.api_keys import ApiKeys, hashed
 from stepless.runtime.access.audit import AuditLog

@@ -1,0 +1,1 @@
+"""Renders the HTML pages that the API serves itself: those of signed links, and its documentation."""
