@@ -76,7 +76,7 @@ class Account:
     def __init__(self, dynamo: Any, service: Callable[[str], Any]) -> None:
         from stepless.adapters.aws.blobs import S3Blobs
         from stepless.adapters.aws.dynamo.store import DynamoStore
-        from stepless.adapters.aws.dynamo.table import create_table_arguments
+        from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
         from stepless.adapters.aws.queue import SqsQueue
         from stepless.adapters.aws.tallies import RequestTallies
         from stepless.adapters.aws.timers import SchedulerTimers

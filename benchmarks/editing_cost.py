@@ -13,7 +13,7 @@ from stepless.model.runs.prices import MILLION, Price
 SOCKET_MESSAGE: Final = Price(1.00, MILLION, "messages of the WebSocket API")
 CONNECTED_MINUTE: Final = Price(0.25, MILLION, "minutes of connections")
 
-# Counted again by tests/unit/adapters/aws/test_room_units.py and test_draft_units.py.
+# Counted again by tests/unit/adapters/aws/test_editing_cost.py and test_draft_units.py.
 ITEM_WRITES: Final = 2.055  # an item with its share of a checkpoint, if it touches an entity of its own
 VISIT_WRITES: Final = 6  # a ticket, a connection that comes and goes
 SEEN_WRITES: Final = 24  # of a person in an hour: twice within the time after which silence ends a connection

@@ -18,7 +18,7 @@ from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.dynamo.draft_connections import DynamoDraftConnections
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.draft_connections import MemoryDraftConnections
 from stepless.adapters.memory.drafts import MemoryDrafts

@@ -15,7 +15,7 @@ from aws_services import Service
 
 from stepless.adapters.aws.dynamo.inbox import Allowance
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.errors import LimitExceeded

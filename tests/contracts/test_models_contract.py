@@ -15,7 +15,7 @@ from typing import Any
 import boto3
 import pytest
 
-from stepless.adapters.aws.models import CONFIG, BedrockModels
+from stepless.adapters.aws.effects.models import CONFIG, BedrockModels
 from stepless.adapters.memory.models import ScriptedModels
 from stepless.adapters.openai.models import OpenAIModels
 from stepless.model.conversation import ModelAnswer, Question, Tool, ToolCall, ToolResult, Turn

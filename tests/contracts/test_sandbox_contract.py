@@ -12,7 +12,7 @@ import boto3
 import pytest
 from author_code import failing, run
 
-from stepless.adapters.aws.sandbox import CONFIG, LambdaSandbox
+from stepless.adapters.aws.effects.sandbox import CONFIG, LambdaSandbox
 from stepless.adapters.process.sandbox import ProcessSandbox
 from stepless.limits import MAX_CODE_PRINT_CHARACTERS
 from stepless.model.effects.program import Ran

@@ -16,9 +16,9 @@ from sweeps import WHOLE
 
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.inspection import DynamoInspection
-from stepless.adapters.aws.dynamo.item_checks import kind_of
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.table import KEY_TYPES
+from stepless.adapters.aws.dynamo.table.item_checks import kind_of
+from stepless.adapters.aws.dynamo.table.layout import KEY_TYPES
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.ports import OpenStore
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.aws.dynamo.shards import DEFAULT_SHARDS
+from stepless.adapters.aws.dynamo.table.shards import DEFAULT_SHARDS
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SHARDS, SWEEP_PART_MS
 from stepless.runtime import metering
 

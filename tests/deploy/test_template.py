@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sam_template import FUNCTIONS, ROOT, listed, properties, statements
 
-from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments, time_to_live_arguments
 from stepless.errors import ConfigError
 from stepless.limits import BUDGET_MARGIN_MS, LEASE_MS
 from stepless.runtime.access.bearers import BearerRoles

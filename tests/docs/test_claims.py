@@ -15,7 +15,7 @@ import yaml
 from pages import ROOT, blocks, prose
 
 from stepless import NodeFailure, function, limits
-from stepless.adapters.aws.dynamo.item_keys import DRAFTS, draft, draft_epoch
+from stepless.adapters.aws.dynamo.table.item_keys import DRAFTS, draft, draft_epoch
 from stepless.adapters.openai.models import PUBLIC, OpenAIModels
 from stepless.core.deciding.settle import backoff_ms
 from stepless.drafts.log.records import BLOB_OWNER

@@ -16,10 +16,11 @@ from weathers import dead_letters, draw_cloud_weather
 from workers import Parcel
 
 from stepless.adapters.aws.blobs import S3Blobs
-from stepless.adapters.aws.dynamo import claims, headers, item_keys
+from stepless.adapters.aws.dynamo import claims, headers
 from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.wire import PUT_AT_ONCE, Wire, Written
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.wire import PUT_AT_ONCE, Wire, Written
 from stepless.limits import LEASE_MS
 from stepless.ports import Batch, Lease, Message, RunHead, StoredVersion
 from stepless.runtime.world import World
@@ -103,7 +104,7 @@ class ForgetsWhatWasNotPut(Wire):
     """Items that a batch left out are treated as written."""
 
     def put_many(self, items: Sequence[Mapping[str, Any]]) -> None:
-        from stepless.adapters.aws.dynamo.wire import _encoded
+        from stepless.adapters.aws.dynamo.table.wire import _encoded
         from stepless.adapters.aws.errors import translated
 
         for start in range(0, len(items), PUT_AT_ONCE):
@@ -116,7 +117,7 @@ class ForgetsWhatWasNotRead(Wire):
     """Keys that a batch left out are treated as missing."""
 
     def _get_batch(self, wanted: list[dict[str, Any]]) -> Any:
-        from stepless.adapters.aws.dynamo.wire import _decoded
+        from stepless.adapters.aws.dynamo.table.wire import _decoded
         from stepless.adapters.aws.errors import translated
 
         with translated(self.table):

@@ -15,7 +15,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 from dynamo_language import Item, NotUnderstood, Typed, comparable, condition, update, values_in
 
-from stepless.adapters.aws.dynamo.table import EXPIRES, INDEXES, KEY_TYPES, PARTITION, SORT
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES, INDEXES, KEY_TYPES, PARTITION, SORT
 
 Key = tuple[str, str]
 Request = Mapping[str, Any]

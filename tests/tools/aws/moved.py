@@ -12,7 +12,7 @@ from typing import Any
 import aws_commands
 from local_cloud import Cloud
 
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 
 
 def copy_data(old: Cloud, new: Cloud, page: str, folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 from lambda_host import LambdaFunction
 
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPS = ROOT / "tests/functions"

@@ -20,7 +20,7 @@ class LazyOperations:
 
     @cached_property
     def _calls(self) -> Aws:
-        from stepless.adapters.aws.operations import BotoOperations
+        from stepless.adapters.aws.effects.operations import BotoOperations
 
         return BotoOperations()
 

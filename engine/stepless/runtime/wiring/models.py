@@ -94,7 +94,7 @@ def _bedrock(setting: Setting) -> Models | None:
     region, model = setting(BEDROCK_REGION), setting(BEDROCK_MODEL)
     if not region and not model:
         return None
-    from stepless.adapters.aws.models import BedrockModels  # boto3 takes 250 ms
+    from stepless.adapters.aws.effects.models import BedrockModels  # boto3 takes 250 ms
 
     return BedrockModels(region or None, model or None)
 
@@ -143,7 +143,7 @@ def _has_sandbox(setting: Setting) -> bool:
 
 def _sandbox(setting: Setting) -> Sandbox:
     if function := setting(SANDBOX_FUNCTION):
-        from stepless.adapters.aws.sandbox import LambdaSandbox
+        from stepless.adapters.aws.effects.sandbox import LambdaSandbox
 
         return LambdaSandbox(function)
     from stepless.adapters.process.sandbox import ProcessSandbox

@@ -10,7 +10,7 @@ from aws_services import Service, dynoxide, moto, or_skip
 from botocore.exceptions import ClientError
 
 from stepless.adapters.aws.capacity import CapacityMeter
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 
 
 @pytest.fixture

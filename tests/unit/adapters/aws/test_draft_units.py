@@ -11,7 +11,7 @@ from plain_editing import BLOCK, PlainEditing, State
 
 from stepless.adapters.aws.capacity import CapacityMeter
 from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
-from stepless.adapters.aws.dynamo.item_keys import entity
+from stepless.adapters.aws.dynamo.table.item_keys import entity
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
 from stepless.drafts.log.draft_logs import DraftLogs

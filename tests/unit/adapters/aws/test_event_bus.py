@@ -11,8 +11,8 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from stepless.adapters.aws.effects.operations import BotoOperations
 from stepless.adapters.aws.event_bus import EventBridgeAnnouncer
-from stepless.adapters.aws.operations import BotoOperations
 from stepless.limits import MAX_BUS_REQUEST_BYTES
 from stepless.model.work import NodeFailure
 from stepless.ports import Announcement

@@ -14,8 +14,8 @@ import pytest
 from botocore.response import StreamingBody
 from moto import mock_aws
 
-from stepless.adapters.aws.dynamo.shapes import json_of, stable_uuid
-from stepless.adapters.aws.operations import BotoOperations
+from stepless.adapters.aws.effects.operation_shapes import json_of, stable_uuid
+from stepless.adapters.aws.effects.operations import BotoOperations
 from stepless.model.work import NodeFailure
 
 

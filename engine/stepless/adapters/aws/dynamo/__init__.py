@@ -1,2 +1,1 @@
-"""Implements the store in one DynamoDB table: one module for each part of the port, and one module (`wire`) that sends the
-requests."""
+"""Implements the store in one DynamoDB table: one module for each part of the port, above `table`, which has the table itself."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from heapq import merge
 from itertools import islice
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table import EXPIRES
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES
+from stepless.adapters.aws.dynamo.table.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.limits import AUDIT_PERIOD_MS
 from stepless.model.stored.cursors import decode_cursor, encode_cursor

@@ -25,10 +25,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table import EXPIRES
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, Value, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES
+from stepless.adapters.aws.dynamo.table.wire import Item, Value, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import StoreUnavailable
 

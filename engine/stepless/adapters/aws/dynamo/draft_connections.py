@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table import EXPIRES
-from stepless.adapters.aws.dynamo.wire import Item, Value, Wire, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES
+from stepless.adapters.aws.dynamo.table.wire import Item, Value, Wire, each
 from stepless.ports import Connection
 
 _THERE: Final = "attribute_exists(pk)"

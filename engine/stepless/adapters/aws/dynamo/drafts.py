@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table import EXPIRES
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, Value, Wire, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES
+from stepless.adapters.aws.dynamo.table.wire import Item, Value, Wire, each
 from stepless.adapters.bounds import check_entity, check_head, check_op, check_origin, page_size
 from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import Draft, DraftHead, Entity, Op, Page, StateAt

@@ -24,8 +24,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
 from stepless.model.runs.statuses import ENDED

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.wire import Item, each
 from stepless.adapters.bounds import check_signal, inbox_full
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_KNOWN_ENDS, MAX_TAKEN_BESIDE
 from stepless.ports import MESSAGE, Signal

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.item_checks import kind_of
-from stepless.adapters.aws.dynamo.table import EXPIRES
-from stepless.adapters.aws.dynamo.wire import Item, Wire
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.item_checks import kind_of
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES
+from stepless.adapters.aws.dynamo.table.wire import Item, Wire
 from stepless.model.stored.damage import Damage
 from stepless.ports import Record
 

@@ -14,11 +14,11 @@ from heapq import merge
 from itertools import chain, islice
 from typing import Final, TypeVar
 
-from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.headers import heads_of
-from stepless.adapters.aws.dynamo.table import BY_AGE, BY_DUE
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.layout import BY_AGE, BY_DUE
+from stepless.adapters.aws.dynamo.table.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import page_size
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.cursors import decode_cursor, encode_cursor

@@ -13,9 +13,9 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.wire import Item, each
 from stepless.adapters.bounds import check_batch, check_text
 from stepless.errors import AppendConflict
 from stepless.limits import MAX_BATCH_BYTES, MAX_ITEM_BYTES, MAX_KNOWN_ENDS

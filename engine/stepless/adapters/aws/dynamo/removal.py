@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.headers import heads_of
-from stepless.adapters.aws.dynamo.table import BY_AGE
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import GET_AT_ONCE, Item, Value, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.layout import BY_AGE
+from stepless.adapters.aws.dynamo.table.wire import GET_AT_ONCE, Item, Value, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.limits import EXPIRY_LOOK_MS, EXPIRY_SLACK_MS, SHORT_RUN_MS

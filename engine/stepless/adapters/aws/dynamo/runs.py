@@ -11,10 +11,10 @@ from __future__ import annotations
 from secrets import token_bytes
 from typing import Final
 
-from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.headers import heads_of, item_of, put_inputs
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Value
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.wire import Value
 from stepless.adapters.bounds import check_text
 from stepless.errors import LeaseLost, StoreUnavailable
 from stepless.model.runs.statuses import ENDED

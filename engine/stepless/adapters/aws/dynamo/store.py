@@ -42,9 +42,9 @@ from stepless.adapters.aws.dynamo.listings import Listings
 from stepless.adapters.aws.dynamo.logs import Ends, Logs
 from stepless.adapters.aws.dynamo.removal import Removal
 from stepless.adapters.aws.dynamo.runs import Runs
-from stepless.adapters.aws.dynamo.shards import Shards
+from stepless.adapters.aws.dynamo.table.shards import Shards
+from stepless.adapters.aws.dynamo.table.wire import Wire
 from stepless.adapters.aws.dynamo.versions import Versions
-from stepless.adapters.aws.dynamo.wire import Wire
 
 
 class DynamoStore(Versions, Claims, Runs, Listings, Removal, Audit, Logs, Inbox):

@@ -9,9 +9,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final, TypeVar
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.table_access import TableAccess
-from stepless.adapters.aws.dynamo.wire import Item, each
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.access import TableAccess
+from stepless.adapters.aws.dynamo.table.wire import Item, each
 from stepless.adapters.bounds import check_text, page_size
 from stepless.errors import StoreUnavailable, VersionMoved
 from stepless.limits import MAX_ITEM_BYTES, MAX_VERSION

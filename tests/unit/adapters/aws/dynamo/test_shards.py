@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.shards import DEFAULT_SHARDS, Shards
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.wire import Wire
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.shards import DEFAULT_SHARDS, Shards
+from stepless.adapters.aws.dynamo.table.wire import Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_SHARDS, SHARDS_FRESH_MS
 from stepless.ports import RunFilter, RunHead

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from sweeps import at_most
 
-from stepless.adapters.aws.dynamo import item_keys
 from stepless.adapters.aws.dynamo.store import DynamoStore
+from stepless.adapters.aws.dynamo.table import item_keys
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.core.events import Event, EventType
 from stepless.errors import AppendConflict, LeaseLost, LimitExceeded, StoreUnavailable, StoreUnusable

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from aws_services import Service
 
-from stepless.adapters.aws.dynamo.table import create_table_arguments, time_to_live_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments, time_to_live_arguments
 
 TEMPLATE = Path(__file__).resolve().parents[5] / "template.yaml"
 

@@ -18,7 +18,7 @@ from botocore import xform_name
 from botocore.config import Config
 from botocore.model import OperationModel
 
-from stepless.adapters.aws.dynamo.shapes import given_of, json_of, misfits, stable_uuid
+from stepless.adapters.aws.effects.operation_shapes import given_of, json_of, misfits, stable_uuid
 from stepless.adapters.aws.errors import FAILED, THROTTLED, code_of
 from stepless.limits import AWS_CONNECT_S, MAX_AWS_CALLS, MAX_ERROR_CHARACTERS
 from stepless.model.json import JSON

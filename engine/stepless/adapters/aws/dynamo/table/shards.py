@@ -16,8 +16,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Final, NamedTuple
 
-from stepless.adapters.aws.dynamo import item_keys
-from stepless.adapters.aws.dynamo.wire import Item, Value, Wire
+from stepless.adapters.aws.dynamo.table import item_keys
+from stepless.adapters.aws.dynamo.table.wire import Item, Value, Wire
 from stepless.errors import LimitExceeded
 from stepless.limits import MAX_SHARDS, NEVER_MS, SHARDS_FRESH_MS
 

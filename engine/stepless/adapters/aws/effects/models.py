@@ -12,7 +12,7 @@ import boto3
 from botocore import exceptions as boto
 from botocore.config import Config
 
-from stepless.adapters.aws.conversation import Assembly, answer_of, request_of
+from stepless.adapters.aws.effects.conversation import Assembly, answer_of, request_of
 from stepless.limits import MAX_MODEL_CALLS, MODEL_CONNECT_S, MODEL_READ_S, PREVIEW_CHARACTERS
 from stepless.model.conversation import ModelAnswer, Question
 from stepless.model.work import NodeFailure

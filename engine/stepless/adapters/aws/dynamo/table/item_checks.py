@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from stepless.adapters.aws.dynamo.table import EXPIRES, PARTITION, SORT
+from stepless.adapters.aws.dynamo.table.layout import EXPIRES, PARTITION, SORT
 from stepless.limits import NEVER_MS
 from stepless.model.stored.damage import Damage, stand_in
 

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from botocore.exceptions import ClientError
 
-from stepless.adapters.aws.dynamo.item_checks import damage_of_item, sound
-from stepless.adapters.aws.dynamo.table import PARTITION
+from stepless.adapters.aws.dynamo.table.item_checks import damage_of_item, sound
+from stepless.adapters.aws.dynamo.table.layout import PARTITION
 from stepless.adapters.aws.errors import LOST, code_of, translated
 from stepless.errors import StoreUnavailable
 from stepless.model.stored.damage import Damage

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from stepless.adapters.aws.dynamo.shards import Shards
-from stepless.adapters.aws.dynamo.wire import Wire
+from stepless.adapters.aws.dynamo.table.shards import Shards
+from stepless.adapters.aws.dynamo.table.wire import Wire
 
 A = TypeVar("A")
 B = TypeVar("B")
