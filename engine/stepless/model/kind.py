@@ -5,7 +5,7 @@ A kind is data. `nodes/` holds one file per kind and a table of all kinds; a plu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -159,6 +159,10 @@ def never(written: Mapping[str, JSON]) -> bool:
     return False
 
 
+def unknown_fields(written: Mapping[str, JSON]) -> Collection[str] | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What limits the iterations of one container: how many at once and altogether, what a failed one means, and what is kept of
@@ -225,6 +229,7 @@ class Kind:
     receives: bool = False  # waits for the message that its field `message` names; `where` reads it as `<message>`
     always_fails: bool = False  # it has no output
     is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` returns the answer to a callback
+    output_fields: Callable[[Mapping[str, JSON]], Collection[str] | None] = unknown_fields  # none of a list; None: not known
     group: Group | None = None
     brief: tuple[str, ...] = ()
     branches: str | None = None

@@ -193,6 +193,7 @@ def _named_from(
             yield from _enclosing(mention)
             return
         if read is not None:
+            yield from _no_output_field(read, mention)
             seen.setdefault(id(body), []).append((read, current, mention))
             return
         if reference.root in body.unreadable:
@@ -201,6 +202,21 @@ def _named_from(
             break
         current = body.owner
     yield _inner(parsed, mention)
+
+
+def _no_output_field(read: ParsedNode, mention: Mention) -> Iterator[Finding]:
+    """Sim writes `<block.output.field>`; here the output of a node is what `<block>` names."""
+    path, node = mention[2].path, read.document
+    if not path or path[0] != "output" or read.kind is None or node.enabled is not True:
+        return
+    fields = read.kind.output_fields(node.with_)
+    if fields is None or "output" in fields:
+        return
+    message = f"the output of `{read.id}` has no field `output`, so this is null"
+    wrong, right = f"<{read.id}.output", f"<{read.id}"
+    fix = Fix(Change.RESPELL, f"Use `{right}`", right, wrong)
+    mend = f"`<{read.id}>` is the output" + (f", with {listed(sorted(fields))}." if fields else ".")
+    yield _finding("unknown_field", mention, message, mend, Severity.WARNING, fix)
 
 
 def _enclosing(mention: Mention) -> Iterator[Finding]:

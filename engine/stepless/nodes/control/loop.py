@@ -47,6 +47,6 @@ KIND = Kind(
     "loop", Nature.CONTAINER, LoopParams, "runs its body once per item, or while a condition holds; returns the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), "results": Part.LITERAL, "keep_writes": Part.LITERAL, **PARTS}, check=check,
     container=ContainerSpec(MODES, parallel=False, bounds=loop_bounds),
-    brief=MODES,
+    brief=MODES, output_fields=lambda written: (),
     icon="M4 6.2A4.6 4.6 0 0 1 12.3 6M12 9.8A4.6 4.6 0 0 1 3.7 10M12.6 3v3.2H9.4M3.4 13V9.8h3.2",
 )

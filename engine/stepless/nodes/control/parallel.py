@@ -37,6 +37,6 @@ KIND = Kind(
     "parallel", Nature.CONTAINER, ParallelParams, "runs its body for several branches at once; returns the list of results",
     parts={**dict.fromkeys(MODES, Part.EXPRESSION), "window": Part.LITERAL, **PARTS}, check=check,
     container=ContainerSpec(MODES, parallel=True, bounds=lambda params: bounds(params, params.window)),
-    brief=MODES,
+    brief=MODES, output_fields=lambda written: (),
     icon="M2.5 3.5h11M2.5 8h11M2.5 12.5h11",
 )

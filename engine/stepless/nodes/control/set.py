@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from pydantic import Field
 
 from stepless.model.json import JSON
@@ -22,8 +24,13 @@ def evaluate(work: Work) -> Outcome:
     return Outcome(variables, variables=variables)
 
 
+def fields_of(written: Mapping[str, JSON]) -> Collection[str] | None:
+    variables = written.get("variables")
+    return variables.keys() if isinstance(variables, dict) else None
+
+
 KIND = Kind(
     "set", Nature.PURE, SetParams, "writes run variables; puts them out", evaluate=evaluate,
-    brief=("variables",),
+    brief=("variables",), output_fields=fields_of,
     icon="M3 5.500h10M3 10.500h10",
 )

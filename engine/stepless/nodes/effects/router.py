@@ -48,6 +48,7 @@ def check(params: RouterParams, path: str) -> list[Finding]:
 KIND = Kind(
     "router", Nature.EFFECT, RouterParams, "lets a model choose one of its routes; returns route, reasoning and alternatives",
     exits=exits, parts={"routes": Part.LITERAL}, check=check,
+    output_fields=lambda written: ("route", "reasoning", "alternatives"),
     group=Group.DECIDE, brief=("routes",), branches="routes", span=CLIENT,
     icon="M2 8h4l5-4.5h3M6 8l5 4.5h3M6 8h8",
 )

@@ -14,6 +14,7 @@ from stepless.ports import Call
 
 KIND = Kind(
     "http", Nature.EFFECT, HttpParams, "sends an HTTP request; returns status, headers and body", is_tool=True,
+    output_fields=lambda written: ("status", "headers", "body", "encoding"),
     brief=("method", "url"), span=CLIENT,
     icon="M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM2 8h12M8 2c2.2 2 2.2 10 0 12M8 2c-2.2 2-2.2 10 0 12",
 )

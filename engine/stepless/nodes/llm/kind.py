@@ -112,6 +112,7 @@ def _readable_schema(schema: dict[str, Any] | None, path: str, name: str) -> lis
 KIND = Kind(
     "llm", Nature.EFFECT, LlmParams, "asks a language model; returns text, or object if there is a response_schema, and usage",
     parts={"response_schema": Part.LITERAL}, check=check, functions=_named("call"), tools=_named("node"),
+    output_fields=lambda written: ("text", "object", "finish", "usage"),
     brief=("model",), span=CLIENT,
     icon="M7 2.5 8.4 6 12 7.4 8.4 8.8 7 12.4 5.6 8.8 2 7.4 5.6 6 7 2.5ZM12.4 10.5l.6 1.5 1.5.6-1.5.6-.6 "
          "1.5-.6-1.5-1.5-.6 1.5-.6.6-1.5Z",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -64,9 +65,14 @@ def suspend(work: Work) -> Pause:
     return Pause("human_input", deadline_ms=deadline_ms, exits=ANSWERS, fields=params.fields, details=details)
 
 
+def fields_of(written: Mapping[str, JSON]) -> Collection[str] | None:
+    fields = written.get("fields", {})
+    return (*fields, "approved", *_OWN_OUTPUT) if isinstance(fields, dict) else None
+
+
 KIND = Kind(
     "approval", Nature.PAUSE, ApprovalParams, "asks a person; returns the answer with `approved`, `decision`, `by` and `at`",
     exits=exits, parts={"fields": Part.LITERAL}, suspend=suspend, check=check,
-    brief=("message",),
+    brief=("message",), output_fields=fields_of,
     icon="M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 13.8a5.5 5.5 0 0 1 6.8-3.3M9.5 12.3l1.6 1.5 2.9-3.2",
 )
