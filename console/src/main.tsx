@@ -6,14 +6,14 @@ import { StrictMode, Suspense, useEffect, useState, type ComponentType, type Rea
 import { createRoot } from "react-dom/client";
 import { follow, hrefOf, useAddress, WORKFLOWS } from "./ui/addresses.ts";
 import { Bar } from "./ui/bar/bar.tsx";
-import { Failed, Said } from "./ui/notices.tsx";
+import { Failed, Said } from "./ui/loading/notices.tsx";
 import { restoreTheme } from "./ui/theme/theme.ts";
-import { Guard, page } from "./ui/guard.tsx";
-import { loaded } from "./ui/loading.ts";
+import { Guard, page } from "./ui/loading/guard.tsx";
+import { loaded } from "./ui/loading/loading.ts";
 import { Joining } from "./pages/joining.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
 import { explained, onSignedOut, Refusal, signIn, takeCode, takeToken } from "./wire/api.ts";
-import { renewNow, takeAnswer } from "./wire/identity.ts";
+import { renewNow, takeAnswer } from "./wire/login/identity.ts";
 
 const Runs = page(() => import("./runs/list/page.tsx"));
 const RunPage = page(() => import("./runs/view/page.tsx"));

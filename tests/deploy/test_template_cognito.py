@@ -136,7 +136,7 @@ def test_issuer_and_audience_are_those_of_the_pool_or_of_the_parameters(template
 
 
 def test_people_come_back_to_the_address_that_the_page_names(template: dict[str, Any]) -> None:
-    login = (ROOT / "console/src/wire/login.ts").read_text("utf-8")
+    login = (ROOT / "console/src/wire/login/login.ts").read_text("utf-8")
     [path] = re.findall(r"return `\$\{location\.origin\}(/[^`$]+)`;", login)
     assert path.startswith("/console/")
     [callback] = properties(template, "PoolClient")["CallbackURLs"]

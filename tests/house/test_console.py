@@ -17,7 +17,7 @@ CONSOLE = Path(__file__).resolve().parents[2] / "console"
 SOURCES = CONSOLE / "src"
 FLOORS = re.compile(r"^const FLOORS = \[\n(.*?)^\];", re.DOTALL | re.MULTILINE)
 IMPORT = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"'?]+\.tsx?)["']""")
-MAX_BESIDE = 24  # files in one folder: more are a heap
+MAX_BESIDE = 16  # files in one folder: more are a heap
 
 
 def imported(path: Path) -> Iterator[Path]:

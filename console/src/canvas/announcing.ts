@@ -1,7 +1,7 @@
 /** Announces the changes of others to those who do not see them: one sentence, at most every five seconds. */
-import type { Effect, Entity } from "../editing/effects.ts";
+import type { Effect, Entity } from "../editing/log/effects.ts";
 import { roomOf, tailOf, type State } from "../editing/state.ts";
-import { EMPTY as NOTHING, textAt } from "../editing/values.ts";
+import { EMPTY as NOTHING, textAt } from "../editing/values/values.ts";
 import { nameOf } from "../wire/names.ts";
 
 const EVERY_MS = 5_000;

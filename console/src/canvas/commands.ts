@@ -9,8 +9,8 @@ import { HEIGHT, WIDTH } from "./model/sizes.ts";
 import { frameAt } from "./layout/placing.ts";
 import { neighbour, walked, type Direction } from "./model/walking.ts";
 import { addNote, changeNote, deletions, duplicates, freeCorner, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
-import { gesture } from "../editing/gestures.ts";
-import type { Point } from "../wire/people.ts";
+import { gesture } from "../editing/log/gestures.ts";
+import type { Point } from "../wire/draft/people.ts";
 
 const ZOOM = 1.25;
 const GRID = 4; // px

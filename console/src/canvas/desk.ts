@@ -4,17 +4,17 @@
  * An external store. What others do is derived once a frame; what this person does, at once.
  */
 import type { Snapshot } from "../editing/client/status.ts";
-import { gather } from "../editing/gathering.ts";
-import type { Gesture } from "../editing/gestures.ts";
-import type { Editing } from "../editing/pending.ts";
+import { gather } from "../editing/values/gathering.ts";
+import type { Gesture } from "../editing/log/gestures.ts";
+import type { Editing } from "../editing/replica/pending.ts";
 import { Changes } from "../editing/changes.ts";
-import type { JsonObject } from "../editing/values.ts";
+import type { JsonObject } from "../editing/values/values.ts";
 import type { State } from "../editing/state.ts";
 import { MAX_DRAFT_BLOCKS } from "../editing/tables.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
-import type { Point } from "../wire/people.ts";
-import type { Finding } from "../wire/room.ts";
+import type { Point } from "../wire/draft/people.ts";
+import type { Finding } from "../wire/draft/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
 import { graphOf, NOTHING, wiresAt, type Graph } from "./model/graph.ts";

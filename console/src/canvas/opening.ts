@@ -1,11 +1,11 @@
 /** Opens a draft with all that the editor needs with it: kinds, layout, findings. */
-import { itemRead } from "../editing/messages.ts";
+import { itemRead } from "../editing/log/messages.ts";
 import { browserChance, openRows } from "../editing/ports/browser.ts";
-import { textAt } from "../editing/values.ts";
+import { textAt } from "../editing/values/values.ts";
 import { Refusal, request } from "../wire/api.ts";
 import { TestRuns } from "../testruns/store.ts";
 import { serverNow } from "../wire/clock.ts";
-import { Room } from "../wire/room.ts";
+import { Room } from "../wire/draft/room.ts";
 import { Announcer } from "./announcing.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";

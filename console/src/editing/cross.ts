@@ -5,10 +5,10 @@
  * What both remove is removed once, and what either types is never removed. Of other pairs the one that is committed later stands;
  * only splices of one text need to meet in both orders. Writes of different entities do not concern each other.
  */
-import { pathOf, type SpliceEffect, type Write } from "./effects.ts";
-import { gather } from "./gathering.ts";
+import { pathOf, type SpliceEffect, type Write } from "./log/effects.ts";
+import { gather } from "./values/gathering.ts";
 import { DROPPED } from "./tables.ts";
-import { overlaps, points, samePath, startsWith } from "./values.ts";
+import { overlaps, points, samePath, startsWith } from "./values/values.ts";
 
 /** `mine` after `theirs`, one list for each of mine (empty: dropped), and `theirs` after `mine`. `first`: mine is committed first. */
 export interface Crossed {

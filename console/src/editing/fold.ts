@@ -2,9 +2,9 @@
  * Applies effects to a draft, in log order. It never refuses: an effect that finds nothing to work on
  * (no entity, a step of the path that is no object, a splice where no text is) changes nothing.
  */
-import type { Effect, Entity } from "./effects.ts";
+import type { Effect, Entity } from "./log/effects.ts";
 import { Layer, type State, type Writable } from "./state.ts";
-import { at, isObject, spliced, withLeaf, without, type Json } from "./values.ts";
+import { at, isObject, spliced, withLeaf, without, type Json } from "./values/values.ts";
 
 /** The entity after the effect; undefined where there is none then. */
 export function after(entity: Entity | undefined, effect: Effect): Entity | undefined {

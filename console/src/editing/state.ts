@@ -5,8 +5,8 @@
  * `Entities` is changed in place by what is committed. `Layer` stands over another state and holds only what differs from it: what a
  * person sees before the server has decided. A layer is worthless once the state below it changes: make it anew.
  */
-import type { Entity } from "./effects.ts";
-import { at, byText, texts, type Json, type Path } from "./values.ts";
+import type { Entity } from "./log/effects.ts";
+import { at, byText, texts, type Json, type Path } from "./values/values.ts";
 
 const MAX_REMEMBERED = 5_000; // changes of a state
 

@@ -3,7 +3,7 @@ import { useId, useMemo, useState, type ReactElement, type SyntheticEvent } from
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { shortId } from "../ui/words/formats.ts";
 import { When } from "../ui/words/times.tsx";
-import type { Value } from "../editing/encoding.ts";
+import type { Value } from "../editing/values/encoding.ts";
 import { explained, Refusal, requestWritten } from "../wire/api.ts";
 import type { ApprovalOut } from "../wire/contract.ts";
 import { jsonOf, writtenOf } from "../wire/exact.ts";

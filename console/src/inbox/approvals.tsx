@@ -4,7 +4,7 @@ import { useCallback, useEffect, useState, type ReactElement } from "react";
 import { APPROVALS, follow, hrefOf, runPath, useAddress } from "../ui/addresses.ts";
 import { Bar } from "../ui/bar/bar.tsx";
 import { counted } from "../ui/words/formats.ts";
-import { Bones, Failed, Fault, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Fault, Stale } from "../ui/loading/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { requestPlain } from "../wire/api.ts";
 import type { DecisionsOut } from "../wire/contract.ts";

@@ -7,7 +7,7 @@ import { Bar } from "../ui/bar/bar.tsx";
 import { CopyButton } from "../ui/copying.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Bones, Failed, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/loading/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { serverNow, useAhead } from "../wire/clock.ts";
 import { COUNTED_MS, countErrorsOf, readTally } from "../wire/tallies.ts";

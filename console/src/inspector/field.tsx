@@ -1,8 +1,8 @@
 /** A field of YAML text, with the names that its schema has and the text has not. */
 import { useRef, useState, type KeyboardEvent, type ReactElement } from "react";
-import { at, textAt, isList, isObject, type Json, type JsonObject } from "../editing/values.ts";
+import { at, textAt, isList, isObject, type Json, type JsonObject } from "../editing/values/values.ts";
 import type { Desk } from "../canvas/desk.ts";
-import { useKeptCaret } from "../ui/caret.ts";
+import { useKeptCaret } from "../ui/forms/caret.ts";
 import { begun, renewed, typing, type Place, type Typed } from "./typing.ts";
 
 const PAUSE_MS = 400; // typing without a pause is one action to undo

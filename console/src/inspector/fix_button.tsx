@@ -1,8 +1,8 @@
 /** A button that applies the fix of a finding. */
 import type { ReactElement } from "react";
 import type { Desk } from "../canvas/desk.ts";
-import { at, same } from "../editing/values.ts";
-import type { Finding, Fix } from "../wire/room.ts";
+import { at, same } from "../editing/values/values.ts";
+import type { Finding, Fix } from "../wire/draft/room.ts";
 import { Prose } from "../ui/words/prose.tsx";
 
 /** One gesture, which undo takes back. It waits for the findings to be read again where what it would replace is another value now. */

@@ -8,15 +8,15 @@ import { SOURCE, wiresAt, type Block, type Graph, type Wire } from "../canvas/mo
 import { grouped } from "../canvas/model/kinds.ts";
 import { keyNames } from "../ui/words/keynames.ts";
 import { OfNote } from "../canvas/notes/panel.tsx";
-import { at, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { at, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 import { TestingContext } from "../testruns/marks.tsx";
 import NodeTests from "../testruns/node.tsx";
 import { Icon, markOf } from "../ui/icons.tsx";
-import { part } from "../ui/part.tsx";
+import { part } from "../ui/loading/part.tsx";
 import { nameOf } from "../wire/names.ts";
 import { ago } from "../ui/words/times.tsx";
 import { serverNow } from "../wire/clock.ts";
-import type { Room } from "../wire/room.ts";
+import type { Room } from "../wire/draft/room.ts";
 import { Parameters, useAsYaml } from "./parameters.tsx";
 import { Prose } from "../ui/words/prose.tsx";
 import { Settings, WorkflowSettings } from "./settings.tsx";

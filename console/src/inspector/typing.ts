@@ -3,10 +3,10 @@
  * others changed since is crossed with them. A text that does not parse is kept and says where, and writes nothing.
  */
 import { cross } from "../editing/cross.ts";
-import { gesture, type Gesture } from "../editing/gestures.ts";
-import { isObject, type Json, type Path } from "../editing/values.ts";
-import { differences } from "../editing/differences.ts";
-import { alike, decoded, isMapping, type Value } from "../editing/encoding.ts";
+import { gesture, type Gesture } from "../editing/log/gestures.ts";
+import { isObject, type Json, type Path } from "../editing/values/values.ts";
+import { differences } from "../editing/values/differences.ts";
+import { alike, decoded, isMapping, type Value } from "../editing/values/encoding.ts";
 import { print, read, Unreadable } from "../source/yaml.ts";
 
 /** Where the value stands. `hidden` are fields of it that are edited elsewhere. `isAny`: it may be any value, and none where the text is empty. */

@@ -1,7 +1,7 @@
 /** Sends a message to a run, or to the runs of a key. A message that is sent again, since no answer came, is delivered once. */
 import { runPath } from "../ui/addresses.ts";
-import type { Value } from "../editing/encoding.ts";
-import { isList, textAt } from "../editing/values.ts";
+import type { Value } from "../editing/values/encoding.ts";
+import { isList, textAt } from "../editing/values/values.ts";
 import { requestWritten } from "../wire/api.ts";
 import { jsonOf } from "../wire/exact.ts";
 

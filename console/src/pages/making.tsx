@@ -1,7 +1,7 @@
 /** The button that begins a workflow, where the server has drafts. Its dialog is loaded when it is asked for. */
 import { useState, type ReactElement } from "react";
 import { useDrafts } from "../ui/drafts.ts";
-import { dialog } from "../ui/part.tsx";
+import { dialog } from "../ui/loading/part.tsx";
 
 const Making = dialog(async () => (await import("./making_dialog.tsx")).default);
 

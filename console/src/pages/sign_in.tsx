@@ -1,10 +1,10 @@
 /** Shows the sign-in page: a button to the issuer, or a field for a key or a token. */
 import { useEffect, useState, type ReactElement, type SyntheticEvent } from "react";
 import { Brand } from "../ui/icons.tsx";
-import { Failed } from "../ui/notices.tsx";
+import { Failed } from "../ui/loading/notices.tsx";
 import { hasToken, keepToken, wasTaken } from "../wire/api.ts";
 import { sentence } from "../wire/sentences.ts";
-import { begin } from "../wire/login.ts";
+import { begin } from "../wire/login/login.ts";
 import { settings, type Login, type Settings } from "../wire/settings.ts";
 
 const MOST = 4_000;

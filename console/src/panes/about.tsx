@@ -8,7 +8,7 @@ import { counted } from "../ui/words/formats.ts";
 import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
-import type { Room } from "../wire/room.ts";
+import type { Room } from "../wire/draft/room.ts";
 import { settled } from "./settled.ts";
 
 export default function About({ room, canEdit, close }: { readonly room: Room; readonly canEdit: boolean; readonly close: () => void }): ReactElement {

@@ -1,11 +1,11 @@
 /** Values that were changed both here and in the file, or in a version published meanwhile: one choice for each. */
 import { useEffect, useState, type ReactElement } from "react";
-import type { Json } from "../editing/values.ts";
+import type { Json } from "../editing/values/values.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Bones } from "../ui/notices.tsx";
+import { Bones } from "../ui/loading/notices.tsx";
 import { explained } from "../wire/api.ts";
-import type { Room } from "../wire/room.ts";
-import type { Conflict } from "../wire/served.ts";
+import type { Room } from "../wire/draft/room.ts";
+import type { Conflict } from "../wire/draft/served.ts";
 import { fieldName, valueText } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 

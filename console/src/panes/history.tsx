@@ -2,13 +2,13 @@
 import { useCallback, useEffect, useState, type ReactElement } from "react";
 import type { Look } from "../canvas/desk.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed } from "../ui/loading/notices.tsx";
 import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
-import { colourOf } from "../wire/people.ts";
-import type { Room } from "../wire/room.ts";
-import type { Entry } from "../wire/served.ts";
+import { colourOf } from "../wire/draft/people.ts";
+import type { Room } from "../wire/draft/room.ts";
+import type { Entry } from "../wire/draft/served.ts";
 import { changeWords } from "../source/differences/texts.ts";
 import { settled, useSettled } from "./settled.ts";
 

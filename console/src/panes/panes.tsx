@@ -2,9 +2,9 @@
 import "./panes.css";
 import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
-import { Bones } from "../ui/notices.tsx";
-import { part } from "../ui/part.tsx";
-import type { Room } from "../wire/room.ts";
+import { Bones } from "../ui/loading/notices.tsx";
+import { part } from "../ui/loading/part.tsx";
+import type { Room } from "../wire/draft/room.ts";
 import DiffPane from "./diff.tsx";
 import HistoryPane from "./history.tsx";
 

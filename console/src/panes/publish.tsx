@@ -5,11 +5,11 @@ import type { Desk, Look } from "../canvas/desk.ts";
 import { draftPath, follow, hrefOf } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { Bones } from "../ui/notices.tsx";
+import { Bones } from "../ui/loading/notices.tsx";
 import { explained, Refusal } from "../wire/api.ts";
-import type { Room } from "../wire/room.ts";
-import type { Difference } from "../wire/served.ts";
-import { findingsRead } from "../wire/room.ts";
+import type { Room } from "../wire/draft/room.ts";
+import type { Difference } from "../wire/draft/served.ts";
+import { findingsRead } from "../wire/draft/room.ts";
 import { fieldName, sumWords } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 

@@ -1,10 +1,10 @@
 /** Saving to the file under `stepless dev`, publishing, and the questions that both may lead to. */
 import { useCallback, useMemo, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
-import { dialog } from "../ui/part.tsx";
+import { dialog } from "../ui/loading/part.tsx";
 import { explained, Refusal } from "../wire/api.ts";
-import type { Room } from "../wire/room.ts";
-import { whyNot } from "../wire/standing.ts";
+import type { Room } from "../wire/draft/room.ts";
+import { whyNot } from "../wire/draft/standing.ts";
 import { settled } from "./settled.ts";
 
 const Publish = dialog(async () => (await import("../canvas/page/aside.ts")).Publish);

@@ -1,6 +1,6 @@
 /** The sequence that a pane shows: it follows the draft once all of this person's work is committed, and not at every key. */
 import { useEffect, useState } from "react";
-import type { Room } from "../wire/room.ts";
+import type { Room } from "../wire/draft/room.ts";
 
 const STILL_MS = 600;
 

@@ -1,5 +1,5 @@
 /** The graph of a run: the nodes of its version by path (`x@l` is `x` in the container `l`), as the canvas draws them. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 import { briefOf } from "../canvas/model/briefs.ts";
 import { ERROR, isEnabled, SOURCE, type Block, type Graph, type Wire } from "../canvas/model/graph.ts";
 import { BRANCHES, EXITS } from "../wire/tables/kinds.ts";

@@ -1,5 +1,5 @@
 /** One run as an external store: its head, its graph and the counts of its nodes, kept live by waiting for the next event. */
-import { isObject, type JsonObject } from "../editing/values.ts";
+import { isObject, type JsonObject } from "../editing/values/values.ts";
 import { Refusal, request, requestPlain } from "../wire/api.ts";
 import { runPath } from "../ui/addresses.ts";
 import type { Graph } from "../canvas/model/graph.ts";

@@ -1,5 +1,5 @@
 /** Reads the beginning of a new workflow: nothing, or a text that is read here, or converted by the server. */
-import { isMapping, isSequence, type Value } from "../editing/encoding.ts";
+import { isMapping, isSequence, type Value } from "../editing/values/encoding.ts";
 import { draftPath } from "../ui/addresses.ts";
 import { Refusal, requestObject, requestWritten } from "../wire/api.ts";
 import { jsonOf } from "../wire/exact.ts";

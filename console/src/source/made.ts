@@ -1,5 +1,5 @@
 /** The source that a document was compiled from, and which of its lines became which node. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 
 /** `source` is empty where the document does not hold it. */
 export interface Made {

@@ -4,8 +4,8 @@
 import {
   COLLECTION_STYLE, CORE_SCHEMA, EVENT_ID, eventsToAst, parseEvents, present, SCALAR_STYLE, YAMLException, type MappingNode, type Node, type ScalarNode, type SequenceNode,
 } from "js-yaml";
-import { hasLoneSurrogate } from "../editing/values.ts";
-import { Digits, isMapping, isSequence, type Value } from "../editing/encoding.ts";
+import { hasLoneSurrogate } from "../editing/values/values.ts";
+import { Digits, isMapping, isSequence, type Value } from "../editing/values/encoding.ts";
 
 const MAX_NODES = 200_000; // aliases may multiply
 const MAX_DEPTH = 200;

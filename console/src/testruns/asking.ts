@@ -1,8 +1,8 @@
 /** Builds the request of a test run, and stores its inputs in this browser, for each draft. */
-import { at, isObject } from "../editing/values.ts";
+import { at, isObject } from "../editing/values/values.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import type { State } from "../editing/state.ts";
-import { decoded, type Value } from "../editing/encoding.ts";
+import { decoded, type Value } from "../editing/values/encoding.ts";
 import { shortId } from "../ui/words/formats.ts";
 import { ago } from "../ui/words/times.tsx";
 import { requestPlain, requestWritten } from "../wire/api.ts";

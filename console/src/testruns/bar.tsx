@@ -5,11 +5,11 @@ import type { RunLook } from "../runstate/store.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { lasting } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
-import { dialog } from "../ui/part.tsx";
+import { dialog } from "../ui/loading/part.tsx";
 import { nameOf } from "../wire/names.ts";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { Status, wordOf } from "../ui/status.tsx";
-import type { Room } from "../wire/room.ts";
+import type { Room } from "../wire/draft/room.ts";
 import type { TestRuns } from "./store.ts";
 
 const SendMessage = dialog(async () => (await import("../messages/dialog.tsx")).default);

@@ -5,10 +5,10 @@ import { answerOf, fieldsOf, type Field } from "../ui/forms/answer_fields.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { settled } from "../panes/settled.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { isMapping, type Value } from "../editing/encoding.ts";
+import { isMapping, type Value } from "../editing/values/encoding.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
-import { findingsRead, type Room } from "../wire/room.ts";
+import { findingsRead, type Room } from "../wire/draft/room.ts";
 import { endedRuns, entriesOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
 import { pathOf, type Tested, type TestRuns } from "./store.ts";
 

@@ -5,7 +5,7 @@ import { run } from "../canvas/commands.ts";
 import type { Desk, Look } from "../canvas/desk.ts";
 import type { Block } from "../canvas/model/graph.ts";
 import { loudest, pathOf as nodeOf } from "../runstate/counts.ts";
-import { isObject, textAt, type JsonObject } from "../editing/values.ts";
+import { isObject, textAt, type JsonObject } from "../editing/values/values.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { Icon } from "../ui/icons.tsx";
 import { JsonView } from "../ui/json.tsx";

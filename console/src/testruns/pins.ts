@@ -1,9 +1,9 @@
 /** Pins: outputs that a draft keeps for nodes, which put them out in test runs instead of working. */
-import { gesture, type Gesture } from "../editing/gestures.ts";
+import { gesture, type Gesture } from "../editing/log/gestures.ts";
 import { pinBytes, pinsBytes } from "../editing/rules/pins.ts";
 import type { State } from "../editing/state.ts";
-import { object, type Json } from "../editing/values.ts";
-import { decoded, encoded, type Value } from "../editing/encoding.ts";
+import { object, type Json } from "../editing/values/values.ts";
+import { decoded, encoded, type Value } from "../editing/values/encoding.ts";
 import { MAX_PIN_BYTES, MAX_PINS_BYTES } from "../editing/tables.ts";
 
 /** `handle` is the exit by which the node leaves; an empty text stands for its first one. */

@@ -1,8 +1,8 @@
 /** The questions about test runs that the desk asks, whose dialogs are loaded once a draft is open. */
 import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
-import { dialog } from "../ui/part.tsx";
-import type { Room } from "../wire/room.ts";
+import { dialog } from "../ui/loading/part.tsx";
+import type { Room } from "../wire/draft/room.ts";
 import type { TestRuns } from "./store.ts";
 
 const TestDialog = dialog(async () => (await import("../canvas/page/aside.ts")).TestDialog);

@@ -1,5 +1,5 @@
 /** Reads the output of a node in a run from its events. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 import { runPath } from "../ui/addresses.ts";
 import { request } from "../wire/api.ts";
 import { SOURCE } from "../canvas/model/graph.ts";

@@ -2,7 +2,7 @@
  * The test run that this tab shows over its draft, as an external store. The room says which one was started last; it is followed by
  * the routes of the run view, whose code comes with the first test run.
  */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 import type { RunStore, RunLook } from "../runstate/store.ts";
 import type { NodeSummary } from "../runstate/types.ts";
 import { requestObject } from "../wire/api.ts";

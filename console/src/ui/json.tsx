@@ -1,8 +1,8 @@
 /** A JSON value as a tree that can be folded, searched and copied, each part by its value or by its reference. */
 import "./json.css";
 import { useState, type ReactElement } from "react";
-import { isList, isObject, type Json } from "../editing/values.ts";
-import { writeDigits } from "../editing/json.ts";
+import { isList, isObject, type Json } from "../editing/values/values.ts";
+import { writeDigits } from "../editing/values/json.ts";
 import { CopyButton } from "./copying.tsx";
 import { counted } from "./words/formats.ts";
 

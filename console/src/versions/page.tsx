@@ -11,7 +11,7 @@ import { draftPath, follow, go, hrefOf, useAddress, versionPath, workflowPath } 
 import { Bar } from "../ui/bar/bar.tsx";
 import { useDrafts } from "../ui/drafts.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed } from "../ui/loading/notices.tsx";
 import { useSmall } from "../ui/theme/switching.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained, Refusal, requestObject } from "../wire/api.ts";

@@ -1,7 +1,7 @@
 /** One published version: its document, its source. */
 import { graphOfDocument } from "../runstate/graphing.ts";
 import type { Graph } from "../canvas/model/graph.ts";
-import { isObject, textAt, type JsonObject } from "../editing/values.ts";
+import { isObject, textAt, type JsonObject } from "../editing/values/values.ts";
 import { linesRead, madeRead, type Made, type Node } from "../source/made.ts";
 import { Source } from "../source/source.ts";
 import { requestObject, requestText } from "../wire/api.ts";

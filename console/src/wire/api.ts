@@ -1,6 +1,6 @@
 /** Requests to the server that this page came from. The token of the tab goes in a header, never in a cookie. */
-import { readJson, writeJson } from "../editing/json.ts";
-import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values.ts";
+import { readJson, writeJson } from "../editing/values/json.ts";
+import { EMPTY, isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
 import { heard } from "./clock.ts";
 import { sentence } from "./sentences.ts";
 import type { CallerOut } from "./contract.ts";

@@ -1,7 +1,7 @@
 /** Carries JSON that people write to the server and back unchanged: every number keeps its digits, every object the order of its keys. */
-import { readWith } from "../editing/json.ts";
-import { isList, isObject, type Json } from "../editing/values.ts";
-import { Digits, isMapping, isSequence, type Value } from "../editing/encoding.ts";
+import { readWith } from "../editing/values/json.ts";
+import { isList, isObject, type Json } from "../editing/values/values.ts";
+import { Digits, isMapping, isSequence, type Value } from "../editing/values/encoding.ts";
 
 /** The value of a text in JSON; a SyntaxError says where it is none. */
 export function valueOf(text: string): Value {

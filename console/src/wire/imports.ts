@@ -1,6 +1,6 @@
 /** Exports of other tools: recognized here, converted by the server. */
-import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
-import { decoded, isMapping, isSequence, type Value } from "../editing/encoding.ts";
+import { isList, isObject, textAt, type JsonObject } from "../editing/values/values.ts";
+import { decoded, isMapping, isSequence, type Value } from "../editing/values/encoding.ts";
 import { requestWritten } from "./api.ts";
 import { jsonOf } from "./exact.ts";
 

@@ -1,5 +1,5 @@
 /** JSON as plain objects whose numbers keep their digits, for pages that show lists. */
-import { isMapping, isSequence, type Value } from "../editing/encoding.ts";
+import { isMapping, isSequence, type Value } from "../editing/values/encoding.ts";
 import { valueOf } from "./exact.ts";
 
 /** The value of a text in JSON with plain objects; a number whose digits count is a `Digits`. For what `requestPlain` would round. */

@@ -1,5 +1,5 @@
 /** Reads the settings of the server before anyone has signed in: whether it has drafts, where its sockets are, and how people sign in. */
-import { isList, isObject, textAt, type JsonObject } from "../editing/values.ts";
+import { isList, isObject, textAt, type JsonObject } from "../editing/values/values.ts";
 import { Refusal, requestObject } from "./api.ts";
 
 /** OpenID Connect: where the page sends people, where it fetches tokens, and whom a token has to be for. */

@@ -9,7 +9,7 @@ import { useDrafts } from "../ui/drafts.ts";
 import { counted, dollars, lasting } from "../ui/words/formats.ts";
 import { Icon, markOf } from "../ui/icons.tsx";
 import { nameOf, saysId } from "../wire/names.ts";
-import { Bones, Failed, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/loading/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { ORDERS, orderOf, percent, shownOf, WINDOWS, windowOf, type DraftHead, type Listed, type Order, type Window } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";

@@ -1,11 +1,11 @@
 /** The messages of a workflow: who may send them, by which address or event, for which run, and what takes them. */
 import { useState, type ReactElement } from "react";
-import { readJson } from "../editing/json.ts";
+import { readJson } from "../editing/values/json.ts";
 import { CopyButton } from "../ui/copying.tsx";
 import { Commands } from "../ui/commands.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { JsonView } from "../ui/json.tsx";
-import { dialog } from "../ui/part.tsx";
+import { dialog } from "../ui/loading/part.tsx";
 import { writtenOf } from "../wire/exact.ts";
 import { isValues, keyOf, messagesOf, sampleOf, type Message } from "./document.ts";
 import { KeyedRuns } from "./keyed.tsx";

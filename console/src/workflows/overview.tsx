@@ -6,7 +6,7 @@ import { shownStatus } from "../runs/list/rows.tsx";
 import { ERRORS, follow, go, hrefOf, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { Commands } from "../ui/commands.tsx";
 import { dollars, lasting, shortId } from "../ui/words/formats.ts";
-import { Bones, Failed, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/loading/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { When } from "../ui/words/times.tsx";

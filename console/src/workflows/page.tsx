@@ -8,7 +8,7 @@ import { CopyButton } from "../ui/copying.tsx";
 import { hasDrafts } from "../ui/drafts.ts";
 import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../wire/names.ts";
-import { Bones, Failed, Said } from "../ui/notices.tsx";
+import { Bones, Failed, Said } from "../ui/loading/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { Refusal, requestPlain, requestText } from "../wire/api.ts";
 import type { DocumentOut, DraftsOut } from "../wire/contract.ts";

@@ -6,7 +6,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { counted, shortId } from "../ui/words/formats.ts";
 import { Icon } from "../ui/icons.tsx";
 import { nameOf } from "../wire/names.ts";
-import { Bones, Failed, Stale } from "../ui/notices.tsx";
+import { Bones, Failed, Stale } from "../ui/loading/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago, When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";

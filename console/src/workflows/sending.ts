@@ -1,7 +1,7 @@
 /** Sends a request to a webhook as its sender would: without the token of this tab. */
 import { serverNow } from "../wire/clock.ts";
-import { readJson } from "../editing/json.ts";
-import { isObject, textAt, type Json } from "../editing/values.ts";
+import { readJson } from "../editing/values/json.ts";
+import { isObject, textAt, type Json } from "../editing/values/values.ts";
 import type { Hook } from "./document.ts";
 import { signedHeaders, type Header } from "./signing.ts";
 

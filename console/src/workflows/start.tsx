@@ -1,7 +1,7 @@
 /** Starts a run: a form from the `inputs` of the entry, or JSON. The server checks what is given before it starts anything. */
 import { useId, useState, type ReactElement, type SyntheticEvent } from "react";
-import { at, textAt, type JsonObject } from "../editing/values.ts";
-import { isMapping, type Value } from "../editing/encoding.ts";
+import { at, textAt, type JsonObject } from "../editing/values/values.ts";
+import { isMapping, type Value } from "../editing/values/encoding.ts";
 import { follow, go, hrefOf, runPath, useAddress, workflowPath } from "../ui/addresses.ts";
 import { Controls, Turn, useWriting, WritingFaults } from "../ui/forms/writing.tsx";
 import { shortId } from "../ui/words/formats.ts";

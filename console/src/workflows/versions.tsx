@@ -6,10 +6,10 @@ import { sourceTexts, withoutLines, withoutSource } from "../source/differences/
 import { SourceChanges } from "../source/differences/source_changes.tsx";
 import { follow, go, hrefOf, useAddress, versionPath, workflowPath } from "../ui/addresses.ts";
 import { nameOf } from "../wire/names.ts";
-import { Bones, Failed } from "../ui/notices.tsx";
+import { Bones, Failed } from "../ui/loading/notices.tsx";
 import { When } from "../ui/words/times.tsx";
 import { explained, requestPlain } from "../wire/api.ts";
-import { versionsDifference, type Difference } from "../wire/served.ts";
+import { versionsDifference, type Difference } from "../wire/draft/served.ts";
 import type { DraftHead } from "./health.ts";
 import { OpenDraft } from "./opening.tsx";
 import type { VersionsOut } from "../wire/contract.ts";

@@ -1,6 +1,6 @@
 /** The webhooks of a workflow: their addresses, and a request that is signed in this page as the sender would sign it. */
 import { useId, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
-import { readJson } from "../editing/json.ts";
+import { readJson } from "../editing/values/json.ts";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
 import { CopyButton } from "../ui/copying.tsx";
 import { lasting, shortId } from "../ui/words/formats.ts";

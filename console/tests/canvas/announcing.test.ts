@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Announcer } from "../../src/canvas/announcing.ts";
-import type { Effect } from "../../src/editing/effects.ts";
+import type { Effect } from "../../src/editing/log/effects.ts";
 import { apply } from "../../src/editing/fold.ts";
 import { Entities, type State } from "../../src/editing/state.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 
 const block = (id: string): ReturnType<typeof object> => object([["id", id], ["type", "http"], ["parent", null], ["order", "V"]]);
 

@@ -4,8 +4,8 @@ import { covering, nearby, type Area } from "../../src/canvas/view/area.ts";
 import { Nodes } from "../../src/canvas/view/nodes.ts";
 import type { Layout } from "../../src/canvas/layout/layout.ts";
 import { layout } from "../../src/canvas/layout/layout.ts";
-import { gesture } from "../../src/editing/gestures.ts";
-import { object } from "../../src/editing/values.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
+import { object } from "../../src/editing/values/values.ts";
 import { Alone, block, deskOf, edge } from "./drafts.ts";
 
 const FIRST: Area = { left: -10, top: -10, right: 300, bottom: 200 };

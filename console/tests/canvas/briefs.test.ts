@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { briefOf } from "../../src/canvas/model/briefs.ts";
-import { readObject } from "../../src/editing/json.ts";
+import { readObject } from "../../src/editing/values/json.ts";
 
 const said = (type: string, given: string): string => briefOf(type, readObject(given));
 

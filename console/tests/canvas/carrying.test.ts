@@ -5,9 +5,9 @@ import { Clipboard } from "../../src/canvas/keyboard/clipboard.ts";
 import { printed } from "../../src/canvas/keyboard/carrying.ts";
 import type { Desk } from "../../src/canvas/desk.ts";
 import { run } from "../../src/canvas/commands.ts";
-import type { Write } from "../../src/editing/effects.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 import { read } from "../../src/source/yaml.ts";
 import { Alone, counted, deskOf, USUAL } from "./drafts.ts";
 

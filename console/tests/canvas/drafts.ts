@@ -3,12 +3,12 @@ import type { Snapshot } from "../../src/editing/client/status.ts";
 import { Desk, type Draft } from "../../src/canvas/desk.ts";
 import type { Graph as Asked } from "../../src/canvas/layout/layout.ts";
 import type { Kind, Kinds } from "../../src/canvas/model/kinds.ts";
-import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import type { Editing } from "../../src/editing/pending.ts";
-import { Replica } from "../../src/editing/replica.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import type { Editing } from "../../src/editing/replica/pending.ts";
+import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { object, type Json } from "../../src/editing/values.ts";
+import { object, type Json } from "../../src/editing/values/values.ts";
 
 export const KINDS: Kinds = new Map([
   ["manual", kind("manual", ["source"], false, true)], ["http", kind("http", ["source"])], ["loop", kind("loop", ["source"], true)],

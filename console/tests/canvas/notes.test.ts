@@ -5,9 +5,9 @@ import { NoteNodes } from "../../src/canvas/notes/nodes.ts";
 import { addNote, around, changeNote, freeCorner, notesOf, titleOf, typeNote, type Note } from "../../src/canvas/notes/notes.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { snapshot } from "../../src/editing/state.ts";
-import { object } from "../../src/editing/values.ts";
-import { gesture } from "../../src/editing/gestures.ts";
-import type { Write } from "../../src/editing/effects.ts";
+import { object } from "../../src/editing/values/values.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
 import { Alone, deskOf, USUAL } from "./drafts.ts";
 
 const put = (tail: string, x: number, y: number, text = ""): Write => ["put", `note/${tail}`, object([["x", x], ["y", y], ["text", text]])];

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { add } from "../../src/canvas/actions/adding.ts";
 import { removeMessage, renameMessage, messageNames, nameFault } from "../../src/inspector/forms/declared.ts";
-import { gesture } from "../../src/editing/gestures.ts";
-import { at, object, type Json } from "../../src/editing/values.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
+import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Alone, block, counted, USUAL } from "./drafts.ts";
 
 const asked = (name: string) => ({ kind: { name, container: false }, parent: null });

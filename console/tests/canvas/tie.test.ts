@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Desk } from "../../src/canvas/desk.ts";
 import { rename } from "../../src/canvas/actions/changing.ts";
 import { sourceOf } from "../../src/canvas/model/tie.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 import { Alone, block, counted, edge, KINDS } from "./drafts.ts";
 
 const SOURCE = "async def refund(order):\n    return await pay(order.id)\n";

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { run } from "../../src/canvas/commands.ts";
 import { printed } from "../../src/canvas/keyboard/carrying.ts";
 import { Clipboard } from "../../src/canvas/keyboard/clipboard.ts";
-import { gesture } from "../../src/editing/gestures.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 import { Alone, block, deskOf, edge, USUAL } from "./drafts.ts";
 
 const SETTINGS = object([["model", "m-9"], ["weights", [1, 2]], ["prompt", "sort <b.body>"]]);

@@ -4,9 +4,9 @@ import { test } from "node:test";
 
 import { IDBFactory as FakeFactory, IDBKeyRange as FakeRange } from "fake-indexeddb";
 
-import { gesture } from "../../src/editing/gestures.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
 import { browserChance, browserLocks, openRows } from "../../src/editing/ports/browser.ts";
-import { at } from "../../src/editing/values.ts";
+import { at } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
 import { Desk, Room } from "./rooms.ts";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { cross } from "../../src/editing/cross.ts";
-import type { Effect, Write } from "../../src/editing/effects.ts";
+import type { Effect, Write } from "../../src/editing/log/effects.ts";
 import { fold } from "../../src/editing/fold.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { at, points, spliced } from "../../src/editing/values.ts";
+import { at, points, spliced } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 
 const PATH = ["with", "prompt"];

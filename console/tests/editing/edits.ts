@@ -1,9 +1,9 @@
 /** Gestures as people make them, drawn at random over what a person sees. */
-import type { Entity, Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { between } from "../../src/editing/orders.ts";
+import type { Entity, Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { between } from "../../src/editing/values/orders.ts";
 import { childrenOf, roomOf, tailOf, type State } from "../../src/editing/state.ts";
-import { EMPTY, object, points, slicePoints, textAt, texts, type Json, type Path } from "../../src/editing/values.ts";
+import { EMPTY, object, points, slicePoints, textAt, texts, type Json, type Path } from "../../src/editing/values/values.ts";
 import type { Dice } from "../dice.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { readObject } from "../../src/editing/json.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { readObject } from "../../src/editing/values/json.ts";
 import { expand } from "../../src/editing/rules/expanding.ts";
-import { at, plain } from "../../src/editing/values.ts";
+import { at, plain } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Effect, Entity } from "../../src/editing/effects.ts";
+import type { Effect, Entity } from "../../src/editing/log/effects.ts";
 import { apply, fold } from "../../src/editing/fold.ts";
-import { readJson, writeJson } from "../../src/editing/json.ts";
+import { readJson, writeJson } from "../../src/editing/values/json.ts";
 import { childrenOf, Entities, endsAt, namedIn, tieOf, type State } from "../../src/editing/state.ts";
-import { EMPTY, isObject } from "../../src/editing/values.ts";
+import { EMPTY, isObject } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 
 const entity = (text: string): Entity => {

@@ -1,11 +1,11 @@
 /** References to an added block that gets another name, because another person's block took its name first. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Effect, PutEffect } from "../../src/editing/effects.ts";
-import { gesture, type Gesture, type Item } from "../../src/editing/gestures.ts";
-import { Replica } from "../../src/editing/replica.ts";
+import type { Effect, PutEffect } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture, type Item } from "../../src/editing/log/gestures.ts";
+import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { at, object, type Json } from "../../src/editing/values.ts";
+import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
 import { Room, textOf as stateOf } from "./rooms.ts";

@@ -7,20 +7,20 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
 import { cross } from "../../src/editing/cross.ts";
-import { written, type Entity, type Write } from "../../src/editing/effects.ts";
+import { written, type Entity, type Write } from "../../src/editing/log/effects.ts";
 import { apply } from "../../src/editing/fold.ts";
-import type { Item } from "../../src/editing/gestures.ts";
-import { readObject, writeJson } from "../../src/editing/json.ts";
+import type { Item } from "../../src/editing/log/gestures.ts";
+import { readObject, writeJson } from "../../src/editing/values/json.ts";
 import {
   entityRead, gestureRead, gestureWritten, intentRead, intentWritten, itemRead, itemWritten, list, outcomeWritten, writeRead,
-} from "../../src/editing/messages.ts";
+} from "../../src/editing/log/messages.ts";
 import { expand } from "../../src/editing/rules/expanding.ts";
 import { inverse } from "../../src/editing/rules/inverse.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { fits } from "../../src/editing/rules/shapes.ts";
 import { faults } from "../../src/editing/rules/wholeness.ts";
 import { Entities, snapshot, type State } from "../../src/editing/state.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values/values.ts";
 
 const counts = { logs: 0, items: 0, effects: 0, inverses: 0, expansions: 0, pairs: 0, bounds: 0, shapes: 0 };
 

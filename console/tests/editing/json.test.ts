@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAX_DEPTH, readJson, writeJson } from "../../src/editing/json.ts";
-import { at, isObject, same, type Json } from "../../src/editing/values.ts";
+import { MAX_DEPTH, readJson, writeJson } from "../../src/editing/values/json.ts";
+import { at, isObject, same, type Json } from "../../src/editing/values/values.ts";
 
 const KEPT = [
   '{"b":1,"2":2,"1":3,"__proto__":{"constructor":null},"":[]}',

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture, type Intent } from "../../src/editing/gestures.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture, type Intent } from "../../src/editing/log/gestures.ts";
 import { MAX_KEPT_BYTES } from "../../src/editing/limits.ts";
 import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_UNDO } from "../../src/editing/tables.ts";
-import { at, object, type Json } from "../../src/editing/values.ts";
+import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { QUICK } from "../tiers.ts";
 import { entity } from "./edits.ts";

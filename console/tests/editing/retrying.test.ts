@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { words, type Status } from "../../src/editing/client/status.ts";
-import { Tries } from "../../src/editing/client/tries.ts";
+import { Tries } from "../../src/editing/client/sending/tries.ts";
 
 const OFTEN = 4; // tries by itself while it is offline
 

@@ -1,12 +1,12 @@
 /** Servers over one log: each keeps nothing but a cache, any of them may sequence, and the log decides. */
-import type { Entity } from "../../src/editing/effects.ts";
+import type { Entity } from "../../src/editing/log/effects.ts";
 import { apply } from "../../src/editing/fold.ts";
-import type { Intent, Item } from "../../src/editing/gestures.ts";
-import { writeJson } from "../../src/editing/json.ts";
-import { itemWritten } from "../../src/editing/messages.ts";
+import type { Intent, Item } from "../../src/editing/log/gestures.ts";
+import { writeJson } from "../../src/editing/values/json.ts";
+import { itemWritten } from "../../src/editing/log/messages.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { object, type Json } from "../../src/editing/values.ts";
+import { object, type Json } from "../../src/editing/values/values.ts";
 
 const MAX_BEHIND = 1_000;
 

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { writeJson } from "../../src/editing/json.ts";
-import { list } from "../../src/editing/messages.ts";
-import { at, isObject, type Json } from "../../src/editing/values.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { writeJson } from "../../src/editing/values/json.ts";
+import { list } from "../../src/editing/log/messages.ts";
+import { at, isObject, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";

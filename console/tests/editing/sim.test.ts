@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Write } from "../../src/editing/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
-import { at, type Json } from "../../src/editing/values.ts";
+import type { Write } from "../../src/editing/log/effects.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { at, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";

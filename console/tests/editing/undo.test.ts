@@ -1,11 +1,11 @@
 /** What is taken back before it was sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Effect } from "../../src/editing/effects.ts";
-import { gesture } from "../../src/editing/gestures.ts";
-import { Replica } from "../../src/editing/replica.ts";
+import type { Effect } from "../../src/editing/log/effects.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
+import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { at, object, type Json } from "../../src/editing/values.ts";
+import { at, object, type Json } from "../../src/editing/values/values.ts";
 
 const KEY = "block/a";
 const PATH = ["with", "prompt"];

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 
-import { texts } from "../../src/editing/values.ts";
+import { texts } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
 import { Room, textOf, waiting } from "./rooms.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readJson } from "../../src/editing/json.ts";
-import { isObject, type JsonObject } from "../../src/editing/values.ts";
+import { readJson } from "../../src/editing/values/json.ts";
+import { isObject, type JsonObject } from "../../src/editing/values/values.ts";
 import { completing } from "../../src/inspector/expressions/completing.ts";
 import { PAUSE_MS, Previewing } from "../../src/inspector/expressions/previewing.ts";
 import type { Scope } from "../../src/inspector/expressions/scope.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, middle } from "../../src/editing/differences.ts";
+import { differences, middle } from "../../src/editing/values/differences.ts";
 import { begun, renewed, typing, type Place, type Typed } from "../../src/inspector/typing.ts";
-import { decoded, Digits, encoded, type Value } from "../../src/editing/encoding.ts";
+import { decoded, Digits, encoded, type Value } from "../../src/editing/values/encoding.ts";
 import { print, read, Unreadable } from "../../src/source/yaml.ts";
-import { gesture } from "../../src/editing/gestures.ts";
-import { readJson } from "../../src/editing/json.ts";
+import { gesture } from "../../src/editing/log/gestures.ts";
+import { readJson } from "../../src/editing/values/json.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { Replica } from "../../src/editing/replica.ts";
-import { at, object, type Json } from "../../src/editing/values.ts";
+import { Replica } from "../../src/editing/replica/replica.ts";
+import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 
 const PLACE: Place = { key: "block/b", path: ["with"], hidden: new Set() };

@@ -4,11 +4,11 @@ import { test } from "node:test";
 import { ChangeSet } from "@codemirror/state";
 
 import { apply } from "../../src/editing/fold.ts";
-import { gesture, type Gesture } from "../../src/editing/gestures.ts";
+import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
 import { Entities } from "../../src/editing/state.ts";
-import { at } from "../../src/editing/values.ts";
-import { differences } from "../../src/editing/differences.ts";
-import { decoded, isMapping } from "../../src/editing/encoding.ts";
+import { at } from "../../src/editing/values/values.ts";
+import { differences } from "../../src/editing/values/differences.ts";
+import { decoded, isMapping } from "../../src/editing/values/encoding.ts";
 import { print, read, Unreadable } from "../../src/source/yaml.ts";
 import { changesBetween } from "../../src/source/text/lines.ts";
 import { CHECK_MS, Manuscript, type Checked, type Ground, type Served } from "../../src/panes/text/writing.ts";

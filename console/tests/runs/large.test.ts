@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readJson } from "../../src/editing/json.ts";
+import { readJson } from "../../src/editing/values/json.ts";
 import { apart, largeOf } from "../../src/runs/view/large.ts";
 
 const LARGE = `{"large_value": {"size": 5000000, "preview": "[1,", "hash": "ab", "url": "/runs/r/values/ab"}}`;

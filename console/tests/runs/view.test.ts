@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readObject } from "../../src/editing/json.ts";
+import { readObject } from "../../src/editing/values/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
 import { compared, failedWithin, isTaken, loudest, nameOf, pathOf, said, spanOf, turnsOf } from "../../src/runstate/counts.ts";
 import { graphOfDocument } from "../../src/runstate/graphing.ts";

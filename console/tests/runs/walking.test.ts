@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readObject, writeDigits } from "../../src/editing/json.ts";
+import { readObject, writeDigits } from "../../src/editing/values/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
 import { judgedOf, loopedOf, toldOf, turnOf, writtenIn } from "../../src/runs/view/node/told.ts";
 import { graphOfDocument } from "../../src/runstate/graphing.ts";

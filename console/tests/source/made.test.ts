@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { object, type Json } from "../../src/editing/values.ts";
+import { object, type Json } from "../../src/editing/values/values.ts";
 import { lineChanges, sourceTexts, withoutLines } from "../../src/source/differences/source_lines.ts";
 import { isSameMade, linesRead, madeRead, type Made, type Node } from "../../src/source/made.ts";
 import { Source } from "../../src/source/source.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { graphOf } from "../../src/canvas/model/graph.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 import { bodyOf, entriesOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf } from "../../src/testruns/asking.ts";
 import { pathOf, testedRead } from "../../src/testruns/store.ts";
 import { jsonOf, valueOf } from "../../src/wire/exact.ts";

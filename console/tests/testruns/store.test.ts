@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { graphOf } from "../../src/canvas/model/graph.ts";
-import { object } from "../../src/editing/values.ts";
+import { object } from "../../src/editing/values/values.ts";
 import type { RunLook, RunStore } from "../../src/runstate/store.ts";
 import { TestRuns } from "../../src/testruns/store.ts";
 import { Alone, KINDS } from "../canvas/drafts.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { textAt } from "../../src/editing/values.ts";
+import { textAt } from "../../src/editing/values/values.ts";
 import { Page, type Answer, type Asked } from "./page.ts";
 
 const TICKET: Answer = [200, { ticket: "t 1" }];

@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { readObject } from "../../src/editing/json.ts";
-import { NotSignedIn, renewIn, tokensRead } from "../../src/wire/login.ts";
+import { readObject } from "../../src/editing/values/json.ts";
+import { NotSignedIn, renewIn, tokensRead } from "../../src/wire/login/login.ts";
 import { settingsRead } from "../../src/wire/settings.ts";
-import { endAddress } from "../../src/wire/signing_out.ts";
+import { endAddress } from "../../src/wire/login/signing_out.ts";
 
 const LOGIN = {
   issuer: "https://issuer.example/pool/", clientId: "page", audiences: ["page", "api"], scope: "openid",

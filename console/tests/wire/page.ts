@@ -1,9 +1,9 @@
 /** A browser around a line: the requests it sends, the sockets it opens, and hands on the clock. */
-import { readObject } from "../../src/editing/json.ts";
-import { count } from "../../src/editing/messages.ts";
-import { textAt, type JsonObject } from "../../src/editing/values.ts";
-import { Line } from "../../src/wire/line.ts";
-import { People } from "../../src/wire/people.ts";
+import { readObject } from "../../src/editing/values/json.ts";
+import { count } from "../../src/editing/log/messages.ts";
+import { textAt, type JsonObject } from "../../src/editing/values/values.ts";
+import { Line } from "../../src/wire/draft/line.ts";
+import { People } from "../../src/wire/draft/people.ts";
 import { HandClock } from "../editing/machine.ts";
 
 export interface Asked {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readObject } from "../../src/editing/json.ts";
-import { dragRead, Playback, Recorder } from "../../src/wire/drags.ts";
-import { People } from "../../src/wire/people.ts";
+import { readObject } from "../../src/editing/values/json.ts";
+import { dragRead, Playback, Recorder } from "../../src/wire/draft/drags.ts";
+import { People } from "../../src/wire/draft/people.ts";
 
 const heard = (people: People, frame: string): boolean => people.hear(readObject(frame), "me");
 

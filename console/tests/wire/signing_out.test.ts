@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { forgetTyped } from "../../src/wire/signing_out.ts";
+import { forgetTyped } from "../../src/wire/login/signing_out.ts";
 
 /** A storage of a browser, in memory. */
 function storage(names: readonly string[]): Storage {

@@ -1,9 +1,9 @@
 /** Gestures that add blocks and edges. Each is made from a view, and says what is written; the rules decide what holds. */
-import type { Entity, Write } from "../../editing/effects.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
+import type { Entity, Write } from "../../editing/log/effects.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import { childrenOf, endsAt, namedIn, type State } from "../../editing/state.ts";
-import { object, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { object, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { around, ERROR, SOURCE, wiresAt, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kind } from "../model/kinds.ts";

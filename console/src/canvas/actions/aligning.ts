@@ -1,5 +1,5 @@
 /** Gestures that put blocks in a line, or at even distances. Places are multiples of the grid. */
-import type { Gesture } from "../../editing/gestures.ts";
+import type { Gesture } from "../../editing/log/gestures.ts";
 import type { State } from "../../editing/state.ts";
 import type { Spot } from "../layout/placing.ts";
 import { outermost, type Graph } from "../model/graph.ts";

@@ -1,9 +1,9 @@
 /** Gestures that change, move and remove what is there. */
-import type { Write } from "../../editing/effects.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
+import type { Write } from "../../editing/log/effects.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import type { State } from "../../editing/state.ts";
-import { textAt } from "../../editing/values.ts";
+import { textAt } from "../../editing/values/values.ts";
 import { exitsToLeaveBy, isEnabled, outermost, type Graph } from "../model/graph.ts";
 import { lastOrder, placeOf } from "./places.ts";
 

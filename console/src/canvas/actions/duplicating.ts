@@ -1,7 +1,7 @@
 /** Duplicates blocks, next to the originals. */
-import type { Entity, Write } from "../../editing/effects.ts";
-import { gesture } from "../../editing/gestures.ts";
-import { spread } from "../../editing/orders.ts";
+import type { Entity, Write } from "../../editing/log/effects.ts";
+import { gesture } from "../../editing/log/gestures.ts";
+import { spread } from "../../editing/values/orders.ts";
 import type { State } from "../../editing/state.ts";
 import { outermost, type Graph } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";

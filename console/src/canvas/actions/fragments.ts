@@ -1,7 +1,7 @@
 /** Blocks as a fragment of a document: what a copy puts on the clipboard. */
 import type { State } from "../../editing/state.ts";
-import { EMPTY, textAt } from "../../editing/values.ts";
-import { decoded, type Value } from "../../editing/encoding.ts";
+import { EMPTY, textAt } from "../../editing/values/values.ts";
+import { decoded, type Value } from "../../editing/values/encoding.ts";
 import { outermost, SOURCE, type Graph } from "../model/graph.ts";
 
 const OWN: ReadonlySet<string> = new Set(["id", "parent", "order", "after", "rest", "type"]);

@@ -1,10 +1,10 @@
 /** A fragment, or a whole document, as blocks: what a paste adds. */
-import type { Write } from "../../editing/effects.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
-import { spread } from "../../editing/orders.ts";
+import type { Write } from "../../editing/log/effects.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { spread } from "../../editing/values/orders.ts";
 import type { State } from "../../editing/state.ts";
-import { EMPTY, object, type Json } from "../../editing/values.ts";
-import { encoded, escaped, isMapping, isSequence, type Value } from "../../editing/encoding.ts";
+import { EMPTY, object, type Json } from "../../editing/values/values.ts";
+import { encoded, escaped, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
 import { ERROR, SOURCE } from "../model/graph.ts";
 import type { Fresh } from "../model/keys.ts";
 import type { Kinds } from "../model/kinds.ts";

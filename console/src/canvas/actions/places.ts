@@ -1,9 +1,9 @@
 /** Where what is added stands: in its body's order, and on the canvas. */
-import type { Entity } from "../../editing/effects.ts";
-import { between, isOrder, spread } from "../../editing/orders.ts";
+import type { Entity } from "../../editing/log/effects.ts";
+import { between, isOrder, spread } from "../../editing/values/orders.ts";
 import { childrenOf, type State } from "../../editing/state.ts";
 import { MAX_ORDER_CHARACTERS } from "../../editing/tables.ts";
-import { byText, object, type Json } from "../../editing/values.ts";
+import { byText, object, type Json } from "../../editing/values/values.ts";
 
 export function placeOf(x: number, y: number): Entity {
   return object([["x", Math.round(x)], ["y", Math.round(y)]]);

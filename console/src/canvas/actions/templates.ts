@@ -1,7 +1,7 @@
 /** What a node of a kind begins with. What stands there is meant to be replaced, and valid before it is. */
-import type { Write } from "../../editing/effects.ts";
+import type { Write } from "../../editing/log/effects.ts";
 import type { State } from "../../editing/state.ts";
-import { at, isObject, object, textAt, type JsonObject } from "../../editing/values.ts";
+import { at, isObject, object, textAt, type JsonObject } from "../../editing/values/values.ts";
 
 /** `with` of the node, and further writes that it needs. */
 export interface Template {

@@ -1,7 +1,7 @@
 /** The questions that the desk asks over the canvas, each with its choices. */
 import type { ReactElement } from "react";
 import { markOf } from "../../ui/icons.tsx";
-import { dialog } from "../../ui/part.tsx";
+import { dialog } from "../../ui/loading/part.tsx";
 import { targets } from "../actions/adding.ts";
 import type { Action } from "../actions/keymap.ts";
 import { addAt, addBeside, addKind, connectTo, run } from "../commands.ts";

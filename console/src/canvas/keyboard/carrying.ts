@@ -1,6 +1,6 @@
 /** Serves copy and paste, in addition to the clipboard: loaded when the page is idle. */
 import type { State } from "../../editing/state.ts";
-import type { Value } from "../../editing/encoding.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 import { fragment } from "../actions/fragments.ts";
 import type { Graph } from "../model/graph.ts";
 import { carried } from "../notes/carrying.ts";

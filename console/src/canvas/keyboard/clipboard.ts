@@ -1,11 +1,11 @@
 /** Copy, cut and paste, by the events of the clipboard and by a menu: YAML out, YAML or JSON in, from wherever it comes. */
 import { remove } from "../actions/changing.ts";
 import { deletions } from "../notes/notes.ts";
-import { gesture } from "../../editing/gestures.ts";
+import { gesture } from "../../editing/log/gestures.ts";
 import type { Desk, Look } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
-import type { Value } from "../../editing/encoding.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 
 type Carrying = typeof import("./carrying.ts");
 

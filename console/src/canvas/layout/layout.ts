@@ -2,7 +2,7 @@
  * Where the blocks of a draft are drawn, left to right, where no person has moved them. A container contains the layout of its body,
  * and is as large as that. Pure, and made of plain values: it runs in a worker.
  */
-import { gather } from "../../editing/gathering.ts";
+import { gather } from "../../editing/values/gathering.ts";
 import { arrange, cell, depths, thin, tie, type Cell } from "./layers.ts";
 
 export interface Sizes {

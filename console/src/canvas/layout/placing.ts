@@ -2,7 +2,7 @@
  * Where every block is now: by its place, else by the last layout, else next to what it is connected to until the layout has come.
  * Frames grow with what is dropped in them at once. What has not moved is the same object as before.
  */
-import { gather } from "../../editing/gathering.ts";
+import { gather } from "../../editing/values/gathering.ts";
 import { outermost, type Block, type Graph } from "../model/graph.ts";
 import { entryOf, FRAME_HEAD, FRAME_HEIGHT, FRAME_PAD, heightOf, portsOf, WIDTH } from "../model/sizes.ts";
 import { extent, type Box, type Graph as Asked, type Layout, type Sizes } from "./layout.ts";

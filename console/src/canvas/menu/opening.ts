@@ -1,6 +1,6 @@
 /** Which menu a right click, a long press or the key of the menu opens: it is of what lies under the pointer, or of what is selected. */
 import type { MouseEvent } from "react";
-import type { Point } from "../../wire/people.ts";
+import type { Point } from "../../wire/draft/people.ts";
 import type { Desk } from "../desk.ts";
 import { nodeId, noteOfNode } from "../notes/nodes.ts";
 

@@ -1,5 +1,5 @@
 /** Describes a block in one line: shows, of its parameters, the one by which people tell it from others of its kind. */
-import { isList, isObject, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { BRANCHES, BRIEFS } from "../../wire/tables/kinds.ts";
 
 const MOST = 80; // characters: a block shows about 20 of them, its title the rest

@@ -4,10 +4,10 @@
  * A graph is made from the one before and the keys of what changed, and costs what it touches. What looks as before is the same object:
  * a block, each of the maps, the whole graph. So a letter typed in a parameter gives the graph that there was.
  */
-import type { Entity } from "../../editing/effects.ts";
-import { gather } from "../../editing/gathering.ts";
+import type { Entity } from "../../editing/log/effects.ts";
+import { gather } from "../../editing/values/gathering.ts";
 import { endsAt, roomOf, tailOf, type State } from "../../editing/state.ts";
-import { at, byText, isObject, textAt } from "../../editing/values.ts";
+import { at, byText, isObject, textAt } from "../../editing/values/values.ts";
 import { BRANCHES } from "../../wire/tables/kinds.ts";
 import type { Kinds } from "./kinds.ts";
 

@@ -1,5 +1,5 @@
 /** Holds the kinds of nodes that the server knows, and a default for a kind that it does not know. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { GROUPS } from "../../wire/tables/kinds.ts";
 
 /** What a text in a field of `with` is. `cases`: expressions by name. */

@@ -1,8 +1,8 @@
 /** A draft that was compiled from source: what it was made by, its nodes as lines of it, and how it is left. */
-import type { Write } from "../../editing/effects.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
+import type { Write } from "../../editing/log/effects.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import { roomOf, type State } from "../../editing/state.ts";
-import { EMPTY } from "../../editing/values.ts";
+import { EMPTY } from "../../editing/values/values.ts";
 import { isSameMade, linesRead, madeRead, type Made } from "../../source/made.ts";
 import { Source } from "../../source/source.ts";
 import type { Graph } from "./graph.ts";

@@ -1,5 +1,5 @@
 /** The orders in which a person walks through a graph: all blocks with the keyboard, and along the edges. */
-import { gather } from "../../editing/gathering.ts";
+import { gather } from "../../editing/values/gathering.ts";
 import type { Graph } from "./graph.ts";
 
 export interface Row {

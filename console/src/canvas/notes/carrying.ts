@@ -1,8 +1,8 @@
 /** Notes in a fragment: what a copy puts on the clipboard with the nodes, and what a paste makes of it. */
-import type { Write } from "../../editing/effects.ts";
-import { gesture } from "../../editing/gestures.ts";
-import type { Json } from "../../editing/values.ts";
-import { Digits, isMapping, isSequence, type Value } from "../../editing/encoding.ts";
+import type { Write } from "../../editing/log/effects.ts";
+import { gesture } from "../../editing/log/gestures.ts";
+import type { Json } from "../../editing/values/values.ts";
+import { Digits, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
 import type { Pasted } from "../actions/pasting.ts";
 import type { Fresh } from "../model/keys.ts";
 import { isColour, LEAST_HEIGHT, LEAST_WIDTH, MAX_NOTE_CHARACTERS, NOTE_HEIGHT, NOTE_WIDTH, type Notes } from "./notes.ts";

@@ -1,9 +1,9 @@
 /** The notes of a draft: texts on the canvas, next to the blocks. They are kept with the places, and are no part of the document. */
-import type { Entity, Write } from "../../editing/effects.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
+import type { Entity, Write } from "../../editing/log/effects.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import { NOTES, type State } from "../../editing/state.ts";
-import { isObject, object, textAt, type Json } from "../../editing/values.ts";
-import { middle } from "../../editing/differences.ts";
+import { isObject, object, textAt, type Json } from "../../editing/values/values.ts";
+import { middle } from "../../editing/values/differences.ts";
 import type { Bounds } from "../layout/placing.ts";
 import type { Fresh } from "../model/keys.ts";
 

@@ -1,6 +1,6 @@
 /** The text of a note as it is typed: kept whole when others type in it too. */
 import { useRef, type ReactElement } from "react";
-import { useKeptCaret } from "../../ui/caret.ts";
+import { useKeptCaret } from "../../ui/forms/caret.ts";
 import type { Desk } from "../desk.ts";
 import { MAX_NOTE_CHARACTERS, typeNote, type Note } from "./notes.ts";
 

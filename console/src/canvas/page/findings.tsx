@@ -2,12 +2,12 @@
 import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
 import type { DropCode, RefusalCode } from "../../editing/tables.ts";
-import { textAt } from "../../editing/values.ts";
+import { textAt } from "../../editing/values/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { FixButton } from "../../inspector/fix_button.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
 import { nameOf } from "../../wire/names.ts";
-import type { Finding, Room } from "../../wire/room.ts";
+import type { Finding, Room } from "../../wire/draft/room.ts";
 import type { Desk, Look } from "../desk.ts";
 
 export function Findings({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {

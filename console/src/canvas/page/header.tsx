@@ -1,15 +1,15 @@
 /** The head of the editor: what is open, whether it is saved, who is there, the views, and what is done with the whole draft. */
 import { useEffect, useSyncExternalStore, type KeyboardEvent, type ReactElement } from "react";
 import { words, type Status } from "../../editing/client/status.ts";
-import { textAt } from "../../editing/values.ts";
+import { textAt } from "../../editing/values/values.ts";
 import type { Saving } from "../../panes/saving.tsx";
 import { draftPath, follow, go, hrefOf, WORKFLOWS } from "../../ui/addresses.ts";
 import { counted } from "../../ui/words/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/theme/switching.ts";
-import type { Person } from "../../wire/people.ts";
-import type { Room } from "../../wire/room.ts";
-import { whyNot, type Standing } from "../../wire/standing.ts";
+import type { Person } from "../../wire/draft/people.ts";
+import type { Room } from "../../wire/draft/room.ts";
+import { whyNot, type Standing } from "../../wire/draft/standing.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { keyNames } from "../../ui/words/keynames.ts";

@@ -1,6 +1,6 @@
 /** The draft as a treegrid: all that the canvas can, for keyboards, screen readers and phones. Only the rows in view are mounted. */
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactElement } from "react";
-import { gather } from "../../editing/gathering.ts";
+import { gather } from "../../editing/values/gathering.ts";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";

@@ -3,7 +3,7 @@ import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
 import { memo, type ReactElement } from "react";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
-import type { Person } from "../../wire/people.ts";
+import type { Person } from "../../wire/draft/people.ts";
 import { ERROR, SOURCE, type Block } from "../model/graph.ts";
 import { entryOf, hasRows, portsOf } from "../model/sizes.ts";
 import { FITS, FITS_BESIDE, lineOf } from "./cheap.ts";

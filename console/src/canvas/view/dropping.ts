@@ -1,5 +1,5 @@
 /** Where something is dropped on the canvas: on an edge, in a frame, on the ground. */
-import type { Write } from "../../editing/effects.ts";
+import type { Write } from "../../editing/log/effects.ts";
 import { between, fitsBetween, isLoose } from "../actions/adding.ts";
 import { move, reparent, type Move } from "../actions/changing.ts";
 import { addKind, addAt } from "../commands.ts";

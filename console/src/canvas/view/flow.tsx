@@ -6,10 +6,10 @@ import {
   type NodeChange, type OnReconnect,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type MouseEvent, type ReactElement } from "react";
-import type { Spot } from "../../wire/drags.ts";
-import type { Room } from "../../wire/room.ts";
+import type { Spot } from "../../wire/draft/drags.ts";
+import type { Room } from "../../wire/draft/room.ts";
 import { reconnect } from "../actions/adding.ts";
-import { gesture } from "../../editing/gestures.ts";
+import { gesture } from "../../editing/log/gestures.ts";
 import { connects, connectTo } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE } from "../model/graph.ts";

@@ -1,8 +1,8 @@
 /** The view of a person: told to the others as it changes, and followed by those who want to see what this person sees. */
 import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect, type ReactElement } from "react";
-import type { Person } from "../../wire/people.ts";
-import type { Room } from "../../wire/room.ts";
+import type { Person } from "../../wire/draft/people.ts";
+import type { Room } from "../../wire/draft/room.ts";
 import type { Desk, Look } from "../desk.ts";
 
 const LEAST_ZOOM = 0.02;

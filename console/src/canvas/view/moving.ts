@@ -4,7 +4,7 @@
  * at one block most of a frame.
  */
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Room } from "../../wire/room.ts";
+import type { Room } from "../../wire/draft/room.ts";
 import type { Desk, Look } from "../desk.ts";
 import { wayOf } from "../layout/placing.ts";
 import { descendants, ERROR, wiresAt, type Wire } from "../model/graph.ts";

@@ -1,8 +1,8 @@
 /** The graph as React Flow takes it. What has not changed is the same object as before: only what changed is drawn again. */
 import { Position } from "@xyflow/react";
-import { gather } from "../../editing/gathering.ts";
-import type { Finding } from "../../wire/room.ts";
-import type { Person } from "../../wire/people.ts";
+import { gather } from "../../editing/values/gathering.ts";
+import type { Finding } from "../../wire/draft/room.ts";
+import type { Person } from "../../wire/draft/people.ts";
 import type { Look } from "../desk.ts";
 import { wayOf, type Spot } from "../layout/placing.ts";
 import { ERROR, SOURCE, type Block, type Graph, type Wire } from "../model/graph.ts";

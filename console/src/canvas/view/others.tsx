@@ -1,8 +1,8 @@
 /** The others on the canvas: who they are, and their cursors in their colours. */
 import { ViewportPortal, useStore } from "@xyflow/react";
 import { useRef, useSyncExternalStore, type ReactElement } from "react";
-import type { Person } from "../../wire/people.ts";
-import type { Room } from "../../wire/room.ts";
+import type { Person } from "../../wire/draft/people.ts";
+import type { Room } from "../../wire/draft/room.ts";
 
 /** Who is there and what they have selected: the same list while they only move their cursors, which happens many times a second. */
 export function usePeople(room: Room): readonly Person[] {

@@ -1,8 +1,8 @@
 /** Refuses an operation that every server refuses, before it is shown: `stepless.editing.messages` has the same bounds. */
-import type { Gesture } from "../gestures.ts";
+import type { Gesture } from "../log/gestures.ts";
 import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../tables.ts";
-import { hasLoneSurrogate, isList, isObject, type Json } from "../values.ts";
-import { sizeOf } from "./sizes.ts";
+import { hasLoneSurrogate, isList, isObject, type Json } from "../values/values.ts";
+import { sizeOf } from "./sending/sizes.ts";
 
 /** Why a gesture cannot be sent; null where it can. */
 export function unsendable(asked: Gesture): string | null {

@@ -1,5 +1,5 @@
 import { Alarm } from "./alarm.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./sending/host.ts";
 import type { Ports } from "./ports.ts";
 import { hello } from "./talk.ts";
 

@@ -1,7 +1,7 @@
 /** Finds the work that edits of others removed, and how to restore it: for the notices of a person whose work went with it. */
-import type { Effect } from "../effects.ts";
-import { gesture, type Gesture, type Item } from "../gestures.ts";
-import type { Entry } from "../pending.ts";
+import type { Effect } from "../log/effects.ts";
+import { gesture, type Gesture, type Item } from "../log/gestures.ts";
+import type { Entry } from "../replica/pending.ts";
 import { inverse } from "../rules/inverse.ts";
 import { roomOf, type State } from "../state.ts";
 

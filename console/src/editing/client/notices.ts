@@ -1,7 +1,7 @@
 /** Notices for a person: gestures that were not done as asked, and work of theirs that went with that of others. */
-import { gesture, type Gesture } from "../gestures.ts";
+import { gesture, type Gesture } from "../log/gestures.ts";
 import { MAX_NOTICES } from "../limits.ts";
-import type { Notice, Origin } from "../pending.ts";
+import type { Notice, Origin } from "../replica/pending.ts";
 import type { Losses } from "./losses.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Defines the ports of a session. Tests give it a clock and a network of their own; a page gives it those of the browser. */
-import type { Entity } from "../effects.ts";
-import type { Item } from "../gestures.ts";
+import type { Entity } from "../log/effects.ts";
+import type { Item } from "../log/gestures.ts";
 
 export interface Clock {
   /** Milliseconds; never runs backwards. */

@@ -1,7 +1,7 @@
 /** Asks for items of the log: where some are missing, where the server has more, and where nothing came for long. */
-import type { Item } from "../gestures.ts";
+import type { Item } from "../log/gestures.ts";
 import { GAP_MS } from "../limits.ts";
-import type { Replica } from "../replica.ts";
+import type { Replica } from "../replica/replica.ts";
 import { Alarm } from "./alarm.ts";
 import type { Clock } from "./ports.ts";
 import { pull } from "./talk.ts";

@@ -4,16 +4,16 @@
  * What a person does is seen at once, kept in the tab's storage, and sent when it is due. Nothing waits for the network but the
  * opening. A method that changes something returns at once; `subscribe` says when the snapshot is another one.
  */
-import type { Gesture, Item } from "../gestures.ts";
-import type { Editing } from "../pending.ts";
-import { Replica } from "../replica.ts";
+import type { Gesture, Item } from "../log/gestures.ts";
+import type { Editing } from "../replica/pending.ts";
+import { Replica } from "../replica/replica.ts";
 import { Entities } from "../state.ts";
-import { board, fresh, orphan, revived, type Berth } from "./boarding.ts";
-import { Keeper } from "./keeper.ts";
-import { Written } from "./kept.ts";
+import { board, fresh, orphan, revived, type Berth } from "./keeping/boarding.ts";
+import { Keeper } from "./keeping/keeper.ts";
+import { Written } from "./keeping/kept.ts";
 import type { Touch } from "./losses.ts";
 import type { Opening, Ports } from "./ports.ts";
-import { Sender } from "./sender.ts";
+import { Sender } from "./sending/sender.ts";
 import type { Snapshot, Status, Why } from "./status.ts";
 import { Work } from "./work.ts";
 

@@ -1,5 +1,5 @@
 /** Describes a session for a page: above all what a person reads about their work, and whether they can go on. */
-import type { Gesture } from "../gestures.ts";
+import type { Gesture } from "../log/gestures.ts";
 import type { State } from "../state.ts";
 import type { Report } from "./notices.ts";
 

@@ -7,10 +7,10 @@
  *
  * What a session does not know (presence, people) it leaves to others.
  */
-import type { Intent, Item } from "../gestures.ts";
-import { readObject, writeJson } from "../json.ts";
-import { count, intentWritten, itemRead, list, text } from "../messages.ts";
-import { isObject, object, type Json, type JsonObject } from "../values.ts";
+import type { Intent, Item } from "../log/gestures.ts";
+import { readObject, writeJson } from "../values/json.ts";
+import { count, intentWritten, itemRead, list, text } from "../log/messages.ts";
+import { isObject, object, type Json, type JsonObject } from "../values/values.ts";
 
 export type Heard =
   | { readonly type: "welcome"; readonly epoch: number; readonly head: number; readonly opsPerSecond: number; readonly canEdit: boolean }

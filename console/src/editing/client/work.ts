@@ -1,14 +1,14 @@
 /** A person's work in a draft, without timers and storage: the replica, its notices, and what waits for their decision. */
-import { gesture, type Gesture, type Item } from "../gestures.ts";
+import { gesture, type Gesture, type Item } from "../log/gestures.ts";
 import { MAX_KEPT_BYTES, MAX_KEPT_WRITES } from "../limits.ts";
-import { gestureRead, gestureWritten } from "../messages.ts";
-import { isSent, refusal, type Editing } from "../pending.ts";
-import type { Replica } from "../replica.ts";
-import { plain } from "../values.ts";
+import { gestureRead, gestureWritten } from "../log/messages.ts";
+import { isSent, refusal, type Editing } from "../replica/pending.ts";
+import type { Replica } from "../replica/replica.ts";
+import { plain } from "../values/values.ts";
 import { unsendable } from "./bounds.ts";
 import { Losses, taken } from "./losses.ts";
 import { Notices } from "./notices.ts";
-import { sizeOf } from "./sizes.ts";
+import { sizeOf } from "./sending/sizes.ts";
 
 export class Work {
   readonly report = new Notices();

@@ -1,6 +1,6 @@
 /** The ports of a session in a browser: IndexedDB, Web Locks, the session's storage, and its clock. */
 import type { Chance, Clock, Locks, Rows, Tab } from "../client/ports.ts";
-import { DIGITS } from "../orders.ts";
+import { DIGITS } from "../values/orders.ts";
 
 const STORE = "rows";
 const WORD_LENGTH = 10;

@@ -1,9 +1,9 @@
 /** Questions about blocks in their bodies, which the judging of a gesture asks. */
-import type { Effect, Entity } from "../effects.ts";
+import type { Effect, Entity } from "../log/effects.ts";
 import { after } from "../fold.ts";
 import { childrenOf, endsAt, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
 import { HANGING, MAX_ID_CHARACTERS, type DropCode } from "../tables.ts";
-import { EMPTY, points, slicePoints, textAt, type Json } from "../values.ts";
+import { EMPTY, points, slicePoints, textAt, type Json } from "../values/values.ts";
 import type { Budget } from "./budget.ts";
 import { bodyOf } from "./references.ts";
 

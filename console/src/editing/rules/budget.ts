@@ -2,13 +2,13 @@
  * How much the decision of one gesture may take: the same rule as `stepless.drafts.rules.budget`, counted alike. So what the server would
  * not decide is refused before it is shown as done.
  */
-import type { Effect, Entity } from "../effects.ts";
+import type { Effect, Entity } from "../log/effects.ts";
 import { TEXT } from "../state.ts";
 import {
   EFFECT_NAMES, MAX_CROSSED_PAIRS, MAX_DECIDED_CHARACTERS, MAX_DECIDED_EFFECTS, MAX_REWRITTEN_PARTS, MENTION_PARTS, PART_CHARACTERS,
   type RefusalCode,
 } from "../tables.ts";
-import { isObject, points, type Json } from "../values.ts";
+import { isObject, points, type Json } from "../values/values.ts";
 import { Refused } from "./refused.ts";
 
 export const TOO_LARGE: RefusalCode = "gesture_too_large";

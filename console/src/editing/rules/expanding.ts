@@ -3,8 +3,8 @@
  *
  * A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
  */
-import { pathOf, type Effect, type RenameWrite, type Write } from "../effects.ts";
-import { gesture, type Gesture, type Outcome } from "../gestures.ts";
+import { pathOf, type Effect, type RenameWrite, type Write } from "../log/effects.ts";
+import { gesture, type Gesture, type Outcome } from "../log/gestures.ts";
 import type { State } from "../state.ts";
 import { resolve } from "./resolve.ts";
 

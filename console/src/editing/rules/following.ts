@@ -4,9 +4,9 @@
  * Those in the gesture that adds the block follow where it is decided. What was written in other gestures meanwhile would mean the
  * other person's block by now, so the client rewrites it.
  */
-import type { SpliceEffect, Write } from "../effects.ts";
+import type { SpliceEffect, Write } from "../log/effects.ts";
 import { MENTION, roomOf, tailOf, valueAt, type State } from "../state.ts";
-import { textAt } from "../values.ts";
+import { textAt } from "../values/values.ts";
 import { bodyOf, meant, readers, rewritten } from "./references.ts";
 
 /** The name of an added block in a view, and the blocks and subflows whose texts mean it by that name. */

@@ -4,12 +4,12 @@
  * Its guards say what must still be so. An entity that was added is taken away only as it was added; a value is put back only while
  * it is the one that was set. A text needs no guard: its splices are crossed with whatever was typed since.
  */
-import type { Effect, Entity } from "../effects.ts";
+import type { Effect, Entity } from "../log/effects.ts";
 import { after } from "../fold.ts";
-import { gesture, type Gesture, type Guard } from "../gestures.ts";
+import { gesture, type Gesture, type Guard } from "../log/gestures.ts";
 import { Layer, roomOf, valueAt, type State } from "../state.ts";
 import { REPLACED } from "../tables.ts";
-import { at, isObject, keyAfter, points, slicePoints, type Path } from "../values.ts";
+import { at, isObject, keyAfter, points, slicePoints, type Path } from "../values/values.ts";
 
 type Watched = Map<string, readonly [key: string, path: Path]>;
 

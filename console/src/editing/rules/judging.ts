@@ -3,12 +3,12 @@
  *
  * Edges are judged when the gesture ends: until then a gesture may tie blocks that it moves only later.
  */
-import type { Effect, Entity, PutEffect, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
+import type { Effect, Entity, PutEffect, SetEffect, SpliceEffect, UnsetEffect, Write } from "../log/effects.ts";
 import { after } from "../fold.ts";
-import { spread } from "../orders.ts";
+import { spread } from "../values/orders.ts";
 import { childrenOf, endsAt, Layer, mentions, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
 import { HANGING, MAX_DRAFT_BLOCKS, MAX_DRAFT_DEPTH, MAX_ORDER_CHARACTERS, REPLACED, type DropCode } from "../tables.ts";
-import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values.ts";
+import { at, byText, EMPTY, points, same, slicePoints, textAt, withKey, type Json } from "../values/values.ts";
 import type { Budget } from "./budget.ts";
 import { depthOf, freeName, hanging, levelsOf, sees, tiedAlready, untied } from "./bodies.ts";
 import { bodyOf, readers, renaming, rewritten } from "./references.ts";

@@ -1,7 +1,7 @@
 /** How much pins may hold: the same rule as `stepless.drafts.rules.pins`. */
 import { PINS, type State } from "../state.ts";
 import { MAX_PIN_BYTES, MAX_PINS_BYTES, type RefusalCode } from "../tables.ts";
-import { isList, isObject, type Json } from "../values.ts";
+import { isList, isObject, type Json } from "../values/values.ts";
 
 const utf8 = new TextEncoder();
 

@@ -4,9 +4,9 @@
  * A name in a text means the nearest block of that name: in the body of the node that the text belongs to, else in the body around
  * it, and so on. A container's own parameters belong to the body in which the container stands.
  */
-import type { SetEffect, SpliceEffect } from "../effects.ts";
+import type { SetEffect, SpliceEffect } from "../log/effects.ts";
 import { MENTION, mentions, namedIn, roomOf, tailOf, type State } from "../state.ts";
-import { points, texts, type Json } from "../values.ts";
+import { points, texts, type Json } from "../values/values.ts";
 import { shapeOf } from "./shapes.ts";
 
 /** The container, by its tail, whose body a block is in; null for that of the workflow itself, or where there is no such block. */

@@ -31,11 +31,11 @@
  * A client numbers the characters of a text by what it showed: with everything that it had asked for. Where a write is dropped, or a
  * reference follows a new name, what it asked for later is crossed with that difference (`Unknown`), or its offsets would be wrong.
  */
-import type { Effect, Write } from "../effects.ts";
+import type { Effect, Write } from "../log/effects.ts";
 import { apply } from "../fold.ts";
-import type { Gesture, Outcome } from "../gestures.ts";
+import type { Gesture, Outcome } from "../log/gestures.ts";
 import { Layer, valueAt, type State } from "../state.ts";
-import { same } from "../values.ts";
+import { same } from "../values/values.ts";
 import { BOUNDS, Budget, TOO_LARGE } from "./budget.ts";
 import { Trial } from "./judging.ts";
 import { Refused } from "./refused.ts";

@@ -2,13 +2,13 @@
  * Defines the values that may be written under each key prefix of a draft: the rule of `stepless.drafts.rules.shapes`, with its
  * tables. Whether a value suits the kind of a node is not asked here: a draft may be invalid at any time, and only publishing judges.
  */
-import type { Entity, SetEffect, SpliceEffect, UnsetEffect, Write } from "../effects.ts";
-import { isOrder } from "../orders.ts";
+import type { Entity, SetEffect, SpliceEffect, UnsetEffect, Write } from "../log/effects.ts";
+import { isOrder } from "../values/orders.ts";
 import { DOC, roomOf, TEXT, tailOf } from "../state.ts";
 import {
   CLOSED, FIELDS, FIXED, KEPT, MAX_DOCUMENT_DEPTH, MAX_KEY_CHARACTERS, REQUIRED, SPLICED, type Shape, type ShapeName,
 } from "../tables.ts";
-import { isObject, type Json, type Path } from "../values.ts";
+import { isObject, type Json, type Path } from "../values/values.ts";
 
 type Fields = ReadonlyMap<string, Shape>;
 

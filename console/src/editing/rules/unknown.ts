@@ -1,7 +1,7 @@
 /** Writes that a client did not know when it made its own, by their entity: writes of others do not concern each other. */
 import { cross } from "../cross.ts";
-import type { Write } from "../effects.ts";
-import { gather } from "../gathering.ts";
+import type { Write } from "../log/effects.ts";
+import { gather } from "../values/gathering.ts";
 import type { Budget } from "./budget.ts";
 
 export class Unknown {

@@ -1,7 +1,7 @@
 /** Checks what must hold of every state of a draft, committed or shown: the check that tests and the simulation make. */
 import { namedIn, roomOf, tailOf, type State } from "../state.ts";
 import { HANGING } from "../tables.ts";
-import { EMPTY, textAt } from "../values.ts";
+import { EMPTY, textAt } from "../values/values.ts";
 import { untied } from "./bodies.ts";
 import { bodyOf } from "./references.ts";
 

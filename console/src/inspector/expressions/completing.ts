@@ -1,5 +1,5 @@
 /** Suggests completions of the text that is being typed: names of the scope after `<` and `.`, secrets after `${`, functions in an expression. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import type { Scope } from "./scope.ts";
 import { isFormula } from "./tokens.ts";
 

@@ -1,5 +1,5 @@
 /** Reads the names that an expression may refer to, and its value: from the server, whose evaluator is the engine's. */
-import { isList, isObject, object, textAt, type Json, type JsonObject } from "../../editing/values.ts";
+import { isList, isObject, object, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { requestObject } from "../../wire/api.ts";
 
 /** A name that a reference may start with. `shape` is a JSON Schema; null where nothing is known. */

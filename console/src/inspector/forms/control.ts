@@ -1,9 +1,9 @@
 /** Defines what every control of a form has. */
 import type { Desk } from "../../canvas/desk.ts";
-import type { Gesture } from "../../editing/gestures.ts";
-import type { Json } from "../../editing/values.ts";
-import type { Room } from "../../wire/room.ts";
-import type { Value } from "../../editing/encoding.ts";
+import type { Gesture } from "../../editing/log/gestures.ts";
+import type { Json } from "../../editing/values/values.ts";
+import type { Room } from "../../wire/draft/room.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 import { entering, valueAt, type Spot } from "./entering.ts";
 import type { Field } from "./fields.ts";
 

@@ -1,10 +1,10 @@
 /** The messages of a draft, as its forms offer them, and the gestures that change one for all that name it. */
-import { decoded, escaped, isMapping } from "../../editing/encoding.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
+import { decoded, escaped, isMapping } from "../../editing/values/encoding.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import type { State } from "../../editing/state.ts";
 import { roomOf } from "../../editing/state.ts";
-import { at, isList, type Json } from "../../editing/values.ts";
-import type { Write } from "../../editing/effects.ts";
+import { at, isList, type Json } from "../../editing/values/values.ts";
+import type { Write } from "../../editing/log/effects.ts";
 import { entering, type Spot } from "./entering.ts";
 import type { Field } from "./fields.ts";
 

@@ -1,10 +1,10 @@
 /** Turns an entered value into the smallest operations that set it, over the changes of others. */
 import type { Desk } from "../../canvas/desk.ts";
 import { cross } from "../../editing/cross.ts";
-import { gesture, type Gesture } from "../../editing/gestures.ts";
-import { at, type Json, type Path } from "../../editing/values.ts";
-import { differences } from "../../editing/differences.ts";
-import { decoded, Digits, type Value } from "../../editing/encoding.ts";
+import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { at, type Json, type Path } from "../../editing/values/values.ts";
+import { differences } from "../../editing/values/differences.ts";
+import { decoded, Digits, type Value } from "../../editing/values/encoding.ts";
 
 /** Where a value stands. */
 export interface Spot {

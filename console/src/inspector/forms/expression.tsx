@@ -1,6 +1,6 @@
 /** A field in which an expression is written, with its value over the last run below it. */
 import { useEffect, useRef, useState, type ReactElement } from "react";
-import type { Json } from "../../editing/values.ts";
+import type { Json } from "../../editing/values/values.ts";
 import { explained, Refusal } from "../../wire/api.ts";
 import { valueText } from "../../source/differences/texts.ts";
 import { ExpressionLine } from "../expressions/line.ts";

@@ -3,7 +3,7 @@ import "./forms.css";
 import { useMemo, type KeyboardEvent, type ReactElement, type ReactNode } from "react";
 import type { Desk, Look } from "../../canvas/desk.ts";
 import type { Block } from "../../canvas/model/graph.ts";
-import type { Room } from "../../wire/room.ts";
+import type { Room } from "../../wire/draft/room.ts";
 import { Bench } from "./control.ts";
 import { Wrong } from "./one.tsx";
 import type { Placed } from "./placing.ts";

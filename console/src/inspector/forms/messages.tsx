@@ -1,7 +1,7 @@
 /** The messages that a workflow declares: each folds, with its sources, its key and its data. */
 import { useState, type ReactElement } from "react";
-import { decoded, escaped, isMapping, type Value } from "../../editing/encoding.ts";
-import { at, isObject, textAt, type Json } from "../../editing/values.ts";
+import { decoded, escaped, isMapping, type Value } from "../../editing/values/encoding.ts";
+import { at, isObject, textAt, type Json } from "../../editing/values/values.ts";
 import { Icon } from "../../ui/icons.tsx";
 import type { Bench } from "./control.ts";
 import { MESSAGES, messageNames, nameFault, removeMessage, renameMessage } from "./declared.ts";

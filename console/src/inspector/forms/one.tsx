@@ -1,11 +1,11 @@
 /** One field: its label, the switch ƒ, the control that fits its schema, its help and what is wrong with it. */
 import { createContext, useContext, useState, type ReactElement, type ReactNode } from "react";
-import { isObject, type Json } from "../../editing/values.ts";
+import { isObject, type Json } from "../../editing/values/values.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { part } from "../../ui/part.tsx";
+import { part } from "../../ui/loading/part.tsx";
 import { FixButton } from "../fix_button.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
-import { decoded } from "../../editing/encoding.ts";
+import { decoded } from "../../editing/values/encoding.ts";
 import type { OneProps, Shown } from "./control.ts";
 import { below, shownScalar } from "./entering.ts";
 import { fits, isReference, takesReferences, variantOf, type Field, type Variant } from "./fields.ts";

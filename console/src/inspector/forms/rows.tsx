@@ -1,8 +1,8 @@
 /** Values by name: a row for each, in their order, with its name, its value and a way to take it out. */
 import { useState, type ComponentType, type ReactElement } from "react";
-import { isObject, type Json } from "../../editing/values.ts";
+import { isObject, type Json } from "../../editing/values/values.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { escaped, isMapping, decoded } from "../../editing/encoding.ts";
+import { escaped, isMapping, decoded } from "../../editing/values/encoding.ts";
 import type { OneProps, Shown } from "./control.ts";
 import { below, freeName } from "./entering.ts";
 import type { Field } from "./fields.ts";

@@ -1,8 +1,8 @@
 /** Controls of one value: texts, numbers, switches and choices. */
 import { useRef, useState, type ReactElement } from "react";
-import type { Json } from "../../editing/values.ts";
-import { useKeptCaret } from "../../ui/caret.ts";
-import { isSequence, decoded, type Value } from "../../editing/encoding.ts";
+import type { Json } from "../../editing/values/values.ts";
+import { useKeptCaret } from "../../ui/forms/caret.ts";
+import { isSequence, decoded, type Value } from "../../editing/values/encoding.ts";
 import type { Shown } from "./control.ts";
 import { numberOf, scalarOf, shownScalar } from "./entering.ts";
 import { lasting } from "../../ui/words/formats.ts";

@@ -1,8 +1,8 @@
 /** One text for each open draft: it outlives its pane, so that what does not parse yet is there when the person comes back to it. */
-import { textAt } from "../../editing/values.ts";
+import { textAt } from "../../editing/values/values.ts";
 import { explained, Refusal } from "../../wire/api.ts";
-import type { Room } from "../../wire/room.ts";
-import type { Served as Text } from "../../wire/served.ts";
+import type { Room } from "../../wire/draft/room.ts";
+import type { Served as Text } from "../../wire/draft/served.ts";
 import { Manuscript, type Checked, type Ground } from "./writing.ts";
 
 /** The form that a text has in its file, and has not in the page: a mark at its beginning, and lines that all end in CR LF. */

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState, useSyncExternalStore, type ReactElement } from "react";
 import type { Desk, Look } from "../../canvas/desk.ts";
 import { Icon } from "../../ui/icons.tsx";
-import { Bones } from "../../ui/notices.tsx";
-import type { Room } from "../../wire/room.ts";
+import { Bones } from "../../ui/loading/notices.tsx";
+import type { Room } from "../../wire/draft/room.ts";
 import { TextEditor } from "../../source/text/editor.ts";
 import { keepingOf } from "./keeping.ts";
 import type { Manuscript, Writing } from "./writing.ts";

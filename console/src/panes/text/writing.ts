@@ -9,7 +9,7 @@
  * what was typed meanwhile. A text that does not parse waits. One request is on its way at a time.
  */
 import { ChangeSet, Text } from "@codemirror/state";
-import type { Gesture } from "../../editing/gestures.ts";
+import type { Gesture } from "../../editing/log/gestures.ts";
 import { changesBetween } from "../../source/text/lines.ts";
 
 /** The server's text with the sequence that it stands for. */

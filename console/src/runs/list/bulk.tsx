@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } f
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { counted, shortId } from "../../ui/words/formats.ts";
-import { Fault } from "../../ui/notices.tsx";
+import { Fault } from "../../ui/loading/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { explained } from "../../wire/api.ts";
 import { carryOut, survey, type Action, type Progress, type Scope, type Survey } from "./changing.ts";

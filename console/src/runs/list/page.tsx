@@ -5,7 +5,7 @@ import { follow, go, hrefOf, runPath, useAddress, WORKFLOWS } from "../../ui/add
 import { Bar } from "../../ui/bar/bar.tsx";
 import { Commands } from "../../ui/commands.tsx";
 import { counted } from "../../ui/words/formats.ts";
-import { Failed, Stale } from "../../ui/notices.tsx";
+import { Failed, Stale } from "../../ui/loading/notices.tsx";
 import { isTyped, isWithin } from "../../ui/picking/presses.ts";
 import { useSmall } from "../../ui/theme/switching.ts";
 import { serverNow, useAhead } from "../../wire/clock.ts";

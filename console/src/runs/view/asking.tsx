@@ -1,7 +1,7 @@
 /** The dialogs of a run: cancel, hold, run again. Each says what it does, and asks why. */
 import { useEffect, useRef, useState, type ReactElement, type SyntheticEvent } from "react";
-import { textAt, type Json } from "../../editing/values.ts";
-import type { Value } from "../../editing/encoding.ts";
+import { textAt, type Json } from "../../editing/values/values.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 import { go, runPath } from "../../ui/addresses.ts";
 import { explained, requestPlain, requestWritten } from "../../wire/api.ts";
 import { apart } from "./large.ts";

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { counted, lasting } from "../../ui/words/formats.ts";
-import { isMapping, isSequence, type Value } from "../../editing/encoding.ts";
+import { isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
 import { explained, requestText } from "../../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../../wire/exact.ts";
 import { useRows } from "../virtual.ts";

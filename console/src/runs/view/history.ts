@@ -1,6 +1,6 @@
 /** The whole history of a run as a file: one event a line, read page by page. */
-import { writeDigits } from "../../editing/json.ts";
-import { isList } from "../../editing/values.ts";
+import { writeDigits } from "../../editing/values/json.ts";
+import { isList } from "../../editing/values/values.ts";
 import { requestObject } from "../../wire/api.ts";
 import { runPath } from "../../ui/addresses.ts";
 import { save } from "./large.ts";

@@ -1,5 +1,5 @@
 /** Values of a run that are too large for an answer: what stands in their place, and how they are read whole. */
-import { isObject, textAt, type Json } from "../../editing/values.ts";
+import { isObject, textAt, type Json } from "../../editing/values/values.ts";
 import { runPath } from "../../ui/addresses.ts";
 import { bearer, Refusal } from "../../wire/api.ts";
 

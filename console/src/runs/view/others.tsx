@@ -2,7 +2,7 @@
 import { useEffect, useState, useSyncExternalStore, type ReactElement, type SyntheticEvent } from "react";
 import { runPath } from "../../ui/addresses.ts";
 import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
-import { Bones, Fault } from "../../ui/notices.tsx";
+import { Bones, Fault } from "../../ui/loading/notices.tsx";
 import { Status } from "../../ui/status.tsx";
 import { requestPlain } from "../../wire/api.ts";
 import { compared, loudest, nameOf, said, turnsOf } from "../../runstate/counts.ts";

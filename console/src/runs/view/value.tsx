@@ -1,6 +1,6 @@
 /** A value of a run as a tree. What is too large for an answer is named with its size, and can be downloaded. */
 import { useState, type ReactElement } from "react";
-import type { Json } from "../../editing/values.ts";
+import type { Json } from "../../editing/values/values.ts";
 import { JsonView } from "../../ui/json.tsx";
 import { explained } from "../../wire/api.ts";
 import { apart, downloadValue, type Large } from "./large.ts";

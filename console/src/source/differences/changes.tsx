@@ -1,9 +1,9 @@
 /** Differences by node and by line, as the panes of a draft and the versions of a workflow show them. */
 import "./changes.css";
 import type { MouseEvent, ReactElement } from "react";
-import type { Json } from "../../editing/values.ts";
+import type { Json } from "../../editing/values/values.ts";
 import { Icon, type Mark } from "../../ui/icons.tsx";
-import type { FieldChange, LineChange, NodeChange } from "../../wire/served.ts";
+import type { FieldChange, LineChange, NodeChange } from "../../wire/draft/served.ts";
 import { fieldName, isShort, valueText } from "./texts.ts";
 
 const MAX_LINES = 4_000;

@@ -1,7 +1,7 @@
 /** Two texts side by side, line by line, with some lines around each change. */
-import { object, type Json } from "../../editing/values.ts";
+import { object, type Json } from "../../editing/values/values.ts";
 import { hunksBetween } from "../text/lines.ts";
-import type { FieldChange, LineChange, NodeChange } from "../../wire/served.ts";
+import type { FieldChange, LineChange, NodeChange } from "../../wire/draft/served.ts";
 import { madeRead } from "../made.ts";
 
 const AROUND = 3;

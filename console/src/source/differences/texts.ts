@@ -1,9 +1,9 @@
 /** Differences in words: what changed, and values as a person reads them. */
-import { writeJson } from "../../editing/json.ts";
+import { writeJson } from "../../editing/values/json.ts";
 import { roomOf } from "../../editing/state.ts";
-import { isObject, type Json } from "../../editing/values.ts";
-import { decoded, Digits, isMapping, isSequence, type Value } from "../../editing/encoding.ts";
-import type { EntryChange, NodeChange } from "../../wire/served.ts";
+import { isObject, type Json } from "../../editing/values/values.ts";
+import { decoded, Digits, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
+import type { EntryChange, NodeChange } from "../../wire/draft/served.ts";
 
 const MAX_NAMES = 4;
 

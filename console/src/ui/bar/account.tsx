@@ -2,11 +2,11 @@
 import "./account.css";
 import { useEffect, useState, type ReactElement } from "react";
 import { Dialog } from "../dialog.tsx";
-import { Bones, Fault } from "../notices.tsx";
+import { Bones, Fault } from "../loading/notices.tsx";
 import { nameOf } from "../../wire/names.ts";
 import { When } from "../words/times.tsx";
 import { callerNow, hasToken, type Caller } from "../../wire/api.ts";
-import { hasSession, signOut } from "../../wire/signing_out.ts";
+import { hasSession, signOut } from "../../wire/login/signing_out.ts";
 import { settings } from "../../wire/settings.ts";
 import { Sessions } from "./sessions.tsx";
 

@@ -6,7 +6,7 @@ import { useTallies, type Count } from "../../wire/tallies.ts";
 import { APPROVALS, ERRORS, follow, hrefOf, WORKFLOWS } from "../addresses.ts";
 import { Brand, Icon } from "../icons.tsx";
 import { Inviting } from "./inviting.tsx";
-import { dialog } from "../part.tsx";
+import { dialog } from "../loading/part.tsx";
 import { isTyped } from "../picking/presses.ts";
 import { toggleTheme, useShownTheme } from "../theme/switching.ts";
 import { keyNames } from "../words/keynames.ts";

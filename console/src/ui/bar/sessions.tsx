@@ -1,6 +1,6 @@
 /** Who has the console of `stepless dev` open. Each session can be ended. */
 import { useEffect, useState, type ReactElement } from "react";
-import { Bones, Fault } from "../notices.tsx";
+import { Bones, Fault } from "../loading/notices.tsx";
 import { When } from "../words/times.tsx";
 import { requestPlain } from "../../wire/api.ts";
 import type { OneSessionOut, SessionsOut } from "../../wire/contract.ts";

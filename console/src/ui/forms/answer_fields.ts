@@ -1,5 +1,5 @@
 /** The fields of an answer as controls of a form, from their JSON Schemas, and what is typed as values. The server judges them. */
-import type { Value } from "../../editing/encoding.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 import { typedValue, writtenOf } from "../../wire/exact.ts";
 
 export type Control = "choice" | "check" | "whole" | "number" | "text" | "lines" | "json";

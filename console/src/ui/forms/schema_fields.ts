@@ -1,5 +1,5 @@
 /** A form from a JSON Schema: one control for each property of an object, or one for a plain value. The server judges what is typed. */
-import { Digits, isMapping, type Value } from "../../editing/encoding.ts";
+import { Digits, isMapping, type Value } from "../../editing/values/encoding.ts";
 import { jsonOf, typedValue, writtenOf } from "../../wire/exact.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;

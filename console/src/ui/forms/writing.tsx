@@ -1,6 +1,6 @@
 /** A value that a person writes: in a form, where a JSON Schema describes it, or as JSON. Either way can be left for the other. */
 import { useState, type ReactElement } from "react";
-import type { Value } from "../../editing/encoding.ts";
+import type { Value } from "../../editing/values/encoding.ts";
 import { explained, Refusal } from "../../wire/api.ts";
 import { textOf, valueOf as exactOf } from "../../wire/exact.ts";
 import { faultsOf, NO_FAULTS, shapeOf, textsOf, wholeOf, type Faults, type FormField, type Shape } from "./schema_fields.ts";

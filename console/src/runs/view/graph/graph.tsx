@@ -16,7 +16,7 @@ import { beginning, isFarAway, whole } from "../../../canvas/view/fitting.ts";
 import { WireLine, type WireEdge } from "../../../canvas/view/wire.tsx";
 import { counted } from "../../../ui/words/formats.ts";
 import { Icon } from "../../../ui/icons.tsx";
-import { Bones } from "../../../ui/notices.tsx";
+import { Bones } from "../../../ui/loading/notices.tsx";
 import { RunCard, RunFrame, type CardNode } from "./card.tsx";
 import { failedWithin, isTaken, nameOf, said } from "../../../runstate/counts.ts";
 import { Far, Minimap } from "./far.tsx";

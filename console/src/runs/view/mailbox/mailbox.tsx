@@ -1,12 +1,12 @@
 /** The messages of a run: which nodes wait for one, and the mailbox with what came and was not taken. */
 import "./mailbox.css";
 import { useState, type ReactElement } from "react";
-import type { Json } from "../../../editing/values.ts";
+import type { Json } from "../../../editing/values/values.ts";
 import type { RunLook } from "../../../runstate/store.ts";
 import type { Overview } from "../../../runstate/types.ts";
 import { follow, hrefOf, runPath } from "../../../ui/addresses.ts";
 import { CopyButton } from "../../../ui/copying.tsx";
-import { Bones, Fault } from "../../../ui/notices.tsx";
+import { Bones, Fault } from "../../../ui/loading/notices.tsx";
 import { counted, shortId } from "../../../ui/words/formats.ts";
 import { inOwnZone } from "../../../ui/words/instants.ts";
 import { When } from "../../../ui/words/times.tsx";

@@ -1,5 +1,5 @@
 /** What the page of a run says of messages: what its nodes wait for, and the data of a message in the log. */
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values/values.ts";
 import { pathOf } from "../../../runstate/counts.ts";
 import type { Overview, Pause } from "../../../runstate/types.ts";
 import { runPath } from "../../../ui/addresses.ts";

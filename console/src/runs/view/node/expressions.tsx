@@ -1,7 +1,7 @@
 /** The expressions of a node as they are written, each with the value that it had in one call, and the conditions on its edges. */
 import type { ReactElement } from "react";
-import { writeDigits } from "../../../editing/json.ts";
-import type { Json, JsonObject } from "../../../editing/values.ts";
+import { writeDigits } from "../../../editing/values/json.ts";
+import type { Json, JsonObject } from "../../../editing/values/values.ts";
 import { nameOf } from "../../../runstate/counts.ts";
 import { judgedOf, toldOf, writtenIn } from "./told.ts";
 

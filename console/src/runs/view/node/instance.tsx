@@ -1,11 +1,11 @@
 /** Shows one instance: status, times, error with stack, attempts with logs, call, expressions, input and output. */
 import { useEffect, useRef, useState, type ReactElement } from "react";
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values/values.ts";
 import { follow, hrefOf, runPath, useAddress } from "../../../ui/addresses.ts";
 import { CopyButton } from "../../../ui/copying.tsx";
 import { lasting, shortId } from "../../../ui/words/formats.ts";
 import { JsonView } from "../../../ui/json.tsx";
-import { Bones, Fault, Stale } from "../../../ui/notices.tsx";
+import { Bones, Fault, Stale } from "../../../ui/loading/notices.tsx";
 import { When } from "../../../ui/words/times.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { request, requestPlain } from "../../../wire/api.ts";

@@ -1,6 +1,6 @@
 /** The expressions in the parameters of a node, as they are written, next to what a call has at their places. */
-import { writeDigits } from "../../../editing/json.ts";
-import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values.ts";
+import { writeDigits } from "../../../editing/values/json.ts";
+import { isList, isObject, textAt, type Json, type JsonObject } from "../../../editing/values/values.ts";
 
 const WRITTEN = /\{\{|<[A-Za-z_][^<>\s]*>|\$\{/;
 

@@ -2,7 +2,7 @@
 import { Fragment, useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from "react";
 import { lasting } from "../../../ui/words/formats.ts";
 import { Icon, type Mark } from "../../../ui/icons.tsx";
-import { Bones, Failed } from "../../../ui/notices.tsx";
+import { Bones, Failed } from "../../../ui/loading/notices.tsx";
 import { StatusMark, toneOf } from "../../../ui/status.tsx";
 import { NODE_STATUSES } from "../../../wire/tables/statuses.ts";
 import { useRows } from "../../virtual.ts";
