@@ -128,6 +128,16 @@ def test_all_faults_are_reported_at_once_in_the_order_of_the_lines() -> None:
     assert str(found[0]).endswith("no_such_field: Order has no field `amuont`. Did you mean `amount`?")
 
 
+@pytest.mark.parametrize("body", [
+    "await half(nothing)\nx = nothing + 1\nawait half(x)\nreturn [nothing]",
+    "x = await asyncio.shield(1)\nreturn await asyncio.shield(1)",
+    "x = await endless(1)\nawait half(2)\nreturn await endless(2)",
+    "f = open('x')\nawait half(2)\nx = f.read()\nawait half(3)\nreturn f.read()",
+])  # fmt: skip
+def test_a_cause_is_told_once(body: str) -> None:
+    assert len(refusals(flow_of(body).compile)) == 1
+
+
 def test_parameters_without_a_name_are_refused() -> None:
     found = refusals(flow_of("return 1", "async def f(*names):").compile)
     assert [one.code for one in found] == ["parameters"]

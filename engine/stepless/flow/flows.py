@@ -15,6 +15,7 @@ from stepless.errors import ConfigError, DocumentRefused
 from stepless.flow.calling import playable
 from stepless.flow.compiler.compiler import Written, compile_function
 from stepless.flow.compiler.entries import Trigger, whole_of
+from stepless.flow.compiler.explaining import Explanation, explained
 from stepless.flow.compiler.facts.types import UNKNOWN, bare
 from stepless.flow.compiler.origin import Origin, hints_of, signature_of
 from stepless.flow.compiler.refusals import FlowRefused, Remark
@@ -31,6 +32,7 @@ from stepless.nodes import KINDS
 from stepless.nodes.function import registry
 
 if TYPE_CHECKING:
+    from stepless.flow.compiler.unit import Unit
     from stepless.model.signature import Callables
 
 P = ParamSpec("P")
@@ -126,10 +128,22 @@ class Flow(Generic[P, R]):
         warnings = [*written.warnings, *_warnings(origin, document, graph)]
         return Compiled(document, tuple(sorted(warnings)), graph)
 
-    def _written(self, origin: Origin, lift: Lift) -> Written:
+    def explain(self, *, source: str | None = None) -> Explanation:
+        """Returns line by line what becomes of the source, also of one that is refused. `source` is as in `compile`. Raises
+        `FlowRefused` if there is none that can be read."""
+        origin = origin_of(self.function, source)
+        readings: list[Unit] = []
+        try:
+            written = self._written(origin, self._lift, readings)
+            graph = _checked(origin, written.document, None)
+        except FlowRefused as refused:
+            return explained(readings[-1], refused.findings, sorted(readings[-1].warnings))
+        return explained(readings[-1], (), sorted([*written.warnings, *_warnings(origin, written.document, graph)]))
+
+    def _written(self, origin: Origin, lift: Lift, readings: list[Unit] | None = None) -> Written:
         fields = self._options if self.messages is NOTHING else {**self._options, "messages": self.messages.fields}
         written = compile_function(
-            origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds, part_of=as_part,
+            origin, self.id, self._triggers, fields, lift=lift, messages=self.messages.kinds, part_of=as_part, readings=readings,
         )
         made_by: dict[str, Any] = written.document["made_by"]
         if len(origin.text) > MAX_SOURCE_CHARACTERS:

@@ -48,6 +48,8 @@ def _validate(command: argparse.ArgumentParser) -> None:
 def _compile(command: argparse.ArgumentParser) -> None:
     text = "a Python file, or one workflow of it as FILE:NAME, by the name of its function or its id"
     of_paths(command.add_argument("file", metavar="FILE[:NAME]", help=text))
+    text = "print line by line what was compiled, lifted or refused, and why, instead of the document"
+    command.add_argument("--explain", action="store_true", help=text)
     add_modules(command)
     add_json(command, "print JSON, one document per line")
 
@@ -129,6 +131,7 @@ Python files in the folder of the workflow that import stepless are loaded too.
     Verb("compile", "stepless.cli.verbs.files.check:compile_", "print the document of a workflow in Python", """\
   stepless compile refund.py
   stepless compile refund.py:refund --json | jq .nodes
+  stepless compile refund.py --explain
 
 All faults of the source are listed at once, each with its line and a fix.
 """, _compile, exits="0 compiled, 2 the source has faults"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from stepless.flow import Flow, FlowRefused, Remark
+    from stepless.flow.compiler.explaining import Explanation
     from stepless.flow.flows import Former
 
 SUFFIX: Final = ".py"
@@ -62,8 +63,7 @@ def read_sources(given: str, modules: str | None = None, former: Former | None =
     if not is_python(given):
         return [read_source(given)]
     file, name = split_name(given)
-    if not Path(file).is_file():
-        raise InvalidRequest("it cannot be read: no such file", code="file_not_read", place=file, mend="check the path")
+    _check_file(file)
     load_functions(Path(file).parent, modules)
     return compiled(file, _chosen(file, name, flows_of(file)), former)
 
@@ -79,6 +79,25 @@ def one_source(given: str, modules: str | None = None, former: Former | None = N
             message = f"the file has {len(flows)} workflows: {names}"
             raise InvalidRequest(message, code="usage", place=file, mend=f"name one: {file}:{flows[0].__name__}")
     return read_sources(given, modules, former)[0]
+
+
+def explanations(given: str, modules: str | None = None) -> Iterator[Explanation]:
+    """Yields line by line what becomes of each workflow of a Python file, or of the one that is named. Raises as `read_sources`
+    does, but for what is refused, which is told of its line."""
+    file, name = split_name(given)
+    _check_file(file)
+    load_functions(Path(file).parent, modules)
+    for flow in _chosen(file, name, flows_of(file)):
+        found = flow.explain()
+        functions = [replace(one, file=_place(one.file, file)) for one in found.functions]
+        lifted = [replace(one, file=_place(one.file, file)) for one in found.lifted]
+        refused, warnings = (_placed(remarks, file) for remarks in (found.refused, found.warnings))
+        yield replace(found, functions=functions, lifted=lifted, refused=refused, warnings=warnings)
+
+
+def _check_file(file: str) -> None:
+    if not Path(file).is_file():
+        raise InvalidRequest("it cannot be read: no such file", code="file_not_read", place=file, mend="check the path")
 
 
 def flows_of(file: str | os.PathLike[str]) -> list[Flow[..., object]]:
@@ -167,7 +186,9 @@ def _is_of(flow: Flow[..., object], module: ModuleType) -> bool:
 
 def _placed(remarks: Iterable[Remark], file: str) -> list[Remark]:
     """The remarks with the path of their file as it was given; those on other files, of parts, keep theirs."""
-    parts = PurePath(os.path.abspath(file)).parts
-    return [
-        replace(remark, file=file) if parts[-len(own := PurePath(remark.file).parts):] == own else remark for remark in remarks
-    ]
+    return [replace(remark, file=_place(remark.file, file)) for remark in remarks]
+
+
+def _place(found: str, file: str) -> str:
+    parts, own = PurePath(os.path.abspath(file)).parts, PurePath(found).parts
+    return file if parts[-len(own):] == own else found

@@ -53,19 +53,22 @@ class Written:
 def compile_function(
     origin: Origin, workflow: str, triggers: Sequence[Trigger] = (), fields: Mapping[str, JSON] | None = None, *,
     lift: str = "auto", messages: Mapping[str, Any] | None = None, part_of: Callable[[Any], Any] | None = None,
+    readings: list[Unit] | None = None,
 ) -> Written:
     """Returns the document of a function. `fields` are further fields of the document, `messages` the types of the data of its
     messages, by name; `part_of` says which part a coroutine without a decorator stands for. `lift` is `auto`, `function` or
-    `never`. Raises `FlowRefused`."""
+    `never`. What is known of each reading of the source is appended to `readings`. Raises `FlowRefused`."""
     reading, plan = Reading(), Plan()
     while True:
         unit = Unit(workflow, origin, reading.rules, lift, plan)
         unit.messages = messages or {}
         unit.part_of = part_of or unit.part_of
+        if readings is not None:
+            readings.append(unit)
         try:
             return _compiled(unit, reading, triggers, fields or {})
         except FlowRefused as refused:
-            faults = plan.faults(refused.findings)
+            faults = plan.faults(refused.findings, unit.refused)
             may_be_lifted = plan.extended(unit.refused)
             if faults and may_be_lifted:
                 raise FlowRefused(faults) from None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from stepless.errors import AuthorError
 
@@ -29,8 +30,22 @@ class FlowRefused(AuthorError):
     code = "flow_refused"
 
     def __init__(self, findings: Sequence[Remark]) -> None:
-        self.findings = tuple(findings)
+        self.findings = tuple(_causes(findings))
         super().__init__("\n".join(map(str, self.findings)))
+
+
+_OF_A_NAME: Final = frozenset({"unknown_name", "unbound", "no_value", "not_a_step", "recursion", "global"})
+"""The codes of refusals whose mend is at one place, wherever the name is read."""
+
+
+def _causes(findings: Sequence[Remark]) -> Iterator[Remark]:
+    """The findings without those that repeat the cause of one before."""
+    seen = set()
+    for one in findings:
+        cause = (one.file, one.code, one.message)
+        if cause not in seen:
+            yield one
+        seen |= {cause} if one.code in _OF_A_NAME else set()
 
 
 class Refusal(Exception):
@@ -51,4 +66,7 @@ class Ended(Exception):
 
 
 class Lift(Exception):
-    """The closed language cannot say an expression exactly: it becomes a node of its own."""
+    """The closed language cannot say an expression exactly: it becomes a node of its own. `part` is the smallest part of it that
+    has no counterpart."""
+
+    part: ast.expr | None = None

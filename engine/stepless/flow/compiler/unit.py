@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, PartSource
 from stepless.flow.compiler.contracts import Planned, Rules
+from stepless.flow.compiler.explaining import Lifting
 from stepless.flow.compiler.expression_trees import Texts
 from stepless.flow.compiler.facts.carried_types import stored
 from stepless.flow.compiler.facts.names import Names, bound_in
@@ -30,7 +31,7 @@ from stepless.model.json import JSON
 RETURN: Final = "return_"
 _WRITTEN: Final = (
     "level", "frontier", "variables", "lifted", "warnings", "frames", "bound", "values", "kinds", "_taken", "_numbers",
-    "_handled",
+    "_handled", "liftings",
 )  # fmt: skip
 _ID_SPACE: Final = MAX_ID_CHARACTERS - 8  # for the number of a second one
 
@@ -53,6 +54,8 @@ class Unit(Remarks, Framed):
         self.frontier: list[str] | None = []
         self.variables: dict[str, JSON] = {}
         self.lifted: list[LiftedExpression | LiftedBlock] = []
+        self.liftings: list[Lifting] = []  # what was lifted, to which node, and why
+        self.unsaid: ast.expr | None = None  # the smallest part that has no expression, of the last that was to have one
         self.findings, self.warnings = [], []
         self.frames = []
         self.names = Names()
@@ -190,6 +193,7 @@ class Unit(Remarks, Framed):
         before = self.risks
         holes = copy.copy(self.warnings)
         try:
+            self.unsaid = None
             expressed = self.express(node)
             if self.risks > before and self.is_exact():
                 raise Lift

@@ -13,6 +13,7 @@ from stepless.cli.graph.drawing import dot, mermaid, nodes_and_edges
 from stepless.cli.graph.svg import svg
 from stepless.cli.reach.files import Refused, load_functions, read_source
 from stepless.cli.reach.flows import (
+    explanations,
     is_python,
     load_functions_of,
     one_source,
@@ -33,8 +34,9 @@ from stepless.cli.terminal.error_output import (
     remark_documents,
     summary,
 )
+from stepless.cli.terminal.explained_lines import explained_document, explained_lines
 from stepless.cli.terminal.field_docs import described
-from stepless.cli.terminal.formatting import put_json
+from stepless.cli.terminal.formatting import put_json, say
 from stepless.compile import check_document, compile_document, json_schema
 from stepless.compile.reading.write_yaml import write_yaml
 from stepless.errors import DocumentRefused, InvalidRequest, SteplessError
@@ -116,6 +118,8 @@ def compile_(arguments: argparse.Namespace) -> int:
     if not is_python(file):
         mend = "give a Python file, or print a published workflow with `stepless workflows show`"
         raise InvalidRequest("only workflows in Python are compiled", code="usage", place=file, mend=mend)
+    if arguments.explain:
+        return _explain(arguments)
     for number, source in enumerate(read_sources(arguments.file, arguments.modules)):
         print_source(source, ())
         if arguments.json:
@@ -123,6 +127,19 @@ def compile_(arguments: argparse.Namespace) -> int:
         else:
             print("---\n" * (number > 0) + write_yaml(source.document), end="")
     return 0
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    """Prints line by line what was compiled, lifted or refused, and why; returns 2 if anything was refused."""
+    refused = False
+    for number, explanation in enumerate(explanations(arguments.file, arguments.modules)):
+        if arguments.json:
+            put_json(explained_document(explanation, arguments.file))
+        else:
+            say([""] * (number > 0))
+            say(explained_lines(explanation))
+        refused = refused or bool(explanation.refused)
+    return 2 if refused else 0
 
 
 def _findings(document: Mapping[str, JSON], functions: Callables | None, target_timeout_s: int) -> tuple[Finding, ...]:

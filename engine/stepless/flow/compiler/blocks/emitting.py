@@ -12,6 +12,7 @@ from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.valueless import maker_of
 from stepless.flow.compiler.changes import check_change
+from stepless.flow.compiler.explaining import Lifting
 from stepless.flow.compiler.expressions.expression import unknown_name
 from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.lifting import check_evaluated, check_field, function_name
@@ -60,6 +61,8 @@ def _emitted(unit: Unit, node: Evaluated) -> ast.expr:
         block.is_plain, node.leaves,
     ))  # fmt: skip
     id = unit.emit(unit.new_id(hint), "function", {"call": name, "args": arguments})
+    why = unit.plan.why(unit.origin, block.statements)
+    unit.liftings.append(Lifting(id, unit.origin, node, block.inputs, why, block))
     unit.may_fail(id, mixed=True)
     return unit.texts.reference(id)
 

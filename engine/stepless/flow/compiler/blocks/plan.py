@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
@@ -28,10 +28,14 @@ Key = tuple[str, str, int]
 Position = tuple[int, int]
 _LIFTED: Final = ("no_such_construct", "mutation", "shared_mutation", "identity", "raise", "except")
 """The codes of refusals of what Python can evaluate in a node of its own."""
+_OF_FORM: Final = ("no_such_construct", "except")
+"""Those of them that stay whatever else is lifted, if the statement awaits."""
 _WORDS: Final = ("step", "flow", "part", "gather", "race", "sleep", "approval", "callback", "receive")
-_ONLY_PYTHON: Final = (
-    ast.With, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Delete, ast.Match, ast.Global, ast.Nonlocal,
-)
+_ONLY_PYTHON: Final[Mapping[type[ast.stmt], str]] = {
+    ast.With: "`with`", ast.FunctionDef: "a function in a workflow", ast.ClassDef: "a class in a workflow",
+    ast.Import: "an import in a workflow", ast.ImportFrom: "an import in a workflow", ast.Delete: "`del`",
+    ast.Match: "`match` of more than values", ast.Global: "`global`", ast.Nonlocal: "`nonlocal`",
+}
 _ROUTINES: Final = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Yield, ast.YieldFrom)
 _JOINED: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.If, ast.For, ast.While, ast.Try)
 
@@ -40,7 +44,7 @@ class Plan:
     """Lists the blocks of a source and its parts, and the names that may be read without a value."""
 
     def __init__(self) -> None:
-        self._marks: dict[Key, set[Position]] = {}
+        self._marks: dict[Key, dict[Position, str]] = {}  # the statements that are lifted, each with the reason
         self._strict: dict[Key, set[str]] = {}
         self._glued: dict[Key, set[str]] = {}
         self._bodies: dict[Key, list[ast.stmt]] = {}
@@ -52,14 +56,22 @@ class Plan:
         if origin.key not in self._marks:
             objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
             self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
-            marked = [one for one in _statements(origin.tree) if _is_python_only(origin, one)]
-            self._marks[origin.key] = {_position(one) for one in (*marked, *(one for _, one in objects))}
+            marks = self._marks[origin.key] = {_position(one): f"`{name}` holds what has no value" for name, one in objects}
+            marks |= {_position(one): why for one in _statements(origin.tree) if (why := _only_python(origin, one))}
         if origin.key not in self._bodies:
             self._bodies[origin.key] = self._rewritten(origin)
         return self._bodies[origin.key]
 
     def strict(self, origin: Origin) -> frozenset[str]:
         return frozenset(self._strict.get(origin.key, ()))
+
+    def why(self, origin: Origin, statements: Iterable[ast.stmt]) -> str:
+        """Returns why a block of these statements is lifted: the reason of the first of them that has one."""
+        marks = self._marks.get(origin.key, {})
+        parts = [part for one in statements for part in (one, *_statements(one))]
+        found = next((marks[place] for part in parts if (place := _position(part)) in marks), "")
+        what = _ONLY_PYTHON.get(type(parts[0]), "what it reads, or binds in an expression,")
+        return found or f"{what} has no counterpart in a graph"
 
     def made_again(self, origin: Origin) -> Prelude:
         """The statements that make the names of a function again that stand for no value."""
@@ -73,7 +85,7 @@ class Plan:
         if not marks and not any(isinstance(part, ast.NamedExpr | ast.Match) for part in ast.walk(origin.tree)):
             return body
         parameters = [one.arg for one in origin.parameters]
-        pulling = Pulling(marks, taken_in(body) | {*parameters, *origin.globals})
+        pulling = Pulling({*marks}, taken_in(body) | {*parameters, *origin.globals})
         body = pulling.suite(body)
         marked = pulling.marked | _reading(body, prelude)
         functions = _named_functions(origin)
@@ -98,15 +110,21 @@ class Plan:
                 found |= refusal.name not in names
                 names.add(refusal.name)
             elif refusal.code in _LIFTED and (_is_liftable(origin, statement) or _may_be_pulled(origin, statement)):
-                marks = self._marks.setdefault(origin.key, set())
+                marks = self._marks.setdefault(origin.key, {})
                 found |= _position(statement) not in marks
-                marks.add(_position(statement))
+                marks.setdefault(_position(statement), refusal.message)
         self._bodies.clear()
         return found
 
-    def faults(self, findings: Iterable[Remark]) -> list[Remark]:
-        """Returns the refusals of what cannot be lifted either."""
-        return [one for one in findings if one.code not in (*_LIFTED, "unbound", "no_value")]
+    def faults(self, findings: Iterable[Remark], refused: Iterable[tuple[Origin, ast.stmt, Refusal]]) -> list[Remark]:
+        """Returns the refusals of what cannot be lifted either. None, if nothing but what awaits is refused: something else
+        that is lifted may be its mend."""
+        found = [one for one in findings if one.code not in (*_LIFTED, "unbound", "no_value")]
+        never = {
+            (origin.file, origin.line(refusal.node), refusal.code) for origin, statement, refusal in refused
+            if refusal.code in _OF_FORM and has_await(statement) and not _may_be_pulled(origin, statement)
+        }  # fmt: skip
+        return sorted([*found, *(one for one in findings if (one.file, one.line, one.code) in never)]) if found else []
 
     def _read_strictly(self, origin: Origin, refusal: Refusal) -> bool:
         """Takes a name as one that may have no value, if there is a way on which it has one."""
@@ -140,22 +158,26 @@ def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
             yield from _statements(node)
 
 
-def _is_python_only(origin: Origin, statement: ast.stmt) -> bool:
+def _only_python(origin: Origin, statement: ast.stmt) -> str:
+    """Why nothing but Python can say a statement, as far as its form tells."""
     if has_await(statement):
-        return False
-    if isinstance(statement, _ONLY_PYTHON):
-        return True
+        return ""
+    if (what := _ONLY_PYTHON.get(type(statement))) is not None:
+        return f"{what} has no counterpart in a graph"
     match statement:
         case ast.Assign(targets=[_, _, *_]):
-            return True
-        case ast.Assign(targets=[target]):
-            found = isinstance(target, ast.Attribute) or any(isinstance(part, ast.Starred) for part in ast.walk(target))
-            found = found or bool(valueless_in(statement))
-        case ast.Expr(value=ast.Call(func=function)):
-            found = called(function) in CHANGES_ITS_ARGUMENT
+            return "one value for several names"
+        case ast.Assign(targets=[ast.Attribute()]):
+            found = "a value of a document never changes, and this sets an attribute"
+        case ast.Assign(targets=[target]) if any(isinstance(part, ast.Starred) for part in ast.walk(target)):
+            found = "`*` in a target has no counterpart in a graph"
+        case ast.Assign() if valueless_in(statement):
+            found = "what this makes has no value that can be recorded"
+        case ast.Expr(value=ast.Call(func=function)) if called(function) in CHANGES_ITS_ARGUMENT:
+            found = f"`{called(function)}` changes its argument in place"
         case _:
-            found = False
-    return (found or _walks(statement)) and _is_liftable(origin, statement)
+            found = "an assignment inside an expression has no counterpart in a graph" if _walks(statement) else ""
+    return found if found and _is_liftable(origin, statement) else ""
 
 
 def _walks(statement: ast.stmt) -> bool:

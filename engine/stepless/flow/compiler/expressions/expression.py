@@ -48,7 +48,11 @@ def express(unit: Unit, node: ast.expr) -> ast.expr:
     where nothing can."""
     rule = _RULES.get(type(node))
     if rule is not None:
-        return rule(unit, node)
+        try:
+            return rule(unit, node)
+        except Lift as unsaid:
+            unit.unsaid = unsaid.part = unsaid.part or node
+            raise
     if type(node) in WITHOUT_COUNTERPART:
         what = WITHOUT_COUNTERPART[type(node)]
         unit.refuse(node, "no_such_construct", f"{what} has no counterpart in a graph", "Write a statement, or a step")

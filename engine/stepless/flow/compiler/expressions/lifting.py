@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.attachments import LiftedExpression
+from stepless.flow.compiler.explaining import Lifting
 from stepless.flow.compiler.expressions.calls import AWAITED, PUT
 from stepless.flow.compiler.expressions.carrying import Carrying, Leaving
 from stepless.flow.compiler.expressions.expression import WITHOUT_COUNTERPART, unknown_name
@@ -99,6 +100,8 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
         unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals, result, unsure, leaves, made_again))
         unit.emit(id, "function", {"call": name, "args": arguments})
+    at = whole if hasattr(whole, "lineno") else unit.statement
+    unit.liftings.append(Lifting(id, unit.origin, at, tuple(kinds), unit.unsaid))
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)
 
