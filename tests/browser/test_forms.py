@@ -139,6 +139,25 @@ def test_a_finding_is_mended_from_the_list_below_the_canvas(
     assert draft_site.document(workflow)["nodes"]["call"] == {**lost, "type": "http", "after": "score"}
 
 
+def test_a_node_that_was_just_added_is_not_wrong(windows: Windows, draft_site: DraftSite, workflow: str) -> None:
+    admin = draft_site.administrator()
+    draft_site.open(workflow, {"id": workflow, "nodes": NODES})
+    page = windows.open(admin, admin.page(workflow), script=AS_FORM)
+    page.locator(".findings", has_text="No findings").wait_for()
+    kinds = page.locator(".palette li button").all_inner_texts()
+    assert {"loop", "parallel", "webhook", "approval", "condition", "http"} <= set(kinds)
+    for kind in kinds:
+        page.locator(".flow").focus()
+        page.keyboard.press("Escape")
+        page.locator(".palette").get_by_role("button", name=kind, exact=True).click()
+    saved(page)
+    page.locator(".findings-sum.incomplete", has_text="to fill in").wait_for()
+    assert page.locator(".block-wrong.error, .block-wrong.warning").count() == 0
+    page.get_by_role("button", name="Publish…").click()
+    page.locator(".publish-findings", has_text="errors first").wait_for()
+    assert page.locator(".block-wrong.error").count() > 0, "who publishes is told"
+
+
 def test_retries_joins_and_limits_are_entered_by_two_at_once(
     windows: Windows, draft_site: DraftSite, ada: Person, workflow: str
 ) -> None:

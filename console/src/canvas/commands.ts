@@ -258,7 +258,7 @@ export function addBeside(desk: Desk, kind: string): string | null {
   }
   const block = current === null ? undefined : graph.blocks.get(current);
   if (block?.container === true && (graph.children.get(block.tail) ?? []).length === 0) return addKind(desk, kind, { parent: block.tail });
-  const after = leaving(desk);
+  const after = desk.kinds.get(kind)?.entry === true ? null : leaving(desk); // nothing leads to an entry
   return addKind(desk, kind, after === null ? {} : { after });
 }
 

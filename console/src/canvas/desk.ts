@@ -16,7 +16,8 @@ import type { Made } from "../source/made.ts";
 import type { Point } from "../wire/draft/people.ts";
 import type { Finding } from "../wire/draft/room.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
-import { asked, placed, UNPLACED, type Placed } from "./layout/placing.ts";
+import { asked, placed, sameQuestion, UNPLACED, type Placed } from "./layout/placing.ts";
+import { findingWords, quieted } from "./model/findings.ts";
 import { graphOf, NOTHING, wiresAt, type Graph } from "./model/graph.ts";
 import { heightOf } from "./model/sizes.ts";
 import type { Fresh } from "./model/keys.ts";
@@ -91,6 +92,8 @@ export class Desk {
   private look: Look;
   private question: Asked | null = null;
   private stale = false;
+  private read: readonly Finding[] = [];
+  private readonly tried = new Set<string>(); // the blocks that a person has tested or published
   private readonly changes = new Changes();
   private readonly listeners = new Set<() => void>();
   private readonly leave: () => void;
@@ -192,13 +195,21 @@ export class Desk {
     if (this.current !== null) this.viewer?.reveal(this.current); // the one that the address names
   }
 
-  found(listed: readonly Finding[]): void {
+  found(read: readonly Finding[]): void {
+    this.read = read;
     const findings = new Map<string, Finding[]>();
+    const listed = quieted(read, this.tried);
     for (const finding of listed) {
       const tail = finding.key?.slice(finding.key.indexOf("/") + 1) ?? "";
       gather(findings, tail, finding);
     }
     this.put({ ...this.look, findings, listed, checked: true });
+  }
+
+  /** A person tests or publishes: what the nodes of now still lack is an error from here on. */
+  insist(): void {
+    for (const { key } of this.read) if (key !== null) this.tried.add(key);
+    this.found(this.read);
   }
 
   // -- what is selected, what is asked -------------------------------------------------------------------------------------
@@ -245,11 +256,11 @@ export class Desk {
   described(tail: string): string {
     const block = this.look.graph.blocks.get(tail);
     if (block === undefined) return "";
-    const count = this.look.findings.get(tail)?.length ?? 0;
+    const findings = this.look.findings.get(tail) ?? [];
     const after = wiresAt(this.look.graph, tail).filter((wire) => wire.target === tail).map((wire) => this.look.graph.blocks.get(wire.source)?.id ?? "");
     return [
       `${block.id}, ${block.type}`, after.length > 0 ? `after ${after.join(", ")}` : "", block.enabled ? "" : "disabled",
-      count > 0 ? `${count} ${count === 1 ? "finding" : "findings"}` : "",
+      findingWords(findings),
     ].filter(Boolean).join(", ");
   }
 
@@ -278,17 +289,4 @@ function stand(former: Graph, graph: Graph): boolean {
     if (before !== block && (before === undefined || before.container !== block.container || heightOf(before) !== heightOf(block))) return false;
   }
   return true;
-}
-
-function sameQuestion(left: Asked, right: Asked): boolean {
-  return left.nodes.length === right.nodes.length && left.edges.length === right.edges.length
-    && left.nodes.every((one, index) => {
-      const other = right.nodes[index];
-      return other !== undefined && one.id === other.id && one.parent === other.parent && one.height === other.height && one.container === other.container
-        && one.place?.[0] === other.place?.[0] && one.place?.[1] === other.place?.[1];
-    })
-    && left.edges.every((one, index) => {
-      const other = right.edges[index];
-      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target && one.leaves === other.leaves;
-    });
 }

@@ -31,6 +31,7 @@ export default function Publish({ desk, look, room, close, solve }: {
   useEffect(() => {
     if (newest !== null) settled(room).then(() => room.routes.difference(newest)).then(setDifference, () => { setDifference(null); });
   }, [room, standing, newest]);
+  useEffect(() => { desk.insist(); }, [desk]);
   const errors = look.listed.filter((one) => one.severity === "error");
   const isSame = difference !== null && difference.nodes.length === 0 && difference.document.length === 0; // as the newest version: it stays
   const does = newest === null ? "Publish the first version" : isSame ? `Update v${newest}` : `Publish v${newest + 1}`;
@@ -41,7 +42,7 @@ export default function Publish({ desk, look, room, close, solve }: {
       setStep({ is: "done", version });
       void room.look();
     }, (error: unknown) => {
-      if (error instanceof Refusal && error.status === 422) desk.found(findingsRead(error.objects("findings")));
+      if (error instanceof Refusal && error.status === 422) { desk.found(findingsRead(error.objects("findings"))); desk.insist(); }
       setStep(error instanceof Refusal && MOVED.has(error.code) ? { is: "moved", error } : { is: "refused", error });
       void room.look();
     });

@@ -41,12 +41,13 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
       return;
     }
     keepInputs(room.draft, text);
+    desk.insist();
     setBusy(true);
     settled(room).then((seq) => startTest(room.draft, { seq, inputs, stopAfter, fromRun: source, from: source && begin, entry, withPins })).then((made) => {
       void tests.show(made);
       close();
     }, (fault: unknown) => {
-      if (fault instanceof Refusal && fault.status === 422) desk.found(findingsRead(fault.objects("findings")));
+      if (fault instanceof Refusal && fault.status === 422) { desk.found(findingsRead(fault.objects("findings"))); desk.insist(); }
       setError(fault);
       setBusy(false);
     });

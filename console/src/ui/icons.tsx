@@ -14,7 +14,7 @@ const PATHS = {
   alignTop: "M2 2.500h12M4 5h3v8H4zM9.500 5h3v5h-3z", alignMiddle: "M2 8h2M7 8h2.500M12.500 8h1.500M4 3h3v10H4zM9.500 5h3v6h-3z", alignBottom: "M2 13.500h12M4 3h3v8H4zM9.500 6h3v5h-3z",
   distributeAcross: "M2.500 2v12M13.500 2v12M6 5h4v6H6z", distributeDown: "M2 2.500h12M2 13.500h12M5 6h6v4H5z",
   note: "M3 2.5h10v7l-4 4H3v-11ZM13 9.5H9v4",
-  error: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3.5M8 10.8h.01", warning: "M8 2.5 14.2 13H1.8L8 2.5ZM8 6.5v3M8 11.2h.01",
+  incomplete: "M9.500 3.500 12.500 6.500 6 13H3v-3l6.500-6.500Z", error: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 5v3.5M8 10.8h.01", warning: "M8 2.5 14.2 13H1.8L8 2.5ZM8 6.5v3M8 11.2h.01",
   layout: "M2 6h4v4H2zM10 2h4v4h-4zM10 10h4v4h-4zM6 8h2V4h2M8 8v4h2", back: "M10 3 5 8l5 5", chevron: "m6 4 4 4-4 4", check: "m3 8.5 3.2 3L13 4.5",
   pin: "M6 2.500h4M6.500 2.500v4L4 9.500h8L9.500 6.500v-4M8 9.500v4",
   plugin: "M6 2.500v3M10 2.500v3M4.500 5.500h7V8a3.500 3.500 0 0 1-7 0V5.500ZM8 11.500v2.500",

@@ -71,6 +71,9 @@ test("A kind of the palette goes after what is selected, and inside a container 
   desk.select(["c"]);
   const second = addBeside(desk, "http") ?? assert.fail();
   assert.deepEqual([...desk.snapshot().graph.wires.values()].filter((wire) => wire.target === second).map((wire) => wire.handle), ["rejected"]);
+  desk.select(["c"]);
+  const entry = addBeside(desk, "manual") ?? assert.fail();
+  assert.deepEqual([...desk.snapshot().graph.wires.values()].filter((wire) => wire.target === entry), [], "nothing leads to an entry");
   desk.select([]);
   const loop = addBeside(desk, "loop") ?? assert.fail();
   assert.equal(desk.current, loop);

@@ -21,12 +21,24 @@ test("a node that receives waits for the first message, which is declared where 
   assert.deepEqual([held(declared, "block/k1", "with", "message"), messageNames(declared.replica.view)], ["payment", ["payment", "gone"]]);
 });
 
-test("a node that sends names this workflow, a key and a message; other kinds begin empty", () => {
+test("a node that sends names this workflow, a key and a message", () => {
   const draft = new Alone();
   draft.edit(add(draft.replica.view, asked("send"), counted()).gesture);
   assert.deepEqual(["workflow", "key", "message"].map((name) => held(draft, "block/k1", "with", name)), ["w", "<run.id>", "update"]);
-  draft.edit(add(draft.replica.view, asked("http"), () => "plain").gesture);
-  assert.equal(held(draft, "block/plain", "with"), undefined);
+});
+
+test("a node begins with parameters that hold, and with a name that references do not reserve", () => {
+  const begun = (kind: string): readonly [id: Json | undefined, given: Json | undefined] => {
+    const draft = new Alone();
+    assert.equal(draft.edit(add(draft.replica.view, asked(kind), counted()).gesture), true);
+    return [held(draft, "block/k1", "id"), held(draft, "block/k1", "with")];
+  };
+  assert.deepEqual(begun("loop"), ["each", object([["items", "[1, 2, 3]"]])]);
+  assert.deepEqual(begun("parallel")[0], "all");
+  assert.deepEqual(begun("workflow"), ["child", undefined]);
+  assert.deepEqual(begun("webhook"), ["webhook", object([["path", "/w"]])]);
+  assert.deepEqual(begun("approval"), ["approval", object([["message", "Approve this request?"]])]);
+  assert.deepEqual(begun("function"), ["function", undefined], "which one only the author knows");
 });
 
 test("another name of a message is that in the nodes that wait for it, and where it cancels", () => {

@@ -9,7 +9,7 @@ import type { Fresh } from "../model/keys.ts";
 import type { Kind } from "../model/kinds.ts";
 import { move, reparent } from "./changing.ts";
 import { behind, lastOrder, placeOf } from "./places.ts";
-import { templateOf } from "./templates.ts";
+import { nameOf, templateOf } from "./templates.ts";
 
 /** `x`, `y`: where a person dropped it; without them it is laid out. `after`: the exit that leads to it. */
 export interface Addition {
@@ -27,7 +27,7 @@ export interface Added {
 
 export function add(state: State, asked: Addition, fresh: Fresh): Added {
   const tail = fresh();
-  const name = freeName(state, asked.parent, asked.name ?? asked.kind.name);
+  const name = freeName(state, asked.parent, asked.name ?? nameOf(asked.kind.name));
   const { given, more } = templateOf(state, asked.kind.name);
   const writes: Write[] = [...more, ["put", `block/${tail}`, blockNamed(name, asked.kind.name, asked.parent, lastOrder(state, asked.parent), given)]];
   if (asked.kind.container) writes.push(["put", `subflow/${tail}`, object([["body", object([["nodes", null]])]])]);

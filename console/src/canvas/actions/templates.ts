@@ -9,9 +9,30 @@ export interface Template {
   readonly more: readonly Write[];
 }
 
-const NOTHING: Template = { given: null, more: [] };
 const MESSAGE = "update"; // the message that is declared with the first node that waits for one
 const NO_MESSAGES: JsonObject = new Map();
+
+/** `with` of the kinds for which the same can stand in each draft. */
+const GIVEN: ReadonlyMap<string, JsonObject> = new Map([
+  ["schedule", object([["cron", "0 7 * * *"]])],
+  ["http", object([["method", "GET"]])],
+  ["condition", object([["cases", object([["first", "<input> == 1"], ["second", "<input> == 2"], ["other", "else"]])]])],
+  ["loop", object([["items", "[1, 2, 3]"]])],
+  ["parallel", object([["items", "[1, 2, 3]"]])],
+  ["approval", object([["message", "Approve this request?"]])],
+  ["wait", object([["for", "1h"]])],
+  ["transform", object([["value", "<input>"]])],
+  ["code", object([["code", "def main(args):\n    return args\n"]])],
+  ["fail", object([["code", "failed"], ["message", "Say here what went wrong"]])],
+]);
+
+/** The names of nodes whose kind is a word that references reserve. */
+const NAMES: Readonly<Record<string, string>> = { loop: "each", parallel: "all", workflow: "child" };
+
+/** What a node is called that was added without a name. */
+export function nameOf(kind: string): string {
+  return NAMES[kind] ?? kind;
+}
 
 export function templateOf(state: State, kind: string): Template {
   switch (kind) {
@@ -19,8 +40,10 @@ export function templateOf(state: State, kind: string): Template {
       return receiving(state);
     case "send":
       return { given: object([["workflow", textAt(state.get("doc") ?? NO_MESSAGES, "id")], ["key", "<run.id>"], ["message", firstMessage(state) ?? MESSAGE]]), more: [] };
+    case "webhook":
+      return { given: object([["path", `/${textAt(state.get("doc") ?? NO_MESSAGES, "id")}`]]), more: [] };
     default:
-      return NOTHING;
+      return { given: GIVEN.get(kind) ?? null, more: [] };
   }
 }
 

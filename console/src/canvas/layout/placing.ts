@@ -51,6 +51,20 @@ export function asked(graph: Graph): Asked {
   return { nodes, edges, sizes: SIZES };
 }
 
+/** Whether two questions have the same answer. */
+export function sameQuestion(left: Asked, right: Asked): boolean {
+  return left.nodes.length === right.nodes.length && left.edges.length === right.edges.length
+    && left.nodes.every((one, index) => {
+      const other = right.nodes[index];
+      return other !== undefined && one.id === other.id && one.parent === other.parent && one.height === other.height && one.container === other.container
+        && one.place?.[0] === other.place?.[0] && one.place?.[1] === other.place?.[1];
+    })
+    && left.edges.every((one, index) => {
+      const other = right.edges[index];
+      return other !== undefined && one.id === other.id && one.source === other.source && one.target === other.target && one.leaves === other.leaves;
+    });
+}
+
 export function placed(graph: Graph, layout: Layout | null, former: Placed): Placed {
   const boxes = new Map<string, Box>();
   const near = new Neighbours(graph, layout, boxes);

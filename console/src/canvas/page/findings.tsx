@@ -9,17 +9,18 @@ import { Prose } from "../../ui/words/prose.tsx";
 import { nameOf } from "../../wire/names.ts";
 import type { Finding, Room } from "../../wire/draft/room.ts";
 import type { Desk, Look } from "../desk.ts";
+import { findingWords, worstOf } from "../model/findings.ts";
 
 export function Findings({ desk, look }: { readonly desk: Desk; readonly look: Look }): ReactElement {
   const [open, setOpen] = useState(false);
   const { listed } = look;
-  const errors = listed.filter((one) => one.severity === "error").length;
-  if (listed.length === 0) return <footer className="findings"><span className="quiet">{look.graph.blocks.size === 0 ? "An empty draft" : look.checked ? "No findings" : "Checking…"}</span></footer>;
+  const severity = worstOf(listed);
+  if (severity === null) return <footer className="findings"><span className="quiet">{look.graph.blocks.size === 0 ? "An empty draft" : look.checked ? "No findings" : "Checking…"}</span></footer>;
   return (
     <footer className="findings">
-      <button type="button" className={errors > 0 ? "findings-sum error" : "findings-sum warning"} aria-expanded={open} onClick={() => { setOpen(!open); }}>
-        <Icon mark={errors > 0 ? "error" : "warning"} size={14} />
-        <b>{listed.length} {listed.length === 1 ? "finding" : "findings"}</b>
+      <button type="button" className={`findings-sum ${severity}`} aria-expanded={open} onClick={() => { setOpen(!open); }}>
+        <Icon mark={severity} size={14} />
+        <b>{findingWords(listed)}</b>
         {open ? null : <span className="cut quiet"><Prose text={sentence(desk, listed[0])} /></span>}
       </button>
       {open ? (

@@ -5,6 +5,7 @@ import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import { useSmall } from "../../ui/theme/switching.ts";
 import type { Desk, Look } from "../desk.ts";
+import { findingWords, worstOf } from "../model/findings.ts";
 import { SOURCE, type Graph } from "../model/graph.ts";
 import { walked, type Row } from "../model/walking.ts";
 import { openMenu } from "../menu/opening.ts";
@@ -89,7 +90,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
         const block = look.graph.blocks.get(row.tail);
         if (block === undefined) return null;
         const findings = look.findings.get(row.tail) ?? [];
-        const severity = findings.some((one) => one.severity === "error") ? "error" : "warning";
+        const severity = worstOf(findings);
         return (
           <div key={row.tail} id={`row-${row.tail}`} role="row" aria-rowindex={first + index + 2} aria-level={row.level} aria-selected={look.selected.has(row.tail)}
             className={block.enabled ? "outline-row" : "outline-row disabled"} {...(block.container ? { "aria-expanded": !closed.has(row.tail) } : {})}
@@ -99,7 +100,7 @@ export function Outline({ desk, look }: { readonly desk: Desk; readonly look: Lo
             </span>
             <span role="gridcell" className="quiet cut"><KindLine block={block} /></span>
             <span role="gridcell" className="quiet cut">{after.get(row.tail)}</span>
-            <span role="gridcell" className={findings.length > 0 ? severity : ""}>{findings.length > 0 ? <><Icon mark={severity} size={14} />{findings.length}</> : null}</span>
+            <span role="gridcell" className={severity ?? ""} title={findingWords(findings)}>{severity === null ? null : <><Icon mark={severity} size={14} />{findings.length}</>}</span>
           </div>
         );
       })}

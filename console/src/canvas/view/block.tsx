@@ -4,15 +4,18 @@ import { memo, type ReactElement } from "react";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Person } from "../../wire/draft/people.ts";
+import type { Finding, Severity } from "../../wire/draft/room.ts";
+import { findingWords } from "../model/findings.ts";
 import { ERROR, SOURCE, type Block } from "../model/graph.ts";
 import { entryOf, hasRows, portsOf } from "../model/sizes.ts";
 import { FITS, FITS_BESIDE, lineOf } from "./cheap.ts";
 
 export interface BlockData extends Record<string, unknown> {
   readonly block: Block;
-  readonly findings: number;
-  readonly severity: "error" | "warning" | null;
+  readonly findings: readonly Finding[];
+  readonly severity: Severity | null;
   readonly people: readonly Person[];
+  readonly empty: boolean; // whether it is a container without a node
   readonly failing: boolean; // whether an edge leaves by `error`
 }
 
@@ -47,6 +50,7 @@ export const FrameCard = memo(function FrameCard({ data, selected }: NodeProps<B
         <PinMark tail={block.tail} />
         <Wrong data={data} />
       </div>
+      {data.empty ? <p className="frame-empty">Select this, and choose a kind</p> : null}
       <Exits block={block} />
       <Tag people={data.people} />
     </div>
@@ -72,9 +76,9 @@ function Exits({ block }: { readonly block: Block }): ReactElement {
 function Wrong({ data }: { readonly data: BlockData }): ReactElement | null {
   if (data.severity === null) return null;
   return (
-    <span className={`block-wrong ${data.severity}`} title={`${data.findings} ${data.findings === 1 ? "finding" : "findings"}`}>
-      <Icon mark={data.severity} size={14} />{data.findings > 1 ? data.findings : null}
-      <span className="hidden">{data.severity}</span>
+    <span className={`block-wrong ${data.severity}`} title={findingWords(data.findings)}>
+      <Icon mark={data.severity} size={14} />{data.findings.length > 1 ? data.findings.length : null}
+      <span className="hidden">{data.severity === "incomplete" ? "to fill in" : data.severity}</span>
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** The graph as plain rectangles and lines on a drawing: the map in the corner, and the whole canvas when it is far away. */
+import type { Severity } from "../../wire/draft/room.ts";
 import type { Placed } from "../layout/placing.ts";
 import type { Graph } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";
@@ -26,7 +27,7 @@ export function coloursOf(element: Element): Colours {
 
 export interface Marked {
   readonly selected: ReadonlySet<string>;
-  readonly wrong: ReadonlyMap<string, "error" | "warning">;
+  readonly wrong: ReadonlyMap<string, Severity | null>;
 }
 
 /** Leads from the canvas to the picture. */
@@ -64,7 +65,7 @@ export function draw(
     const box = [spot.left * scale + x, spot.top * scale + y, Math.max(spot.width * scale, 2), Math.max(spot.height * scale, 1.5)] as const;
     if (box[0] > width || box[1] > height || box[0] + box[2] < 0 || box[1] + box[3] < 0) continue;
     const wrong = marked.wrong.get(tail);
-    const colour = marked.selected.has(tail) ? colours.accent : wrong === undefined ? colours.block : wrong === "error" ? colours.failed : colours.waiting;
+    const colour = marked.selected.has(tail) ? colours.accent : wrong === "error" ? colours.failed : wrong === "warning" ? colours.waiting : colours.block;
     if (graph.blocks.get(tail)?.container === true) {
       picture.strokeStyle = colour;
       picture.strokeRect(...box);

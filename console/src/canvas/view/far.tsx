@@ -3,12 +3,13 @@ import { useStore } from "@xyflow/react";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactElement } from "react";
 import { useShownTheme } from "../../ui/theme/switching.ts";
 import type { Look } from "../desk.ts";
+import { worstOf } from "../model/findings.ts";
 import { CornerMap, MAP_HEIGHT, MAP_WIDTH, useCorner } from "./corner.tsx";
 import { coloursOf, draw, endsOf, prepared, type Colours, type Marked } from "./drawing.ts";
 
 function useMarked({ selected, findings }: Look): Marked {
   return useMemo(() => {
-    const wrong = new Map([...findings].map(([tail, found]) => [tail, found.some((one) => one.severity === "error") ? "error" as const : "warning" as const]));
+    const wrong = new Map([...findings].map(([tail, found]) => [tail, worstOf(found)] as const));
     return { selected, wrong };
   }, [selected, findings]);
 }

@@ -5,6 +5,7 @@ import type { Finding } from "../../wire/draft/room.ts";
 import type { Person } from "../../wire/draft/people.ts";
 import type { Look } from "../desk.ts";
 import { wayOf, type Spot } from "../layout/placing.ts";
+import { worstOf } from "../model/findings.ts";
 import { ERROR, SOURCE, type Block, type Graph, type Wire } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";
 import { lies, nearby, type Area, type Near } from "./area.ts";
@@ -37,7 +38,7 @@ export class Nodes {
       const block = look.graph.blocks.get(tail);
       const spot = look.placed.spots.get(tail);
       if (block === undefined || spot === undefined) continue;
-      const from = [spot, look.selected.has(tail), look.findings.get(tail), drags.get(tail), chosen.get(tail), failing.has(tail), drawn] as const;
+      const from = [spot, look.selected.has(tail), look.findings.get(tail), drags.get(tail), chosen.get(tail), failing.has(tail), drawn, isEmpty(look.graph, block)] as const;
       const former = this.former.get(tail);
       const one = former !== undefined && drawnAlike(former.block, block) && same(former.from, from) ? former : { node: nodeOf(block, ...from), from, block };
       next.set(tail, one);
@@ -93,15 +94,21 @@ function elsewhere(look: Look, area: Area, held: readonly string[]): readonly st
   });
 }
 
+function isEmpty(graph: Graph, block: Block): boolean {
+  return block.container && (graph.children.get(block.tail) ?? []).length === 0;
+}
+
+const NO_FINDINGS: readonly Finding[] = [];
+
 function nodeOf(
   block: Block, spot: Spot, selected: boolean, findings: readonly Finding[] | undefined, drag: { readonly x: number; readonly y: number } | undefined,
-  people: readonly Person[] | undefined, failing: boolean, drawn: boolean,
+  people: readonly Person[] | undefined, failing: boolean, drawn: boolean, empty: boolean,
 ): BlockNode {
-  const severity = findings === undefined ? null : findings.some((one) => one.severity === "error") ? "error" : "warning";
+  const severity = worstOf(findings);
   const entry = { type: "target" as const, position: Position.Left, x: 0, y: entryOf(block), width: 1, height: 1 };
   return {
     id: block.tail, type: block.container ? "frame" : "block", position: drag ?? { x: spot.x, y: spot.y }, width: spot.width, height: spot.height, selected,
-    data: { block, findings: findings?.length ?? 0, severity, people: people ?? NOBODY, failing },
+    data: { block, findings: findings ?? NO_FINDINGS, severity, people: people ?? NOBODY, failing, empty },
     handles: [entry, ...portsOf(block).map(({ exit, y }) => ({ type: "source" as const, id: exit, position: Position.Right, x: spot.width, y, width: 1, height: 1 }))],
     ...(block.parent === null ? {} : { parentId: block.parent }), ...(drawn ? {} : { hidden: true }),
   };

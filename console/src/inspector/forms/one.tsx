@@ -49,7 +49,7 @@ export function One(props: OneProps): ReactElement {
       {field.control === "object" ? null : help}
       {here.map(({ finding }, number) => (
         <div className="finding" key={number}>
-          <p className={finding.severity === "error" ? "fault" : "fault warning"}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
+          <p className={`fault ${finding.severity}`}><Icon mark={finding.severity} size={12} /> <Prose text={finding.message} />. <span className="quiet"><Prose text={finding.mend} /></span></p>
           <FixButton desk={bench.desk} finding={finding} canEdit={bench.canEdit} />
         </div>
       ))}

@@ -18,12 +18,15 @@ export interface Fix {
   readonly gesture: Gesture;
 }
 
+/** `incomplete`: what is not filled in yet. It is an error, which a person sees as one when they test or publish. */
+export type Severity = "error" | "warning" | "incomplete";
+
 /** `key` is that of the block's entity, null where the finding is about the whole workflow. `fix`: null where only the author can know it. */
 export interface Finding {
   readonly code: string;
   readonly message: string;
   readonly mend: string;
-  readonly severity: "error" | "warning";
+  readonly severity: Severity;
   readonly key: string | null;
   readonly path: string;
   readonly fix: Fix | null;
