@@ -242,3 +242,57 @@ def test_two_workflows_of_a_file_with_one_id_are_refused(write: Write, capsys: S
     path = write("cf_twice.py", text + '@workflow("twice")\nasync def two(n: int) -> int:\n    return n\n')
     assert main(["validate", path]) == 2
     assert ":9: workflow_id_taken: `two` has the id `twice`, as `one` has. Choose another id" in capsys.readouterr().err
+
+
+FAILING = '''\
+from stepless.flow import step, workflow
+
+
+@step("MODULE.one")
+async def one(n: int) -> int:
+    return n
+
+
+def item(rows: list[int]) -> int:
+    return rows[5]
+
+
+@workflow(
+    "MODULE",
+)
+async def failing(kind: str):
+    """Its text
+    has two lines."""
+    text = """a
+    b"""
+    await one(1)
+    with open("/dev/null") as file:
+        def inner(value: str):
+            if value == "def":
+                return {}["x"]
+            return file.read()
+        size = (
+            inner(kind)
+        )
+    await one(2)
+    if kind == "expression":
+        total = sum(
+            item([row])
+            for row in [1]
+        )
+    return [size, text]
+'''
+
+
+@pytest.mark.parametrize(("kind", "said"), [
+    ("def", ['line 28, in failing\n', "inner(kind)", 'line 25, in inner\n', 'return {}["x"]', "KeyError"]),
+    ("expression", ["line 32, in <lambda>\n", "total = sum(", "line 10, in item\n", "return rows[5]", "IndexError"]),
+])  # fmt: skip
+def test_an_exception_in_what_is_lifted_names_its_lines(write: Write, capsys: Said, kind: str, said: list[str]) -> None:
+    file = write(f"trace{kind}.py", FAILING.replace("MODULE", f"trace{kind}"))
+    assert main(["run", file, "-i", json.dumps({"kind": kind})]) == 1
+    told = capsys.readouterr()
+    found = (told.out + told.err).rpartition("Traceback")[2]
+    place = 0
+    for part in said:
+        place = found.index(part, place)

@@ -29,6 +29,7 @@ from stepless.nodes.json_value import NotJson, to_json
 NAME: Final = "name."
 _UNBOUND: Final = object()
 R = TypeVar("R")
+_Tree = TypeVar("_Tree", bound=ast.AST)
 
 
 def evaluator(lifted: LiftedExpression | LiftedBlock) -> Callable[..., Any]:
@@ -71,17 +72,26 @@ def _leaving(value: Any, kind: Any) -> Any:
 
 def _function_of(expression: LiftedExpression) -> Callable[..., Any]:
     names = ", ".join(expression.arguments)
+    file = expression.file or f"<{expression.name}>"
     if not expression.unsure and not expression.made_again:
-        compiled = compile(f"lambda {names}: ({expression.source})", f"<{expression.name}>", "eval")
+        compiled = compile(_at(ast.parse(f"lambda {names}: ({expression.source})", mode="eval"), expression.line), file, "eval")
         found: Callable[..., Any] = eval(compiled, dict(expression.globals))
         return found
     forgets = "".join(f"    if {name} is {UNBOUND_MARK}: del {name}\n" for name in sorted(expression.unsure))
     before = textwrap.indent("\n".join(map(ast.unparse, expression.made_again)) + "\n", "    ")
     source = f"def evaluated({names}):\n{forgets}{before}    return ({expression.source})\n"
     space = {**expression.globals, UNBOUND_MARK: _UNBOUND}
-    exec(compile(source, f"<{expression.name}>", "exec"), space)
+    exec(compile(_at(ast.parse(source), expression.line), file, "exec"), space)
     made: Callable[..., Any] = space.pop("evaluated")
     return made
+
+
+def _at(tree: _Tree, line: int) -> _Tree:
+    """The tree at one line: that of the expression in the author's file."""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            vars(node).update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
+    return tree
 
 
 def _of_block(block: LiftedBlock) -> Callable[..., Any]:

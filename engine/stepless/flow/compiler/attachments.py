@@ -27,6 +27,9 @@ class LiftedExpression:
     """The type of what takes the value as JSON, where that is another form than that of the name."""
     made_again: Sequence[ast.stmt] = ()
     """The statements that make the names that stand for no value."""
+    file: str = ""
+    line: int = 1
+    """Where the source stands, as tracebacks say it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         message = f"`{_shown(node)}` is no expression of a document, and `lift` is never"
         unit.refuse(node, "lifted", message, "Move it into a step")
     whole, result = node, unit.infer(node)
+    at = whole if hasattr(whole, "lineno") else unit.statement
     if holds_named(result) and not is_lookup(node):
         return unit.express(without_others(unit, node))
     node, leaves = (node.value, node.kind) if isinstance(node, Leaving) else (node, None)
@@ -98,9 +99,10 @@ def lift(unit: Unit, node: ast.expr) -> ast.expr:
         unit.emit(id, "code", {"code": f"{code}    return {source}\n", "args": arguments})
     else:
         name = function_name(unit.workflow, made, source, unit.origin.globals.get("__name__", ""))
-        unit.lifted.append(LiftedExpression(name, source, kinds, unit.origin.globals, result, unsure, leaves, made_again))
+        unit.lifted.append(LiftedExpression(
+            name, source, kinds, unit.origin.globals, result, unsure, leaves, made_again, unit.origin.path, unit.origin.line(at),
+        ))  # fmt: skip
         unit.emit(id, "function", {"call": name, "args": arguments})
-    at = whole if hasattr(whole, "lineno") else unit.statement
     unit.liftings.append(Lifting(id, unit.origin, at, tuple(kinds), unit.unsaid))
     unit.may_fail(id, pure=not outside, mixed=True)
     return unit.texts.reference(id)
