@@ -90,6 +90,14 @@ DIRECTED: Final[dict[str, str]] = {
     "an exception that makes its text": "try:\n    raise OSError(2, 'x')\nexcept OSError as e:\n    return 'os'",
     "a block before finally": "out = []\ntry:\n    try:\n        n = int(sa)\n        out.append(n)\n    finally:\n        out.append('f')\n        await inc(5)\nexcept ValueError:\n    out.append('v')\nreturn out",
     "a loop that runs once at least": 'for i in range(3):\n    z = i\n    await inc(5)\nreturn z',
+    "what fails before an awaited item": 'seen = set()\nseen.add((xs[90], await inc(5)))\nreturn len(seen)',
+    "a name that a block counts on": "n = await inc(5)\nwith open('/dev/null') as f:\n    n += len(f.read()) + a\nawait inc(6)\nreturn n",
+    "a name of one branch in a block": "if a > 900:\n    z = 1\nawait inc(5)\nwith open('/dev/null') as f:\n    y = [z, f.read()]\nawait inc(6)\nreturn y",
+    "a conditional await": 'x = await inc(5) if a > 3 else 7\nreturn [x, await inc(6) if a > 3 else await inc(7)]',
+    "a name in the middle of an expression": 't = (n := len(xs)) + 1\nawait inc(5)\nreturn [t, n]',
+    "a value that a block returns": "with open('/dev/null') as f:\n    if a > -900:\n        return [a, f.read()]\nawait inc(5)\nreturn b",
+    "a set that only the next turn reads": 'seen = set()\nfor x in [1, 2, 1, 3]:\n    if x in seen:\n        return x\n    await inc(5)\n    seen.add(x)\nreturn 0',
+    "what a block wrote before it certainly raised": 'n = 0\ntry:\n    n += len(xs) + 5\n    del xs[90]\n    await inc(5)\nexcept IndexError:\n    n += 100\nreturn n',
     "a loop over a display": 'for i in [1, 2]:\n    z = i * a\n    await inc(5)\nreturn [z, i]',
 }
 

@@ -20,14 +20,18 @@ Change = tuple[Any, str, Any]
 
 @contextmanager
 def planted(change: Change) -> Iterator[None]:
-    """Has one attribute replaced inside the block."""
+    """Has one attribute replaced inside the block, also one that a class has from another."""
     owner, name, value = change
-    former = owner.__dict__[name]
+    assert hasattr(owner, name)
+    own, former = name in vars(owner), vars(owner).get(name)
     setattr(owner, name, value)
     try:
         yield
     finally:
-        setattr(owner, name, former)
+        if own:
+            setattr(owner, name, former)
+        else:
+            delattr(owner, name)
 
 
 def _after(former: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
