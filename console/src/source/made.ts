@@ -79,6 +79,18 @@ export interface Node {
   readonly type: string;
   readonly entry: boolean;
   readonly at: Lines | null;
+  readonly lifted?: Lifted;
+}
+
+/** What Python evaluates in a node, because a document cannot say it: statements, an expression of a statement, or nothing. */
+export type Lifted = "block" | "expression" | null;
+
+const LIFTED = /\.(block|eval)_.*_[0-9a-f]{8}$/;
+
+export function liftedRead(node: JsonObject): Lifted {
+  const given = node.get("with");
+  const found = isObject(given) ? LIFTED.exec(textAt(given, "call")) : null;
+  return found?.[1] === "block" ? "block" : found !== null || textAt(node, "type") === "code" ? "expression" : null;
 }
 
 /** How many lines of the text stand above the `def`. */

@@ -17,7 +17,7 @@ export default function SourcePane({ source, chosen, choose, note }: {
   useEffect(() => {
     if (host.current === null || made.source === "") return;
     const opened = new Viewer({
-      host: host.current, text, label: `Source, ${titleOf(made)}`, number: (line) => held.current.source.number(line), isPython: made.language === "python",
+      host: host.current, text, label: `Source, ${titleOf(made)}`, number: (line) => held.current.source.number(line), isPython: made.language === "python", lifted: held.current.source.lifted(),
       went(line) {
         const { source: now, chosen: before, choose: pick } = held.current;
         const tail = now.at(line, before);
@@ -40,7 +40,7 @@ export default function SourcePane({ source, chosen, choose, note }: {
         <b className="cut">{titleOf(made)}</b>
         {made.name === "" || made.name === titleOf(made) ? null : <span className="quiet cut">{made.name}</span>}
         <span className="head-gap" />
-        <span className="quiet source-at" role="status">{file === "" ? "" : `${file}, `}{place === null ? "" : place[0] === place[1] ? `line ${place[0]}` : `lines ${place[0]}–${place[1]}`}</span>
+        <span className="quiet source-at" role="status">{file === "" ? "" : `${file}, `}{place === null ? "" : place[0] === place[1] ? `line ${place[0]}` : `lines ${place[0]}–${place[1]}`}{chosen !== null && source.isLifted(chosen) ? ", lifted" : ""}</span>
       </div>
       {note === undefined ? null : <div className="source-note">{note}</div>}
       {made.source === "" ? <p className="source-none quiet">The source text of this version is not stored.</p> : <div ref={host} className="source-text" />}

@@ -1,6 +1,8 @@
 /** The text of a source with the texts of its parts below it, and which of its lines became which node. */
-import { defLine, type Lines, type Made, type Node, type Span } from "./made.ts";
+import { defLine, type Lifted, type Lines, type Made, type Node, type Span } from "./made.ts";
 
+/** Nodes of statements that have others in them. */
+const SPLITTING: ReadonlySet<string> = new Set(["condition", "loop", "parallel"]);
 /** Nodes that a statement needs in addition to the one that it is about. */
 const QUIET: ReadonlySet<string> = new Set(["set", "transform", "end", "condition", "fail"]);
 
@@ -21,6 +23,8 @@ interface Placed {
   readonly head: Lines;
   readonly call: readonly [Piece, Lines] | null;
   readonly quiet: boolean;
+  readonly splits: boolean;
+  readonly lifted: Lifted;
 }
 
 export class Source {
@@ -51,14 +55,14 @@ export class Source {
     this.headed(given.filter((node) => !node.entry).map((node) => node.tail));
   }
 
-  private found({ tail, type, entry }: Node, at: Lines): Placed {
+  private found({ tail, type, entry, lifted = null }: Node, at: Lines): Placed {
     const id = tail.split("@", 1)[0] ?? tail;
-    const quiet = entry || QUIET.has(type);
+    const [quiet, splits] = [entry || QUIET.has(type), SPLITTING.has(type)];
     const inSource = this.pieces.find(({ file, first, count }) => file === this.made.file && at[0] >= first && at[1] < first + count) ?? null;
     const part = this.pieces.find(({ nodes }) => nodes.has(id));
     const own = part?.nodes.get(id);
-    if (part === undefined || own === undefined) return { tail, piece: inSource, at, head: at, call: null, quiet };
-    return { tail, piece: part, at: own, head: own, call: inSource === null ? null : [inSource, at], quiet };
+    if (part === undefined || own === undefined) return { tail, piece: inSource, at, head: at, call: null, quiet, splits, lifted };
+    return { tail, piece: part, at: own, head: own, call: inSource === null ? null : [inSource, at], quiet, splits, lifted };
   }
 
   /** Ends the heads of compound statements above the first statement in them. */
@@ -91,6 +95,21 @@ export class Source {
     if (placed === undefined || placed.piece === null) return null;
     const { piece, at, head, call, quiet } = placed;
     return { tail, at: moved(at, piece), head: moved(head, piece), call: call === null ? null : moved(call[1], call[0]), quiet };
+  }
+
+  /** The lines of the text that Python evaluates in a node, with the node. */
+  lifted(): { readonly tail: string; readonly at: Lines }[] {
+    const every = [...this.placed.values()];
+    return every.flatMap(({ tail, piece, at, lifted }) => {
+      if (lifted === null || piece === null) return [];
+      const isTest = lifted === "expression" && every.some((other) => other.splits && other.piece === piece && String(other.at) === String(at));
+      return [{ tail, at: moved(isTest ? [at[0], at[0]] : at, piece) }];
+    });
+  }
+
+  /** Whether Python evaluates what a node stands for. */
+  isLifted(tail: string): boolean {
+    return (this.placed.get(tail)?.lifted ?? null) !== null;
   }
 
   /** The lines of the file that a node comes from, also where the text does not have them. */

@@ -18,6 +18,8 @@ export interface Asked {
   /** The number of a line of the text in its file. */
   readonly number: (line: number) => string;
   readonly isPython: boolean;
+  /** What Python evaluates in one node each. */
+  readonly lifted: readonly { readonly tail: string; readonly at: Lines }[];
   /** The cursor was set on a line of the text, counted from 1, by the person. */
   readonly went: (line: number) => void;
 }
@@ -45,6 +47,16 @@ function linesOf(state: EditorState, { at: [first, last], head, call }: Span): D
   return Decoration.set([...called, ...numbers.map((number) => (number >= head[0] && number <= head[1] ? HEAD : LINE).range(state.doc.line(number).from))], true);
 }
 
+/** One mark for the lines of each block that Python evaluates, with its node. */
+function evaluated(state: EditorState, lifted: Asked["lifted"]): DecorationSet {
+  return Decoration.set(lifted.flatMap(({ tail, at: [first, last] }) => {
+    const title = `Lifted: Python evaluates this in the node ${tail}`;
+    return Array.from({ length: last - first + 1 }, (_, place) => (
+      Decoration.line({ class: place === 0 ? "cm-lifted cm-first" : "cm-lifted", attributes: { title } }).range(state.doc.line(first + place).from)
+    ));
+  }), true);
+}
+
 function coloured(found: readonly Token[]): DecorationSet {
   return Decoration.set(found.map(({ from, to, tone }) => Decoration.mark({ class: `tone-${tone}` }).range(from, to)));
 }
@@ -57,20 +69,23 @@ const colours = EditorView.theme({
   ".tone-name": { fontWeight: "600" },
   ".cm-content": { cursor: "text" },
   ".cm-line": { borderLeft: "2px solid transparent" },
-  ".cm-line.cm-part": { borderLeftColor: "var(--accent)" },
+  ".cm-line.cm-lifted": { borderLeft: "2px dotted var(--text-3)" },
+  ".cm-line.cm-first": { background: "linear-gradient(var(--text-3), var(--text-3)) 0 0 / 6px 1px no-repeat" },
+  ".cm-line.cm-part": { borderLeftStyle: "solid", borderLeftColor: "var(--accent)" },
   ".cm-line.cm-head": { backgroundColor: "var(--accent-soft)" },
 });
 
 export class Viewer {
   private readonly view: EditorView;
 
-  constructor({ host, text, label, number, isPython, went }: Asked) {
+  constructor({ host, text, label, number, isPython, lifted, went }: Asked) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: "open", delegatesFocus: true });
+    const marks = evaluated(EditorState.create({ doc: text }), lifted);
     const state = EditorState.create({
       doc: text,
       extensions: [
         EditorState.readOnly.of(true), EditorState.lineSeparator.of("\n"), lineNumbers({ formatNumber: number }), drawSelection(), highlightActiveLine(),
-        search({ top: true }), theme, colours, part, isPython ? EditorView.decorations.of(coloured(tokens(text))) : ofYaml,
+        search({ top: true }), theme, colours, part, EditorView.decorations.of(marks), isPython ? EditorView.decorations.of(coloured(tokens(text))) : ofYaml,
         EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": "true", spellcheck: "false", tabindex: "0" }),
         keymap.of([...searchKeymap, ...keys]),
         EditorView.updateListener.of((update) => {

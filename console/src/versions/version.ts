@@ -2,7 +2,7 @@
 import { graphOfDocument } from "../runstate/graphing.ts";
 import type { Graph } from "../canvas/model/graph.ts";
 import { isObject, textAt, type JsonObject } from "../editing/values/values.ts";
-import { linesRead, madeRead, type Made, type Node } from "../source/made.ts";
+import { liftedRead, linesRead, madeRead, type Made, type Node } from "../source/made.ts";
 import { Source } from "../source/source.ts";
 import { requestObject, requestText } from "../wire/api.ts";
 
@@ -42,7 +42,7 @@ export function drawn({ document, made }: Version): { readonly graph: Graph; rea
   const led = new Set([...graph.wires.values()].map((wire) => wire.target));
   const found = nodesOf(document);
   const nodes = [...graph.blocks.values()].map((block): Node => (
-    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(found.get(block.tail) ?? new Map()) }
+    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(found.get(block.tail) ?? new Map()), lifted: liftedRead(found.get(block.tail) ?? new Map()) }
   ));
   return { graph, source: made === null ? null : new Source(made, nodes) };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { object, type Json } from "../../src/editing/values/values.ts";
+import { object, type Json, type JsonObject } from "../../src/editing/values/values.ts";
 import { lineChanges, sourceTexts, withoutLines } from "../../src/source/differences/source_lines.ts";
-import { isSameMade, linesRead, madeRead, type Made, type Node } from "../../src/source/made.ts";
+import { isSameMade, liftedRead, linesRead, madeRead, type Made, type Node } from "../../src/source/made.ts";
 import { Source } from "../../src/source/source.ts";
 
 // in the file from line 24 on
@@ -68,6 +68,20 @@ test("a node of a part has lines in the text of the part, and the line of the ca
 test("a line of a part chooses its node, and the line of the call the first of the part", () => {
   assert.deepEqual([12, 17, 18, 8, 9, 19].map((line) => PARTED.at(line, null)), ["inc", "if_n@loop", "inc_2@loop", null, null, null]);
   assert.deepEqual([PARTED.at(4, null), PARTED.at(4, "if_n@loop")], ["inc_2@loop", "if_n@loop"]);
+});
+
+test("what Python evaluates is one mark with its node: a block, an expression, in a part too", () => {
+  const call = (name: string): Json => object([["type", "function"], ["with", object([["call", name]])]]);
+  const read = ["shop.block_with_0a1b2c3d", "shop.eval_total_0a1b2c3d", "shop.pay", "block_x_0a1b2c3d"].map((name) => liftedRead(call(name) as JsonObject));
+  assert.deepEqual([...read, liftedRead(object([["type", "code"]]))], ["block", "expression", null, null, "expression"]);
+  const more: readonly Node[] = [
+    { tail: "answer", type: "function", entry: false, at: [28, 29], lifted: "block" }, { tail: "if_n@loop", type: "function", entry: false, at: [27, 27], lifted: "block" },
+    { tail: "eval_risk", type: "function", entry: false, at: [27, 29], lifted: "expression" },
+  ];
+  const source = new Source(WITH_PARTS, [...NODES, ...more]);
+  assert.deepEqual(source.lifted(), [{ tail: "answer", at: [5, 6] }, { tail: "if_n@loop", at: [17, 18] }, { tail: "eval_risk", at: [4, 4] }]);
+  assert.deepEqual([5, 6, 17, 18].map((line) => source.at(line, null)), ["answer", "answer", "if_n@loop", "if_n@loop"]);
+  assert.deepEqual(["answer", "risk", "nothing"].map((tail) => source.isLifted(tail)), [true, false, false]);
 });
 
 test("two texts are the same if their parts are", () => {

@@ -3,7 +3,7 @@ import type { Write } from "../../editing/log/effects.ts";
 import { gesture, type Gesture } from "../../editing/log/gestures.ts";
 import { roomOf, type State } from "../../editing/state.ts";
 import { EMPTY } from "../../editing/values/values.ts";
-import { isSameMade, linesRead, madeRead, type Made } from "../../source/made.ts";
+import { isSameMade, liftedRead, linesRead, madeRead, type Made } from "../../source/made.ts";
 import { Source } from "../../source/source.ts";
 import type { Graph } from "./graph.ts";
 
@@ -20,7 +20,7 @@ export function madeOf(view: State, held: Made | null): Made | null {
 export function sourceOf(made: Made, graph: Graph, view: State): Source {
   const led = new Set([...graph.wires.values()].map((wire) => wire.target));
   return new Source(made, [...graph.blocks.values()].map((block) => (
-    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(view.get(`block/${block.tail}`) ?? EMPTY) }
+    { tail: block.tail, type: block.type, entry: block.parent === null && !led.has(block.tail), at: linesRead(view.get(`block/${block.tail}`) ?? EMPTY), lifted: liftedRead(view.get(`block/${block.tail}`) ?? EMPTY) }
   )));
 }
 
