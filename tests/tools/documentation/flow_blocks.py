@@ -1,7 +1,8 @@
 """Checks blocks of pages that show what the compiler of flows does with a source.
 
 A block has the mark `refused`, `warned`, `lifted` or `compiled`, and one or more examples. In blocks of the first two marks an
-example follows a comment `# code: meaning`, and the meaning is that of the table of codes. An example is a workflow of its own if
+example follows a comment `# code: meaning`, and the meaning is that of the table of codes. Below what is refused, and the comment
+`# mended`, stands what compiles. An example is a workflow of its own if
 it has `workflow(`, else the body of `async def example(order: Order)`. The names that it uses come from a file that an earlier
 block of the page has written.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class Example:
     code: str
     meaning: str
     text: str
+    mended: str = ""
 
 
 def mark_of(block: Block) -> str | None:
@@ -44,8 +46,8 @@ def examples(block: Block) -> Iterator[Example]:
     """The examples of a block: separated by empty lines."""
     for text in re.split(r"\n\n+", block.text.strip("\n")):
         head = _HEAD.match(text.partition("\n")[0])
-        body = text.partition("\n")[2] if head else text
-        yield Example(block.place, head[1] if head else "", head[2] if head else "", body)
+        body, _, mended = (text.partition("\n")[2] if head else text).partition("\n# mended\n")
+        yield Example(block.place, head[1] if head else "", head[2] if head else "", body, mended)
 
 
 def check(block: Block, folder: Path) -> None:
@@ -61,6 +63,10 @@ def check(block: Block, folder: Path) -> None:
                 assert example.meaning == meaning, f"{example.place}: `{example.code}` means {meaning}"
             expected = {"refused": example.code, "warned": f"warned {example.code}"}.get(mark or "", mark)
             assert found == expected, f"{example.place}: {found}, not {expected}:\n{example.text}"
+            if example.mended:
+                mended = _flow(replace(example, text=example.mended), names, folder / f"_mended_{block.line}_{number}.py")
+                found = _verdict(mended)
+                assert found in ("lifted", "compiled"), f"{example.place}: {found}, mended:\n{example.mended}"
 
 
 def _names(folder: Path) -> Mapping[str, Any]:

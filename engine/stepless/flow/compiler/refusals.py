@@ -42,10 +42,10 @@ def _causes(findings: Sequence[Remark]) -> Iterator[Remark]:
     """The findings without those that repeat the cause of one before."""
     seen = set()
     for one in findings:
-        cause = (one.file, one.code, one.message)
+        cause = (one.file, 0 if one.code in _OF_A_NAME else one.line, one.code, one.message)
         if cause not in seen:
             yield one
-        seen |= {cause} if one.code in _OF_A_NAME else set()
+        seen.add(cause)
 
 
 class Refusal(Exception):

@@ -91,8 +91,9 @@ def wait_for(unit: Unit, node: ast.Await, hint: str | None, arguments: Arguments
             waited = "asyncio.wait([a(), b()], return_when=asyncio.FIRST_COMPLETED)"
             mend = f"Write done, pending = await {waited}, or race(a=a(), b=b())"
             unit.refuse(node, "race", message, mend)
-    name = ast.unparse(call.func)
-    return unit.refuse(node, "not_a_step", f"`{name}` is not a step", "Put @step(…) above it, or call it without await")
+    name, module = ast.unparse(call.func), str(getattr(target, "__module__", ""))
+    mend = "Await the step itself" if module.partition(".")[0] == "asyncio" else "Put @step(…) above it, or call it without await"
+    return unit.refuse(node, "not_a_step", f"`{name}` is not a step", mend)
 
 
 def bound_arguments(

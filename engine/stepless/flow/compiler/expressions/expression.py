@@ -76,7 +76,7 @@ def _name(unit: Unit, node: ast.Name) -> ast.expr:
             if unit.is_strict(name):
                 raise Lift
             shown = unit.shown.get(name, name)
-            mend = f"Assign `{shown}` before the branch, loop or try"
+            mend = f"Assign `{shown}` in front of this line, whatever branch, loop or try comes between"
             raise Refusal(node, "unbound", f"`{shown}` may have no value here", mend, name=shown)
         return unit.values.get(name) or unit.texts.reference(f"workflow.{name}")
     if unit.is_made_again(name):

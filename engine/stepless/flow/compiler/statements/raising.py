@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from stepless.flow.compiler.expressions.hoisting import Hoist
+from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.facts.block_nodes import Output
 from stepless.flow.compiler.unit import Unit
@@ -58,7 +58,8 @@ def _python(unit: Unit, statement: ast.stmt, raised: ast.expr, kind: type[BaseEx
     plain = all(getattr(kind, name) is getattr(Exception, name) for name in ("__str__", "__init__", "__new__")) or kind in _PLAIN
     words = isinstance(raised, ast.Call) and raised.keywords
     if not plain or words or len(given) > 1 or any(isinstance(one, ast.Starred) for one in given):
-        unit.refuse(statement, "raise", f"`{kind.__name__}` makes its message itself", "Pass it one text")
+        mend = "Assign the awaited value to a name first" if has_await(statement) else "Pass it one text"
+        unit.refuse(statement, "raise", f"`{kind.__name__}` makes its message itself", mend)
     message: JSON = ""
     for argument in hoist.expressions(unit, given):
         read = ast.copy_location(ast.Call(ast.Name("str", ast.Load()), [argument], []), argument)

@@ -42,7 +42,7 @@ from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 
 _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
-    "With": ("with", "Use try and finally"),
+    "With": ("an await inside of `with`", "Take what it gives into a name, and await behind it"),
     "Match": ("match", "Write if and elif"), "Global": ("global", "Return the value from a step"),
     "Nonlocal": ("nonlocal", "Return the value from a step"),
     "Import": ("an import in a workflow", "Import at the top of the file"),
