@@ -20,7 +20,7 @@ from stepless.core.stored.codec import decode_batch
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunFilter, RunHead, Store
 from stepless.runtime import inbox
-from stepless.runtime.messages.keys import Slot, slot_of
+from stepless.runtime.messages.keys import RunKey, run_key_of
 
 SLACK_MS: Final = 1_000  # around the instant at which a kept message expires
 _FIELDS: Final = ("messages", "answered 202", "read", "unread", "kept", "lost", "doubled")
@@ -61,7 +61,7 @@ class Runs:
         self.logged: defaultdict[str, list[str]] = defaultdict(list)  # by message: the runs that have it in their log
         self.read: defaultdict[str, list[str]] = defaultdict(list)  # by message: the runs that have read it
         self.waiting: defaultdict[str, list[str]] = defaultdict(list)  # by message: the runs that have it in their inbox
-        self.by_slot: defaultdict[Slot, dict[int, str]] = defaultdict(dict)
+        self.by_key: defaultdict[RunKey, dict[int, str]] = defaultdict(dict)
         self._spans: dict[str, tuple[int, int | None]] = {}  # when a run began, and when it ended
         cursor = None
         while True:
@@ -74,8 +74,8 @@ class Runs:
     def _take(self, store: Store, head: RunHead) -> None:
         run_id = head.run_id
         self.heads[run_id] = head
-        if (placed := slot_of(head)) is not None:
-            self.by_slot[placed[0]][placed[1]] = run_id
+        if (placed := run_key_of(head)) is not None:
+            self.by_key[placed[0]][placed[1]] = run_id
         events: list[Event] = []
         after = 0
         while batches := store.read_log(run_id, after):
@@ -101,10 +101,10 @@ class Runs:
     def at_once(self) -> list[str]:
         """The keys of which two runs were at work at once."""
         found = []
-        for slot, runs in self.by_slot.items():
+        for run_key, runs in self.by_key.items():
             spans = [self._spans[runs[number]] for number in sorted(runs) if runs[number] in self._spans]
             if any(ended is None or ended > began for (_, ended), (began, _) in pairwise(spans)):
-                found.append(f"{slot.workflow_id} {slot.key}")
+                found.append(f"{run_key.workflow_id} {run_key.key}")
         return found
 
     def still_live(self) -> Counter[str]:
@@ -158,7 +158,7 @@ def missing(id: str, accepted: Sequence[Told], runs: Runs) -> str:
             if not told.delivered:
                 return "delivered to nobody"
             continue
-        for run_id in runs.by_slot[Slot(told.workflow, told.key)].values():
+        for run_id in runs.by_key[RunKey(told.workflow, told.key)].values():
             created_ms = runs.heads[run_id].created_ms
             if told.at_ms < created_ms < told.kept_until_ms - SLACK_MS and not runs.has(run_id, id):
                 return f"kept, and not in {run_id}"

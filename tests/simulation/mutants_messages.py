@@ -27,7 +27,7 @@ from stepless.core.stored import snapshot as snapshots
 from stepless.ports import Lease, RunHead, Signal
 from stepless.runtime import inbox, runlog
 from stepless.runtime.messages import kept, keys, starts
-from stepless.runtime.messages.keys import Slot, is_live, number_in
+from stepless.runtime.messages.keys import RunKey, is_live, number_in
 from stepless.runtime.messages.routes import Route
 from stepless.runtime.messages.starts import KeyedStart, NewRun
 from stepless.runtime.service import Service
@@ -82,7 +82,7 @@ class LooksBeforeTheRoute(Receiving):
     def committed(self, events: Iterable[Event]) -> bool:
         for event in events:
             if event.type is EventType.NODE_WAITING and (key := event.data.get("details", {}).get("key")) is not None:
-                kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
+                kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
         with _without(kept, "take_kept"):
             return super().committed(events)
 
@@ -162,7 +162,7 @@ class MarksWhatHasNoEvent(Signals):
         state.mailbox.known = known
 
 
-def believes_a_route(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+def believes_a_route(world: World, run_key: RunKey, run_id: str, found: Iterable[Route]) -> bool:
     """A route is believed without a look at the log of its run."""
     return True
 
@@ -175,46 +175,48 @@ def keeps_after_the_routes(service: Service, workflow_id: str, name: str, data: 
     world = service.world
     if not options.get("keep_ms"):
         return sending.send(world, workflow_id, name, data, **options)
-    slot, now_ms = Slot(workflow_id, keys.checked_key(options["key"])), world.clock.now_ms()
-    signal = inbox.message_signal(options["id"], name, data, now_ms, key=slot.key)
-    found = sending.receivers(world, slot)
-    _, until_ms = kept.keep(world, slot, signal, options["keep_ms"])
+    run_key, now_ms = RunKey(workflow_id, keys.checked_key(options["key"])), world.clock.now_ms()
+    signal = inbox.message_signal(options["id"], name, data, now_ms, key=run_key.key)
+    found = sending.receivers(world, run_key)
+    _, until_ms = kept.keep(world, run_key, signal, options["keep_ms"])
     return Delivered(options["id"], tuple(run_id for run_id in found if sending.put(world, run_id, signal)), until_ms)
 
 
-def gives_without_a_look(world: World, slot: Slot, signal: Signal, **_: Any) -> Delivered:
+def gives_without_a_look(world: World, run_key: RunKey, signal: Signal, **_: Any) -> Delivered:
     """A sender does not look at the header after it put a message that asks for a start."""
-    return _give(world, slot, signal, looks=False)
+    return _give(world, run_key, signal, looks=False)
 
 
-def gives_to_the_last(world: World, slot: Slot, signal: Signal, **_: Any) -> Delivered:
+def gives_to_the_last(world: World, run_key: RunKey, signal: Signal, **_: Any) -> Delivered:
     """The message has no claim: each party begins with the last run of the key."""
-    return _give(world, slot, signal, claims=False)
+    return _give(world, run_key, signal, claims=False)
 
 
-def gives_on_what_was_logged(world: World, slot: Slot, signal: Signal, **_: Any) -> Delivered:
+def gives_on_what_was_logged(world: World, run_key: RunKey, signal: Signal, **_: Any) -> Delivered:
     """A party goes past a run that has ended without a look at its log."""
-    return _give(world, slot, signal, reads=False)
+    return _give(world, run_key, signal, reads=False)
 
 
-def _give(world: World, slot: Slot, signal: Signal, *, looks: bool = True, claims: bool = True, reads: bool = True) -> Delivered:
+def _give(
+    world: World, run_key: RunKey, signal: Signal, *, looks: bool = True, claims: bool = True, reads: bool = True
+) -> Delivered:
     """`sending.deliver_to_one`, without one of its rules."""
     body, now_ms = inbox.body_of(signal), world.clock.now_ms()
-    inputs, version = body["start"].get("inputs", body["data"]), sending.latest(world, slot.workflow_id)
-    graph = world.versions.graph(slot.workflow_id, version.hash)
+    inputs, version = body["start"].get("inputs", body["data"]), sending.latest(world, run_key.workflow_id)
+    graph = world.versions.graph(run_key.workflow_id, version.hash)
     new = NewRun(version, graph, sending.encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
-    number, claim = int(sending._first_number(world, slot)), f"message:{slot.digest}:{signal.identity}"
+    number, claim = int(sending._first_number(world, run_key)), f"message:{run_key.digest}:{signal.identity}"
     if claims:
         number = number_in(claim, world.store.claim(claim, str(number).encode(), now_ms, now_ms + 10**8))
     while True:
-        run_id = slot.run_id(number)
+        run_id = run_key.run_id(number)
         head = world.store.get_run(run_id)
         if head is not None and not is_live(head):
             if reads and sending.logged(world, head, signal.identity):
                 return Delivered(signal.identity, (run_id,))
             number += 1
             continue
-        created = head is None and sending._create(world, slot, number, new, inputs, accepted=False)
+        created = head is None and sending._create(world, run_key, number, new, inputs, accepted=False)
         if not sending.put(world, run_id, signal):
             continue
         head = world.store.get_run(run_id) if looks else None
@@ -236,7 +238,7 @@ def puts_without_a_touch(world: World, run_id: str, signal: Signal) -> bool:
 
 
 class RaisesWithoutAComparison(MemoryStore):
-    """The slot of a key is overwritten, whatever it holds."""
+    """The claim of a key is overwritten, whatever it holds."""
 
     def replace_claim(self, key: str, former: bytes | None, value: bytes, now_ms: int, expires_ms: int | None = None) -> bool:
         if key.startswith("key:"):
@@ -257,25 +259,25 @@ def begins_when_cancelled(world: World, head: RunHead, now_ms: int) -> bool:
     return world.store.get_signal(head.run_id, inbox.CANCEL, "run") is None and _waits(world, head, now_ms)
 
 
-def repeats_without_the_former(world: World, slot: Slot, new: NewRun, run_id: str) -> KeyedStart:
+def repeats_without_the_former(world: World, run_key: RunKey, new: NewRun, run_id: str) -> KeyedStart:
     """A repeated start creates the run of one that died, without a look at the run before."""
     head = world.store.get_run(run_id)
-    return KeyedStart(head, False) if head is not None else starts.create(world, slot, slot.number(world), new)
+    return KeyedStart(head, False) if head is not None else starts.create(world, run_key, run_key.number(world), new)
 
 
-def believes_a_record(world: World, slot: Slot, new: NewRun, run_id: str, rule: Any) -> KeyedStart:
+def believes_a_record(world: World, run_key: RunKey, new: NewRun, run_id: str, rule: Any) -> KeyedStart:
     """A repeated start takes the run that it had reserved for its own, although another start has created it."""
-    return starts.repeated(world, slot, new, run_id)
+    return starts.repeated(world, run_key, new, run_id)
 
 
-def sees_the_last_number_only(world: World, slot: Slot, number: int) -> tuple[int, RunHead | None]:
+def sees_the_last_number_only(world: World, run_key: RunKey, number: int) -> tuple[int, RunHead | None]:
     """A number without a run hides the live run before it."""
-    return number, world.store.get_run(slot.run_id(number)) if number else None
+    return number, world.store.get_run(run_key.run_id(number)) if number else None
 
 
-def keeps_for_long(world: World, slot: Slot, signal: Signal, until_ms: int) -> tuple[Signal, int]:
+def keeps_for_long(world: World, run_key: RunKey, signal: Signal, until_ms: int) -> tuple[Signal, int]:
     """A repeated message is said to be kept for longer than it is."""
-    return _keep(world, slot, signal, until_ms)[0], until_ms
+    return _keep(world, run_key, signal, until_ms)[0], until_ms
 
 
 _keep = kept.keep
@@ -350,7 +352,7 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
     "id window too small": _bug(mailboxes, "MAX_KNOWN_MESSAGES", 1),
     "mailbox not in the snapshot": _with_snapshots(runlog, "decode_state", forgets_the_mailbox, "turns"),
     "receivers in the wrong order after a snapshot": _with_snapshots(snapshots, "_sort_receivers", sorts_backwards, "crowd"),
-    "slot not compared": Bug(Parts(store=RaisesWithoutAComparison, weather=frozen), talk=REPLACED),
+    "claim not compared": Bug(Parts(store=RaisesWithoutAComparison, weather=frozen), talk=REPLACED),
     "a number without a run hides the live run": Bug(instead={
         (keys, "last_run"): sees_the_last_number_only, (starts, "last_run"): sees_the_last_number_only,
         (sending, "last_run"): sees_the_last_number_only,

@@ -20,7 +20,7 @@ from stepless.core.events import NODE_ENDS, RUN_ENDS, Event, EventType
 from stepless.core.fold import fold
 from stepless.core.state import MESSAGE, State
 from stepless.runtime.header_notes import notes_in
-from stepless.runtime.messages.keys import AFTER, BEGINS, Slot, slot_of
+from stepless.runtime.messages.keys import AFTER, BEGINS, RunKey, run_key_of
 from stepless.runtime.verbs.changes.sending import Delivered
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Talked:
 
     def wrote(self, run_id: str, events: Sequence[Event]) -> None:
         """Checks at each commit that one run of a key is at work at most."""
-        found = slot_of(self.episode.ground.created[run_id])
+        found = run_key_of(self.episode.ground.created[run_id])
         if found is None:
             return
         place = (found[0].workflow_id, found[0].key)
@@ -102,10 +102,10 @@ class Talked:
             self._check_begin(run_id, story)
         for sent in self.sent.values():
             self._check_sent(sent)
-        for slot, numbers in self._numbers().items():
-            last = slot.number(self._world)
+        for run_key, numbers in self._numbers().items():
+            last = run_key.number(self._world)
             if sorted(numbers) != list(range(1, max(numbers) + 1)) or last < max(numbers):
-                raise Violation(f"the runs of a key are numbered: {slot.key} has {sorted(numbers)}, and the last is {last}")
+                raise Violation(f"the runs of a key are numbered: {run_key.key} has {sorted(numbers)}, and the last is {last}")
         told = Counter(run for asked in self.starts.values() if not asked.joined for run in asked.runs)
         for name, asked in self.starts.items():
             if len(asked.runs) > 1:
@@ -122,10 +122,10 @@ class Talked:
     def _world(self) -> Any:
         return self.episode.plain_world()
 
-    def _numbers(self) -> dict[Slot, list[int]]:
-        numbers: defaultdict[Slot, list[int]] = defaultdict(list)
+    def _numbers(self) -> dict[RunKey, list[int]]:
+        numbers: defaultdict[RunKey, list[int]] = defaultdict(list)
         for head in self.episode.ground.created.values():
-            if (found := slot_of(head)) is not None:
+            if (found := run_key_of(head)) is not None:
                 numbers[found[0]].append(found[1])
         return numbers
 
@@ -163,17 +163,17 @@ class Talked:
     def _check_receivers(self, sent: Sent) -> None:
         """A message goes to the run of its key and to those that wait under it while it is sent, and to no other; and a sender is
         told that there is nobody only if nobody has waited for a while."""
-        slot = Slot(sent.workflow, sent.target)
+        run_key = RunKey(sent.workflow, sent.target)
         for told in sent.told:
             for run_id in told.delivered.delivered:
-                own = slot_of(self.episode.ground.created[run_id])
-                waits = self._waits(run_id, self.episode.journal.runs[run_id], slot)
-                answers = own is not None and own[0] == slot
+                own = run_key_of(self.episode.ground.created[run_id])
+                waits = self._waits(run_id, self.episode.journal.runs[run_id], run_key)
+                answers = own is not None and own[0] == run_key
                 if not answers and not any(began <= told.at_ms and ended >= told.from_ms for began, ended in waits):
                     raise Violation(f"a message goes to who answers to its key: {sent.id} to {run_id} does not, {told}")
         for from_ms, at_ms in sent.nobody:
             for run_id, story in self._runs():
-                for began_ms, ended_ms in self._waits(run_id, story, slot):
+                for began_ms, ended_ms in self._waits(run_id, story, run_key):
                     if began_ms + SOON_MS < from_ms and at_ms < ended_ms:
                         raise Violation(f"who waits under a key is found: {sent.id} to {run_id}, {from_ms} to {at_ms}")
 
@@ -189,36 +189,36 @@ class Talked:
     def _check_kept(self, sent: Sent) -> None:
         first, slack_ms = sent.told[0], 1_000 + 2 * self.episode.chance.weather.skew_ms + self.episode.chance.weather.back_ms
         until_ms = min(told.delivered.kept_until_ms or 0 for told in sent.told) - EPOCH_MS - slack_ms
-        slot = Slot(sent.workflow, sent.target)
+        run_key = RunKey(sent.workflow, sent.target)
         for run_id, story in self._runs():
             if self._has(run_id, sent.id):
                 continue
-            own = slot_of(self.episode.ground.created[run_id])
-            if own is not None and own[0] == slot and self._answers(own, first.at_ms, until_ms):
+            own = run_key_of(self.episode.ground.created[run_id])
+            if own is not None and own[0] == run_key and self._answers(own, first.at_ms, until_ms):
                 raise Violation(f"a kept message reaches every run of its key: {sent} is not in {run_id}")
-            for began_ms, ended_ms in self._waits(run_id, story, slot):
+            for began_ms, ended_ms in self._waits(run_id, story, run_key):
                 if ended_ms > max(first.at_ms, began_ms) and began_ms + SOON_MS < until_ms:
                     raise Violation(f"a kept message reaches who waits under its key: {sent} is not in {run_id}")
 
-    def _answers(self, own: tuple[Slot, int], told_ms: float, until_ms: float) -> bool:
+    def _answers(self, own: tuple[RunKey, int], told_ms: float, until_ms: float) -> bool:
         """Whether a run answered to its key at `told_ms`, or began to between then and `until_ms`."""
-        slot, number = own
-        run_id = slot.run_id(number)
+        run_key, number = own
+        run_id = run_key.run_id(number)
         story, created_ms = self.episode.journal.runs[run_id], self.episode.created_ms
         if created_ms[run_id] > told_ms:
             return story.committed_ms[1] < until_ms
-        later = [created_ms[one] for one in created_ms if (found := slot_of(self.episode.ground.created[one])) is not None
-                 and found[0] == slot and found[1] > number]  # fmt: skip
+        later = [created_ms[one] for one in created_ms if (found := run_key_of(self.episode.ground.created[one])) is not None
+                 and found[0] == run_key and found[1] > number]  # fmt: skip
         return self._end_ms(run_id) > told_ms and all(at_ms > told_ms for at_ms in later) and told_ms < until_ms
 
-    def _waits(self, run_id: str, story: RunStory, slot: Slot) -> Iterator[tuple[float, float]]:
+    def _waits(self, run_id: str, story: RunStory, run_key: RunKey) -> Iterator[tuple[float, float]]:
         """When nodes of a run waited under a further key: from and to."""
-        if self.episode.ground.created[run_id].workflow_id != slot.workflow_id:
+        if self.episode.ground.created[run_id].workflow_id != run_key.workflow_id:
             return
         began: dict[str, float] = {}
         for event in story.events:
             at_ms = story.committed_ms[event.sequence]
-            if event.type is EventType.NODE_WAITING and event.data.get("details", {}).get("key") == slot.key:
+            if event.type is EventType.NODE_WAITING and event.data.get("details", {}).get("key") == run_key.key:
                 began[event.instance] = at_ms
             elif event.instance in began and (event.type in NODE_ENDS or event.type is EventType.NODE_RESUMED):
                 from_ms = began.pop(event.instance)

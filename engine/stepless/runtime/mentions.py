@@ -16,7 +16,7 @@ from stepless.runtime.access.audit import kept_until_ms
 from stepless.runtime.draft_runs import forget_run
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.headers import CLAIM, draft_of
-from stepless.runtime.messages.keys import Slot, slot_of
+from stepless.runtime.messages.keys import RunKey, run_key_of
 from stepless.runtime.world import World
 
 _KEPT_DETAILS: Final = ("pause", "decision", "redacted")
@@ -30,18 +30,18 @@ def forget_mentions(world: World, head: RunHead) -> None:
     claim = notes_in(head).get(CLAIM)
     if isinstance(claim, str):
         hide_key(world, claim, head.run_id)
-    if (placed := slot_of(head)) is not None:
+    if (placed := run_key_of(head)) is not None:
         _forget_key(world, *placed)
     if draft_of(head) is not None:
         forget_run(world, head.workflow_id, head.run_id)
 
 
-def _forget_key(world: World, slot: Slot, number: int) -> None:
-    """Lets the slot of a key expire, if the run is the last one of the key. It is named by a hash, and outlives the run for as
+def _forget_key(world: World, run_key: RunKey, number: int) -> None:
+    """Lets the claim of a key expire, if the run is the last one of the key. It is named by a hash, and outlives the run for as
     long as a start can be repeated."""
     now_ms, held = world.clock.now_ms(), str(number).encode()
-    if world.store.get_claim(slot.claim, now_ms) == held:
-        world.store.replace_claim(slot.claim, held, held, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
+    if world.store.get_claim(run_key.claim, now_ms) == held:
+        world.store.replace_claim(run_key.claim, held, held, now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS)
 
 
 def hashed_claim(claim: str) -> str:

@@ -14,7 +14,7 @@ from stepless.limits import MAX_KEPT_MESSAGES, MAX_MESSAGE_RUNS, START_GRACE_MS
 from stepless.ports import Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.messages.kept import kept_for
-from stepless.runtime.messages.keys import AFTER, Slot, slot_of
+from stepless.runtime.messages.keys import AFTER, RunKey, run_key_of
 from stepless.runtime.session.pauses.receiving import waits_to_begin
 
 ORDER: dict[str, Any] = {
@@ -28,7 +28,7 @@ ORDER: dict[str, Any] = {
         "late": {"type": "transform", "after": "paid.timeout", "with": {"value": "late"}},
     },
 }  # fmt: skip
-SLOT = Slot("order", "A-1")
+RUN_KEY = RunKey("order", "A-1")
 
 
 class Interrupted(MemoryStore):
@@ -101,7 +101,7 @@ def test_a_message_that_asks_for_a_start_and_comes_after_the_end_starts_the_next
     run = ended(machine)
     arrives_late(machine, run, "late", start={})
     machine.drain()
-    assert machine.view(SLOT.run_id(2)).outputs == {"done": 1}
+    assert machine.view(RUN_KEY.run_id(2)).outputs == {"done": 1}
 
 
 def test_what_an_ended_run_hands_on_is_not_refused_by_the_limit_of_starts(machine: Any) -> None:
@@ -109,7 +109,7 @@ def test_what_an_ended_run_hands_on_is_not_refused_by_the_limit_of_starts(machin
     run = ended(machine)
     arrives_late(machine, run, "late", start={})
     machine.drain()
-    assert machine.view(SLOT.run_id(2)).outputs == {"done": 1}
+    assert machine.view(RUN_KEY.run_id(2)).outputs == {"done": 1}
 
 
 def test_a_run_that_begins_late_gets_what_was_kept_when_it_was_created(machine: Any) -> None:
@@ -117,7 +117,7 @@ def test_a_run_that_begins_late_gets_what_was_kept_when_it_was_created(machine: 
     machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
     run = order(machine, begins_ms=machine.clock.now_ms() + 7_200_000).run_id
     machine.clock.set(machine.clock.now_ms() + 3_600_000)
-    assert list(kept_for(machine.world, SLOT)) == []  # another reader finds that it has expired, and removes it
+    assert list(kept_for(machine.world, RUN_KEY)) == []  # another reader finds that it has expired, and removes it
     machine.drain()
     assert machine.view(run).outputs == {"done": 5}
 
@@ -141,10 +141,10 @@ def test_what_was_kept_when_a_run_was_created_stays_until_it_begins(stored_machi
     machine.clock.set(machine.clock.now_ms() + 30_000)
     for number in range(9):
         machine.store.claim(f"other {number}", b"", machine.clock.now_ms())
-    assert list(kept_for(machine.world, SLOT)) == []
+    assert list(kept_for(machine.world, RUN_KEY)) == []
     machine.drain()
     assert [mail.id for mail in machine.view(run).unread] == ["kept-1", "kept-2"]
-    assert list(kept_for(machine.world, SLOT)) == machine.store.read_line(f"kept:{SLOT.digest}", limit=9) == []
+    assert list(kept_for(machine.world, RUN_KEY)) == machine.store.read_line(f"kept:{RUN_KEY.digest}", limit=9) == []
 
 
 def test_expired_messages_leave_room_for_others(machine: Any) -> None:
@@ -161,7 +161,7 @@ def test_expired_messages_leave_room_for_others(machine: Any) -> None:
     assert full.value.code == "mailbox_full"
     machine.clock.set(machine.clock.now_ms() + 2_000)
     keep("more", 1_000)
-    assert len(machine.store.read_line(f"kept:{SLOT.digest}", limit=99)) == 11
+    assert len(machine.store.read_line(f"kept:{RUN_KEY.digest}", limit=99)) == 11
 
 
 def test_a_message_that_is_sent_again_is_kept_as_long_as_it_says(machine: Any) -> None:
@@ -180,8 +180,8 @@ def test_a_message_that_is_sent_again_when_it_expires_is_kept(make_machine: Any)
     machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
     machine.clock.set(machine.clock.now_ms() + 10_000)
     machine.store.happens = lambda: machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=60_000)
-    assert list(kept_for(machine.world, SLOT)) == []
-    assert [signal.identity for signal in kept_for(machine.world, SLOT)] == ["kept"]
+    assert list(kept_for(machine.world, RUN_KEY)) == []
+    assert [signal.identity for signal in kept_for(machine.world, RUN_KEY)] == ["kept"]
 
 
 def test_a_message_passes_a_bounded_number_of_runs_that_have_ended(make_machine: Any) -> None:
@@ -223,11 +223,11 @@ def test_a_run_that_is_replaced_before_it_begins_waits_for_the_former_all_the_sa
 
 @pytest.mark.parametrize("rule", ["join", "refuse", "replace"])
 def test_a_number_without_a_run_hides_no_live_run(machine: Any, rule: str) -> None:
-    """A process raised the slot and died."""
+    """A process raised the number and died."""
     publish(machine, rule)
     first = order(machine).run_id
     machine.settle()
-    assert SLOT.raise_to(machine.world, 1, 2)
+    assert RUN_KEY.raise_to(machine.world, 1, 2)
     assert machine.service.runs_of_key("order", "A-1").live == first
     if rule == "join":
         assert order(machine).run_id == first
@@ -235,8 +235,8 @@ def test_a_number_without_a_run_hides_no_live_run(machine: Any, rule: str) -> No
         with pytest.raises(Conflict, match=first):
             order(machine)
     else:
-        assert order(machine).run_id == SLOT.run_id(2)
-        assert f'"{AFTER}":"{first}"'.encode() in machine.store.get_run(SLOT.run_id(2)).meta
+        assert order(machine).run_id == RUN_KEY.run_id(2)
+        assert f'"{AFTER}":"{first}"'.encode() in machine.store.get_run(RUN_KEY.run_id(2)).meta
         return
     for options in ({}, {"start": True}):
         assert machine.service.send("order", "payment", None, key="A-1", **options).delivered == (first,)
@@ -272,10 +272,10 @@ def test_a_start_that_died_does_not_get_the_run_of_another(make_machine: Any, ru
 
 def check_one_at_a_time(machine: Any, at: int) -> None:
     """Each run of the key ended before the next began."""
-    for number in range(1, SLOT.number(machine.world)):
-        before, following = machine.store.get_run(SLOT.run_id(number)), machine.store.get_run(SLOT.run_id(number + 1))
+    for number in range(1, RUN_KEY.number(machine.world)):
+        before, following = machine.store.get_run(RUN_KEY.run_id(number)), machine.store.get_run(RUN_KEY.run_id(number + 1))
         if before is not None and following is not None:
-            assert slot_of(following) == (SLOT, number + 1)
+            assert run_key_of(following) == (RUN_KEY, number + 1)
             assert machine.log(before.run_id)[-1].at_ms <= machine.log(following.run_id)[0].at_ms, at
             assert before.updated_ms <= following.updated_ms, at
 
@@ -293,7 +293,7 @@ def test_a_repeated_start_that_joined_a_run_names_it_after_its_end(machine: Any)
 
 
 def test_a_repeated_start_finds_the_run_that_appears_while_it_looks(make_machine: Any) -> None:
-    """It read the header too early, and the slot when the next run had been started."""
+    """It read the header too early, and the claim when the next run had been started."""
     machine = make_machine(store=Interrupted())
     publish(machine, "replace")
     first = order(machine, key="k").run_id

@@ -11,9 +11,9 @@ from stepless.adapters.memory.store import MemoryStore
 from stepless.errors import NotFound
 from stepless.limits import LEASE_MS
 from stepless.ports import Batch
-from stepless.runtime.messages.keys import Slot
+from stepless.runtime.messages.keys import RunKey
 
-PAY = Slot("pays", "pay-9")
+PAY = RunKey("pays", "pay-9")
 WAITS: dict[str, Any] = {
     "id": "pays",
     "messages": {"paid": {}, "go": {}},

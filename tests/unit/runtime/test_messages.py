@@ -9,7 +9,7 @@ import pytest
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS
 from stepless.model.json import JSON
-from stepless.runtime.messages.keys import Slot
+from stepless.runtime.messages.keys import RunKey
 from stepless.runtime.session.pauses.run_kinds import sender
 from stepless.runtime.verbs.changes.sending import Delivered
 
@@ -261,18 +261,18 @@ def test_the_slot_of_a_key_goes_a_day_after_its_last_run_was_erased(machine: Any
     machine.service.erase(first)
     assert order(machine).run_id != first
     machine.drain()
-    slot = Slot("order", "A-1")
-    assert slot.number(machine.world) == 2
-    machine.service.erase(slot.run_id(2))
+    run_key = RunKey("order", "A-1")
+    assert run_key.number(machine.world) == 2
+    machine.service.erase(run_key.run_id(2))
     machine.clock.set(machine.clock.now_ms() + 2 * 86_400_000)
-    assert slot.number(machine.world) == 0
+    assert run_key.number(machine.world) == 0
 
 
 def test_a_rerun_takes_the_key_of_its_run(machine: Any) -> None:
     first = order(machine).run_id
     machine.drain()
     again = machine.service.rerun(first)
-    assert (again.key, again.run_id) == ("A-1", Slot("order", "A-1").run_id(2))
+    assert (again.key, again.run_id) == ("A-1", RunKey("order", "A-1").run_id(2))
     with pytest.raises(Conflict) as refused:
         machine.service.rerun(first)
     assert refused.value.code == "key_taken"
@@ -296,8 +296,8 @@ def received(machine: Any, runs: list[str]) -> list[list[str]]:
 
 
 def runs_of(machine: Any, key: str = "A-1", workflow: str = "order") -> list[str]:
-    slot = Slot(workflow, key)
-    return [slot.run_id(number) for number in range(1, slot.number(machine.world) + 1)]
+    run_key = RunKey(workflow, key)
+    return [run_key.run_id(number) for number in range(1, run_key.number(machine.world) + 1)]
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -105,8 +105,8 @@ def _order(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
             places.setdefault(name, []).append(place)
     coming = [places[name].pop(0) for name in wanted if places.get(name)]
     order = list(range(len(names)))
-    for slot, place in zip(sorted(coming), coming, strict=True):
-        order[slot] = place
+    for index, place in zip(sorted(coming), coming, strict=True):
+        order[index] = place
     return order
 
 

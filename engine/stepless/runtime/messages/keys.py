@@ -1,13 +1,13 @@
 """Says which run of a workflow has a key (docs/understand/durability.md#keys-and-messages).
 
-The runs of a key follow one another and are numbered from 1. One claim, the slot, holds the number of the last one and is only
+The runs of a key follow one another and are numbered from 1. One claim of the key holds the number of the last one and is only
 raised. The id of a run follows from the workflow, the key and the number, so two processes that create run 3 of a key create the
-same run, and the store keeps the first. These two facts replace a transaction over the slot and the header:
+same run, and the store keeps the first. These two facts replace a transaction over the claim and the header:
 
-* A process that raised the slot and died has left a number without a run. The next start of the key creates that run.
-* At most one run of a key is live, because nobody raises the slot before it has seen the run of the last number ended.
+* A process that raised the number and died has left a number without a run. The next start of the key creates that run.
+* At most one run of a key is live, because nobody raises the number before it has seen the run of the last number ended.
 
-The slot is named by a hash of the key, since a key may be personal data. It goes when the last run of the key is removed, at
+The claim is named by a hash of the key, since a key may be personal data. It goes when the last run of the key is removed, at
 least a day after its end. The numbers then begin again at 1; a start that finds an ended run under a number goes on to the next.
 """
 
@@ -31,11 +31,11 @@ KEY: Final = "key"  # in the meta of a run: its key, and its number among the ru
 KEY_NUMBER: Final = "key_number"
 AFTER: Final = "after"  # the run that has to end before this one begins
 BEGINS: Final = "begins_at"  # in milliseconds since 1970 UTC: not before
-_FIX: Final = "restore the store from a backup; or release the slot, if no run of this key is live"
+_FIX: Final = "restore the store from a backup; or release the claim, if no run of this key is live"
 
 
-class Slot(NamedTuple):
-    """The place of a key in its workflow."""
+class RunKey(NamedTuple):
+    """A key of the runs of one workflow."""
 
     workflow_id: str
     key: str
@@ -63,7 +63,7 @@ class Slot(NamedTuple):
 
 
 def number_in(claim: str, value: bytes | None) -> int:
-    """Returns the number that a slot holds. Raises `Damaged`."""
+    """Returns the number that the claim of a key holds. Raises `Damaged`."""
     if value is None:
         return 0
     if not value.isdigit():
@@ -75,19 +75,19 @@ def is_live(head: RunHead) -> bool:
     return head.status not in ENDED and head.status != ERASED
 
 
-def last_run(world: World, slot: Slot, number: int) -> tuple[int, RunHead | None]:
-    """Returns the last run of a key whose slot holds `number`: its number and its header, None if there is none. The number of
-    the slot may have no run, because its process died, or had its run already. Then the run before counts, which may be live."""
-    head = world.store.get_run(slot.run_id(number)) if number else None
+def last_run(world: World, run_key: RunKey, number: int) -> tuple[int, RunHead | None]:
+    """Returns the last run of a key whose claim holds `number`: its number and its header, None if there is none. The number of
+    the claim may have no run, because its process died, or had its run already. Then the run before counts, which may be live."""
+    head = world.store.get_run(run_key.run_id(number)) if number else None
     if head is None and number > 1:
         number -= 1
-        head = world.store.get_run(slot.run_id(number))
+        head = world.store.get_run(run_key.run_id(number))
     return number, head
 
 
-def live_run(world: World, slot: Slot) -> RunHead | None:
+def live_run(world: World, run_key: RunKey) -> RunHead | None:
     """Returns the header of the live run of a key, None if there is none."""
-    _, head = last_run(world, slot, slot.number(world))
+    _, head = last_run(world, run_key, run_key.number(world))
     return head if head is not None and is_live(head) else None
 
 
@@ -118,12 +118,12 @@ def checked_key(value: JSON) -> str:
 
 def key_in(head: RunHead) -> str | None:
     """Returns the key of a run, None without one."""
-    slot = slot_of(head)
-    return slot[0].key if slot is not None else None
+    run_key = run_key_of(head)
+    return run_key[0].key if run_key is not None else None
 
 
-def slot_of(head: RunHead) -> tuple[Slot, int] | None:
-    """Returns the slot of a run with a key, and the number of the run; None for other runs."""
+def run_key_of(head: RunHead) -> tuple[RunKey, int] | None:
+    """Returns the key of a run, and the number of the run among those of the key; None for other runs."""
     notes: Mapping[str, JSON] = notes_in(head)
     key, number = notes.get(KEY), notes.get(KEY_NUMBER)
-    return (Slot(head.workflow_id, key), number) if isinstance(key, str) and type(number) is int else None
+    return (RunKey(head.workflow_id, key), number) if isinstance(key, str) and type(number) is int else None

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from stepless.core.state import State
 from stepless.limits import MAX_RECEIVERS
-from stepless.runtime.messages.keys import Slot
+from stepless.runtime.messages.keys import RunKey
 from stepless.runtime.world import World
 
 _ROUTES: Final = "routes:"
@@ -30,19 +30,19 @@ class Route(NamedTuple):
     wait: int
 
 
-def put_route(world: World, slot: Slot, route: Route) -> None:
+def put_route(world: World, run_key: RunKey, route: Route) -> None:
     """Makes a run answer to a further key. May be repeated."""
-    world.store.join_line(_line(slot), _position(route))
+    world.store.join_line(_line(run_key), _position(route))
 
 
-def remove_route(world: World, slot: Slot, route: Route) -> None:
+def remove_route(world: World, run_key: RunKey, route: Route) -> None:
     """Ends what `put_route` began. May be repeated."""
-    world.store.leave_line(_line(slot), _position(route))
+    world.store.leave_line(_line(run_key), _position(route))
 
 
-def routes_of(world: World, slot: Slot) -> list[Route]:
+def routes_of(world: World, run_key: RunKey) -> list[Route]:
     """The routes of a key, those of one run in succession; one more than MAX_RECEIVERS at most."""
-    return [_route(position) for position in world.store.read_line(_line(slot), limit=MAX_RECEIVERS + 1)]
+    return [_route(position) for position in world.store.read_line(_line(run_key), limit=MAX_RECEIVERS + 1)]
 
 
 def waits_in(state: State) -> dict[str, tuple[str, int]]:
@@ -56,8 +56,8 @@ def waits_in(state: State) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _line(slot: Slot) -> str:
-    return f"{_ROUTES}{slot.digest}"
+def _line(run_key: RunKey) -> str:
+    return f"{_ROUTES}{run_key.digest}"
 
 
 def _position(route: Route) -> str:

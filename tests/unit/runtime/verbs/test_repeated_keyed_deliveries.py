@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from stepless.errors import Conflict, Refused
-from stepless.runtime.messages.keys import Slot
+from stepless.runtime.messages.keys import RunKey
 from stepless.runtime.related_runs import reruns_of
 from stepless.runtime.verbs.starts.repeated_deliveries import retried
 from stepless.runtime.verbs.starts.starting import Started
 
 LIFE_MS = 86_400_000
-SLOT = Slot("order", "A-1")
+RUN_KEY = RunKey("order", "A-1")
 
 
 def document(rule: str, **more: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def failed(machine: Any, rule: str, **more: Any) -> str:
 def test_the_rerun_has_the_key_of_its_run(machine: Any, rule: str) -> None:
     former = failed(machine, rule)
     again = deliver(machine)
-    assert (again.run_id, again.key, again.replay, again.joined) == (SLOT.run_id(2), "A-1", False, False)
+    assert (again.run_id, again.key, again.replay, again.joined) == (RUN_KEY.run_id(2), "A-1", False, False)
     machine.settle()
     assert machine.service.runs_of_key("order", "A-1").live == again.run_id
     assert machine.service.send("order", "go", None, key="A-1").delivered == (again.run_id,)
@@ -77,7 +77,7 @@ def test_a_repetition_joins_the_run_that_has_the_key_meanwhile(machine: Any, rul
         assert (joined.run_id, joined.joined, joined.replay) == (other, True, False)
     machine.drain()
     assert deliver(machine).run_id == other  # also after its end
-    assert [machine.store.get_run(SLOT.run_id(number)) is not None for number in (1, 2, 3)] == [True, True, False]
+    assert [machine.store.get_run(RUN_KEY.run_id(number)) is not None for number in (1, 2, 3)] == [True, True, False]
 
 
 def test_a_repetition_is_refused_while_another_run_has_the_key(machine: Any) -> None:
@@ -89,7 +89,7 @@ def test_a_repetition_is_refused_while_another_run_has_the_key(machine: Any) -> 
     assert (refused.value.code, refused.value.facts["run_id"]) == ("key_taken", other)
     machine.service.cancel(other)
     machine.settle()
-    assert deliver(machine).run_id == SLOT.run_id(3)
+    assert deliver(machine).run_id == RUN_KEY.run_id(3)
 
 
 def test_a_run_that_was_replaced_is_not_repeated(machine: Any) -> None:
@@ -104,7 +104,7 @@ def test_a_run_that_was_replaced_is_not_repeated(machine: Any) -> None:
         assert (told.run_id, told.joined) == (third, True)
         machine.drain()  # and after the end of its successor
     assert [machine.view(run).status for run in (first, second)] == ["cancelled"] * 2
-    assert SLOT.number(machine.world) == 3
+    assert RUN_KEY.number(machine.world) == 3
 
 
 def test_a_run_that_was_cancelled_without_a_successor_is_repeated(machine: Any) -> None:
@@ -113,7 +113,7 @@ def test_a_run_that_was_cancelled_without_a_successor_is_repeated(machine: Any) 
     machine.settle()
     machine.service.cancel(first)
     machine.settle()
-    assert deliver(machine).run_id == SLOT.run_id(2)
+    assert deliver(machine).run_id == RUN_KEY.run_id(2)
 
 
 def test_the_limit_of_starts_holds_for_a_rerun_and_not_for_a_repetition_that_joins(machine: Any) -> None:
@@ -169,7 +169,7 @@ def _told(machine: Any, delivery: str) -> Started | None:
 
 
 def check(machine: Any, rule: str, former: str, second: Started | None, told: Started | None, where: Any) -> None:
-    heads = [machine.store.get_run(SLOT.run_id(number)) for number in range(1, SLOT.number(machine.world) + 1)]
+    heads = [machine.store.get_run(RUN_KEY.run_id(number)) for number in range(1, RUN_KEY.number(machine.world) + 1)]
     reruns = [head.run_id for head in heads if head is not None and f'"of":"{former}"'.encode() in head.meta]
     assert len(reruns) <= 1, where
     if told is None:

@@ -27,7 +27,7 @@ from stepless.runtime import inbox
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept
 from stepless.runtime.messages.bodies import with_data
-from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, Slot, is_live, slot_of
+from stepless.runtime.messages.keys import AFTER, BEGINS, KEY, RunKey, is_live, run_key_of
 from stepless.runtime.messages.routes import Route, put_route, remove_route, waits_in
 from stepless.runtime.messages.starts import cancel_former
 from stepless.runtime.world import World
@@ -42,19 +42,19 @@ class Receiving:
 
     def __init__(self, world: World, head: RunHead) -> None:
         self._world, self._head = world, head
-        self._slot = slot_of(head)
+        self._run_key = run_key_of(head)
         self._answers = not head.version.startswith(DRAFT)  # to further keys
         self._routed: dict[str, tuple[str, int]] = {}  # the waits under further keys, as `waits_in` has them
 
     @property
     def has_key(self) -> bool:
-        return self._slot is not None
+        return self._run_key is not None
 
     def begin(self) -> None:
         """Takes the messages that are kept for the key of a run that begins, or were when the run was created: it answers to its
         key since then, and may begin much later."""
-        if self._slot is not None:
-            kept.take_kept(self._world, self._slot[0], self._head.run_id, self._head.created_ms)
+        if self._run_key is not None:
+            kept.take_kept(self._world, self._run_key[0], self._head.run_id, self._head.created_ms)
 
     def open(self, state: State, *, repeats: bool) -> None:
         """Recalls under which keys the run waits. `repeats`: puts their routes again, because the process that began to wait may
@@ -64,9 +64,9 @@ class Receiving:
         self._routed = waits_in(state)
         if repeats:
             for key, wait in self._routed.values():
-                put_route(self._world, self._slot_of(key), Route(self._head.run_id, wait))
+                put_route(self._world, self._run_key_of(key), Route(self._head.run_id, wait))
             for key in dict.fromkeys(key for key, _ in self._routed.values()):
-                kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
+                kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
 
     def committed(self, events: Iterable[Event]) -> bool:
         """Puts and removes the routes that follow from events. Whether messages may be in the inbox now."""
@@ -76,40 +76,40 @@ class Receiving:
                 key = event.data["details"].get("key")
                 if key is not None and self._answers:
                     self._routed[event.instance] = key, event.sequence
-                    put_route(self._world, self._slot_of(key), Route(self._head.run_id, event.sequence))
-                    kept.take_kept(self._world, self._slot_of(key), self._head.run_id)
+                    put_route(self._world, self._run_key_of(key), Route(self._head.run_id, event.sequence))
+                    kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
                     put = True
             elif event.instance in self._routed and event.type in _OVER:
                 key, wait = self._routed.pop(event.instance)
-                remove_route(self._world, self._slot_of(key), Route(self._head.run_id, wait))
+                remove_route(self._world, self._run_key_of(key), Route(self._head.run_id, wait))
         return put
 
     def finish(self) -> None:
         """Hands on what an ended run with a key leaves: messages that ask for a start, and its place."""
-        if self._slot is None:
+        if self._run_key is None:
             return
-        slot, number = self._slot
+        run_key, number = self._run_key
         for signal in self._world.store.read_inbox(self._head.run_id):
             if signal.kind == inbox.MESSAGE:
-                self._hand_on(slot, signal)
-        if slot.number(self._world) > number:
-            self._world.queue.send(Message(slot.run_id(number + 1), "start"))
+                self._hand_on(run_key, signal)
+        if run_key.number(self._world) > number:
+            self._world.queue.send(Message(run_key.run_id(number + 1), "start"))
 
-    def _hand_on(self, slot: Slot, signal: Signal) -> None:
+    def _hand_on(self, run_key: RunKey, signal: Signal) -> None:
         from stepless.runtime.verbs.changes.sending import deliver_to_one  # imported late: few runs leave a message
 
         message = with_data(self._world, signal)
         if "start" not in inbox.body_of(message):
             return
         try:
-            deliver_to_one(self._world, slot, message, accepted=True)
+            deliver_to_one(self._world, run_key, message, accepted=True)
         except Conflict as error:
             if error.code != "message_too_late":
                 raise
             _log.error("the message %s that run %s leaves unread starts no run: %s", signal.identity, self._head.run_id, error)
 
-    def _slot_of(self, key: str) -> Slot:
-        return Slot(self._head.workflow_id, key)
+    def _run_key_of(self, key: str) -> RunKey:
+        return RunKey(self._head.workflow_id, key)
 
 
 def receiving_of(world: World, head: RunHead, graph: Graph, meta: Mapping[str, JSON]) -> Receiving | None:

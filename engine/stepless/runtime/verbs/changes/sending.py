@@ -48,7 +48,7 @@ from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.messages import kept, routes
 from stepless.runtime.messages.bodies import encoded, in_inbox
-from stepless.runtime.messages.keys import Slot, checked_key, is_live, last_run, live_run, number_in
+from stepless.runtime.messages.keys import RunKey, checked_key, is_live, last_run, live_run, number_in
 from stepless.runtime.messages.routes import Route
 from stepless.runtime.messages.starts import NewRun, create
 from stepless.runtime.runlog import RunLog
@@ -86,24 +86,24 @@ def send(
     message_too_late: see `deliver_to_one`) and `Refused` (mailbox_full, too_many_receivers)."""
     version = latest(world, workflow_id)
     graph = world.versions.graph(workflow_id, version.hash)
-    slot = Slot(workflow_id, checked_key(key))
+    run_key = RunKey(workflow_id, checked_key(key))
     declared = checked_message(graph, name, data)
     now_ms = world.clock.now_ms()
     identity = checked_id(id, now_ms)
     begin: JSON = {} if inputs is None else {"inputs": inputs}
-    signal = inbox.message_signal(identity, name, data, now_ms, key=slot.key, by=by, start=begin if start else None)
+    signal = inbox.message_signal(identity, name, data, now_ms, key=run_key.key, by=by, start=begin if start else None)
     if start:
-        return deliver_to_one(world, slot, signal)
+        return deliver_to_one(world, run_key, signal)
     keeps_ms = declared.keep_ms if keep_ms is None else keep_ms
     until_ms: int | None = None
     if keeps_ms:
-        if kept.count_kept(world, slot) >= MAX_KEPT_MESSAGES:
+        if kept.count_kept(world, run_key) >= MAX_KEPT_MESSAGES:
             raise Refused(f"{MAX_KEPT_MESSAGES} messages are kept for this key", code="mailbox_full", mend="try again later")
-        stored, until_ms = kept.keep(world, slot, signal, keeps_ms)
+        stored, until_ms = kept.keep(world, run_key, signal, keeps_ms)
         check_same(stored, signal)
-    delivered = tuple(run_id for run_id in receivers(world, slot) if put(world, run_id, signal))
+    delivered = tuple(run_id for run_id in receivers(world, run_key) if put(world, run_id, signal))
     if not delivered and until_ms is None and id is not None:
-        _, last = last_run(world, slot, slot.number(world))
+        _, last = last_run(world, run_key, run_key.number(world))
         delivered = (last.run_id,) if last is not None and _was_delivered(world, last, signal) else ()
     if not delivered and until_ms is None:
         mend = "start the run first, send with `keep`, or with `start: true`"
@@ -150,27 +150,27 @@ def runs_of_key(world: World, workflow_id: str, key: JSON) -> KeyRuns:
     """Returns the runs of a key, the last MAX_SHOWN_KEY_RUNS of them. Raises `NotFound` (unknown_workflow) and `InvalidRequest`
     (key_invalid)."""
     latest(world, workflow_id)
-    slot = Slot(workflow_id, checked_key(key))
-    last = slot.number(world)
-    found = [world.store.get_run(slot.run_id(number)) for number in range(last, max(0, last - MAX_SHOWN_KEY_RUNS), -1)]
+    run_key = RunKey(workflow_id, checked_key(key))
+    last = run_key.number(world)
+    found = [world.store.get_run(run_key.run_id(number)) for number in range(last, max(0, last - MAX_SHOWN_KEY_RUNS), -1)]
     heads = tuple(head for head in found if head is not None and head.status != ERASED)
     return KeyRuns(next((head.run_id for head in heads if is_live(head)), None), heads)
 
 
-def receivers(world: World, slot: Slot) -> list[str]:
+def receivers(world: World, run_key: RunKey) -> list[str]:
     """Returns the runs that answer to a key: the live run of the key, and those that wait under it. Raises `Refused`
     (too_many_receivers)."""
-    live = live_run(world, slot)
-    found = routes.routes_of(world, slot)
+    live = live_run(world, run_key)
+    found = routes.routes_of(world, run_key)
     if len(found) > MAX_RECEIVERS:
         mend = "send the message to each run by its id"
         raise Refused(f"more than {MAX_RECEIVERS:,} nodes wait under this key", code="too_many_receivers", mend=mend)
     own = [live.run_id] if live is not None else []
     others = groupby((route for route in found if route.run_id not in own), attrgetter("run_id"))
-    return [*own, *(run_id for run_id, of_run in others if _waits(world, slot, run_id, of_run))]
+    return [*own, *(run_id for run_id, of_run in others if _waits(world, run_key, run_id, of_run))]
 
 
-def _waits(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> bool:
+def _waits(world: World, run_key: RunKey, run_id: str, found: Iterable[Route]) -> bool:
     """Whether a run waits under a key. Its log decides, and the routes that are left over are removed. A run whose log cannot be
     read gets the message: the routes are all that is known of it."""
     head = world.store.get_run(run_id)
@@ -182,10 +182,10 @@ def _waits(world: World, slot: Slot, run_id: str, found: Iterable[Route]) -> boo
             log.check_end(state.sequence, head.sequence)
         except LogUnreadable:
             return True
-        waits = {wait for key, wait in routes.waits_in(state).values() if key == slot.key}
+        waits = {wait for key, wait in routes.waits_in(state).values() if key == run_key.key}
     for route in found:
         if route.wait not in waits:
-            routes.remove_route(world, slot, route)
+            routes.remove_route(world, run_key, route)
     return bool(waits)
 
 
@@ -222,28 +222,28 @@ def _make_due(world: World, head: RunHead, now_ms: int) -> bool:
     return world.store.touch_run(head.run_id, now_ms + START_GRACE_MS)
 
 
-def deliver_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool = False) -> Delivered:
+def deliver_to_one(world: World, run_key: RunKey, signal: Signal, *, accepted: bool = False) -> Delivered:
     """Delivers a message that asks for a start to exactly one run of its key. May be repeated, by any party. `accepted`: its
     sender was told that a run has it, so that no limit on starts refuses the run any more. Raises `Conflict` (message_too_late)
     if MAX_MESSAGE_RUNS runs of the key have ended without it: no party has looked at a later run, so no run has it."""
     body = inbox.body_of(signal)
     inputs = body["start"].get("inputs", body["data"])
-    version = latest(world, slot.workflow_id)
-    graph = world.versions.graph(slot.workflow_id, version.hash)
+    version = latest(world, run_key.workflow_id)
+    graph = world.versions.graph(run_key.workflow_id, version.hash)
     new = NewRun(version, graph, encoded_inputs(inputs), {"trigger": {"kind": "message", "id": signal.identity}})
     now_ms = world.clock.now_ms()
-    claim = f"message:{slot.digest}:{signal.identity}"
-    number = number_in(claim, world.store.claim(claim, _first_number(world, slot), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
+    claim = f"message:{run_key.digest}:{signal.identity}"
+    number = number_in(claim, world.store.claim(claim, _first_number(world, run_key), now_ms, now_ms + IDEMPOTENCY_KEY_LIFE_MS))
     end = number + MAX_MESSAGE_RUNS
     while number < end:  # at most three passes for a number: the run is missing, it lives, it has ended
-        run_id = slot.run_id(number)
+        run_id = run_key.run_id(number)
         head = world.store.get_run(run_id)
         if head is not None and not is_live(head):
             if logged(world, head, signal.identity):
                 return Delivered(signal.identity, (run_id,))
             number += 1
             continue
-        created = head is None and _create(world, slot, number, new, inputs, accepted=accepted)
+        created = head is None and _create(world, run_key, number, new, inputs, accepted=accepted)
         existing = world.store.get_signal(run_id, inbox.MESSAGE, signal.identity)
         if existing is not None:
             check_same(existing, in_inbox(world, run_id, signal))
@@ -256,21 +256,21 @@ def deliver_to_one(world: World, slot: Slot, signal: Signal, *, accepted: bool =
     raise Conflict(message, code="message_too_late", mend="send the message under a new id")
 
 
-def _first_number(world: World, slot: Slot) -> bytes:
-    """The number at which a message is first tried: that of the live run, or else that of the slot, whose run may be missing."""
-    number = slot.number(world)
-    ran, head = last_run(world, slot, number)
+def _first_number(world: World, run_key: RunKey) -> bytes:
+    """The number at which a message is first tried: of the live run, or else the last of the key, whose run may be missing."""
+    number = run_key.number(world)
+    ran, head = last_run(world, run_key, number)
     return str(ran if head is not None and is_live(head) else max(1, number)).encode()
 
 
-def _create(world: World, slot: Slot, number: int, new: NewRun, inputs: JSON, *, accepted: bool) -> bool:
+def _create(world: World, run_key: RunKey, number: int, new: NewRun, inputs: JSON, *, accepted: bool) -> bool:
     """Creates the run of a number. Whether this process did."""
-    last = slot.number(world)
+    last = run_key.number(world)
     if last < number:
         if not accepted:
             admit(world, new.graph, inputs)
-        slot.raise_to(world, last, number)  # refused: another party has raised it
-    placed = create(world, slot, number, new)
+        run_key.raise_to(world, last, number)  # refused: another party has raised it
+    placed = create(world, run_key, number, new)
     if placed.created:
         world.queue.send(spending.hint(world, placed.head.run_id, "start"))
     return placed.created

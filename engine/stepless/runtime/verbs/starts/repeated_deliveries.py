@@ -22,7 +22,7 @@ from stepless.model.stored.damage import decoding
 from stepless.ports import RunHead
 from stepless.runtime.header_notes import inputs_of, meta_of, notes_in
 from stepless.runtime.headers import CLAIM, not_erased, numbers_in
-from stepless.runtime.messages.keys import AFTER, Slot, key_in, live_run, slot_of
+from stepless.runtime.messages.keys import AFTER, RunKey, key_in, live_run, run_key_of
 from stepless.runtime.messages.starts import NewRun
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.verbs.reads.inspecting import graph_of
@@ -51,7 +51,7 @@ def retried(world: World, started: Started, life_ms: int) -> Started:
     for _ in range(MAX_DELIVERY_RERUNS):
         if head is None or head.status not in _WITHOUT_SUCCESS:
             break
-        placed = slot_of(head)
+        placed = run_key_of(head)
         if placed is not None and (successor := _successor(world, head, *placed)) is not None:
             head, is_joined = successor, True
         elif is_joined:
@@ -72,9 +72,9 @@ def _told(head: RunHead, version: int, *, is_joined: bool = False) -> Started:
     )  # fmt: skip
 
 
-def _successor(world: World, head: RunHead, slot: Slot, number: int) -> RunHead | None:
+def _successor(world: World, head: RunHead, run_key: RunKey, number: int) -> RunHead | None:
     """The run that has replaced a run of a key, if any."""
-    following = world.store.get_run(slot.run_id(number + 1))
+    following = world.store.get_run(run_key.run_id(number + 1))
     return following if following is not None and notes_in(following).get(AFTER) == head.run_id else None
 
 
@@ -95,12 +95,12 @@ def _rerun(world: World, head: RunHead, life_ms: int) -> Started:
     return replace(started, replay=existing != mine)
 
 
-def _rerun_under_key(world: World, head: RunHead, slot: Slot, life_ms: int) -> Started:
+def _rerun_under_key(world: World, head: RunHead, run_key: RunKey, life_ms: int) -> Started:
     """`_rerun` of a run with a key. `joined` if another run has the key. Raises `Conflict` (key_taken)."""
     claim, graph = _claim(head), graph_of(world, head)
     rule = graph.on_conflict if graph.on_conflict is OnConflict.REFUSE else OnConflict.JOIN
     known = kept_claim(world, claim)
-    if known is None and live_run(world, slot) is None:
+    if known is None and live_run(world, run_key) is None:
         admit(world, graph, inputs_of(head))
 
     def reserve(run_id: str, instead_of: str | None = None) -> str:
@@ -114,7 +114,7 @@ def _rerun_under_key(world: World, head: RunHead, slot: Slot, life_ms: int) -> S
         return reserved
 
     new = NewRun(former_version(world, head), graph, head.inputs, {**_meta(head), CLAIM: claim})
-    return start_under_former_key(world, slot, new, reserve, rule, _run_in(known, claim) if known is not None else None)
+    return start_under_former_key(world, run_key, new, reserve, rule, _run_in(known, claim) if known is not None else None)
 
 
 def _claim(head: RunHead) -> str:

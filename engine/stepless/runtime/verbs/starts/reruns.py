@@ -27,7 +27,7 @@ from stepless.model.runs.traceparent import stored_former
 from stepless.ports import RunHead, Version
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.headers import draft_of, version_of
-from stepless.runtime.messages.keys import slot_of
+from stepless.runtime.messages.keys import run_key_of
 from stepless.runtime.messages.starts import NewRun
 from stepless.runtime.related_runs import note_rerun
 from stepless.runtime.runlog import RunLog
@@ -98,8 +98,8 @@ def rerun(
         note_rerun(world, run_id, new)
         return new
 
-    if (slot := slot_of(head)) is not None:
-        return start_under_former_key(world, slot[0], NewRun(version, graph, data, meta), note)
+    if (run_key := run_key_of(head)) is not None:
+        return start_under_former_key(world, run_key[0], NewRun(version, graph, data, meta), note)
     return start_version(world, note(new_run_id()), version, data, meta, numbered=graph.numbered)
 
 

@@ -19,7 +19,7 @@ from stepless.runtime.billing import spending
 from stepless.runtime.header_notes import meta_of, notes_in
 from stepless.runtime.headers import CLAIM, create_run, create_run_once, not_erased, numbers_in
 from stepless.runtime.id_suggestions import unknown_workflow
-from stepless.runtime.messages.keys import BEGINS, KEY, Slot, checked_key, key_of_start, live_run
+from stepless.runtime.messages.keys import BEGINS, KEY, RunKey, checked_key, key_of_start, live_run
 from stepless.runtime.messages.starts import NewRun, former_start, is_own, start_under_key
 from stepless.runtime.verbs.starts.admission import admit
 from stepless.runtime.verbs.starts.idempotency import (
@@ -142,10 +142,9 @@ def _accepted(
     if claim is not None and not by_inputs:
         facts |= {CLAIM: claim}  # an erasure finds the claim by it
     if graph.key is not None or run_key is not None:
-        run_key = checked_key(run_key) if run_key is not None else key_of_start(graph, inputs, world.clock.now_ms())
-        slot = Slot(workflow_id, run_key)
+        key_text = checked_key(run_key) if run_key is not None else key_of_start(graph, inputs, world.clock.now_ms())
         new, reserve = NewRun(version, graph, data, facts, begins_ms), _reserving(world, claim, data, same, signature, known)
-        return _under_key(world, slot, new, inputs, known, reserve)
+        return _under_key(world, RunKey(workflow_id, key_text), new, inputs, known, reserve)
     if known is None:
         admit(world, graph, inputs)
     run_id = run_id or new_run_id()
@@ -176,16 +175,16 @@ def _reserving(
 
 
 def _under_key(
-    world: World, slot: Slot, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[..., str]
+    world: World, run_key: RunKey, new: NewRun, inputs: JSON, known: bytes | None, reserve: Callable[..., str]
 ) -> _Accepted:
     """The run of a start under a key."""
     rule, placed = new.graph.on_conflict, None
     if known is not None:
-        placed = former_start(world, slot, new, reserve(slot.run_id(max(1, slot.number(world)))), rule)
+        placed = former_start(world, run_key, new, reserve(run_key.run_id(max(1, run_key.number(world)))), rule)
     if placed is None:
-        if rule is not OnConflict.JOIN or live_run(world, slot) is None:
+        if rule is not OnConflict.JOIN or live_run(world, run_key) is None:
             admit(world, new.graph, inputs)
-        placed = start_under_key(world, slot, new, reserve)
+        placed = start_under_key(world, run_key, new, reserve)
     is_own_run = is_own(new, placed.head) if CLAIM in new.facts else known is not None
     head, is_repeated = not_erased(placed.head), not placed.created and is_own_run
     return _Accepted(head, new.version, placed.created, replay=is_repeated, joined=not placed.created and not is_repeated)
@@ -203,14 +202,14 @@ def start_version(
 
 
 def start_under_former_key(
-    world: World, slot: Slot, new: NewRun, reserve: Callable[..., str], rule: OnConflict = OnConflict.REFUSE,
+    world: World, run_key: RunKey, new: NewRun, reserve: Callable[..., str], rule: OnConflict = OnConflict.REFUSE,
     known: str | None = None,
 ) -> Started:  # fmt: skip
     """Creates a run that repeats another one, under the key of that run. While a run with the key is live, `rule` says whether
     this joins it or raises `Conflict` (key_taken). `known` is the run that an earlier start of the same request has reserved."""
-    placed = former_start(world, slot, new, known, rule) if known is not None else None
+    placed = former_start(world, run_key, new, known, rule) if known is not None else None
     if placed is None:
-        placed = start_under_key(world, slot, new, reserve, rule)
+        placed = start_under_key(world, run_key, new, reserve, rule)
     head, is_own_run = not_erased(placed.head), is_own(new, placed.head)
     replay, joined = not placed.created and is_own_run, not placed.created and not is_own_run
     return _announced(world, _Accepted(head, new.version, placed.created, replay, joined))
