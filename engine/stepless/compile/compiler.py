@@ -52,7 +52,6 @@ BODY_CHECKS: Final = (
     policy_checks.partial_policies,
     policy_checks.disabled_exits,
     node_checks.unwired_exits,
-    message_checks.unknown_messages,
     limit_checks.misplaced_limits,
     limit_checks.heavy_weights,
     edge_checks.unknown_ends,
@@ -124,7 +123,7 @@ def _findings(parsed: Parsed) -> Iterator[Finding]:
         for body in parsed.bodies:
             yield from check(parsed, body)
     yield from limit_checks.workflow_limits(parsed)
-    yield from message_checks.message_declarations(parsed)
+    yield from message_checks.key_and_messages(parsed)
     if parsed.document.messages:
         yield from source_findings(parsed, check_document)
     yield from reserved_env(parsed)

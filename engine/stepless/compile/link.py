@@ -15,7 +15,7 @@ from stepless.compile.dominators import Tree, dominator_tree, fork_depths
 from stepless.compile.order import Links, longest_paths, reachable, topological_order
 from stepless.compile.parsed import Fields, Parsed, ParsedBody, ParsedNode
 from stepless.compile.values.admission import rate_limit, slots
-from stepless.compile.values.sources import keys_and_messages
+from stepless.compile.values.sources import KeysAndMessages, keys_and_messages
 from stepless.errors import EngineBug, InvalidRequest
 from stepless.limits import MAX_CHILD_START_MS
 from stepless.model.declaration.document import AfterView, ConcurrencyView, EdgeView, NodeView
@@ -65,6 +65,7 @@ def link(
         chosen = reachable([_entry(root, entry).place for entry in entries], root.successors)
     if stop_after is not None:
         chosen = chosen & reachable([root.nodes[stop_after].place], root.predecessors)
+    keyed = document.given & KeysAndMessages.__annotations__.keys()
     kinds, limited = _used(body := _link_body(root, chosen, wave=0, depth=0))
     return Graph(
         workflow_id=document.id,
@@ -79,13 +80,13 @@ def link(
         kinds=kinds,
         warnings=warnings,
         concurrency=document.concurrency if isinstance(document.concurrency, int) else None,
-        rate_limit=rate_limit(document),
+        rate_limit=rate_limit(document) if document.given & {"rate", "rate_limit"} else None,
         numbered=document.numbered,
         retention_ms=document.retention_ms,
         on_failure_notify=None if document.on_failure_notify is None else tuple(document.on_failure_notify),
         slots=slots(document.concurrency) if isinstance(document.concurrency, ConcurrencyView) else None,
         limited=limited or isinstance(document.concurrency, ConcurrencyView),
-        **keys_and_messages(document, parsed.kinds, lambda alone: link(alone, "", None, ()).root.nodes),
+        **(keys_and_messages(document, parsed.kinds, lambda alone: link(alone, "", None, ()).root.nodes) if keyed else {}),
     )
 
 

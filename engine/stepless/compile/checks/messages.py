@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepless.compile.parsed import Parsed, ParsedBody
+from stepless.compile.parsed import Parsed
 from stepless.compile.suggest import did_you_mean, nearest
 from stepless.compile.values.input_expressions import unreadable
 from stepless.errors import AuthorError
@@ -12,26 +12,20 @@ from stepless.expressions import compile_contract
 from stepless.model.findings import Finding, Severity, remove, use
 
 
-def unknown_messages(parsed: Parsed, body: ParsedBody) -> Iterator[Finding]:
-    """Nodes that wait for a message which the workflow does not declare."""
-    declared = parsed.document.messages
-    for node in body.order:
-        if node.kind is None or not node.kind.receives:
-            continue
-        name = node.document.with_.get("message")
-        if isinstance(name, str) and name not in declared:
-            yield _unknown(name, declared, f"{node.path}.with.message", node.id)
-
-
-def message_declarations(parsed: Parsed) -> Iterator[Finding]:
-    """The key, the schemas, and the messages that cancel a run."""
+def key_and_messages(parsed: Parsed) -> Iterator[Finding]:
+    """The key, the schemas, and names of messages that the workflow does not declare."""
     document = parsed.document
+    for node in parsed.nodes:
+        if node.kind is not None and node.kind.receives:
+            name = node.document.with_.get("message")
+            if isinstance(name, str) and name not in document.messages:
+                yield _unknown(name, document.messages, f"{node.path}.with.message", node.id)
     if document.key is not None:
         yield from unreadable("key", document.key, "a workflow's key")
     elif "on_conflict" in document.given:
         yield Finding("idle_setting", "on_conflict", "`on_conflict` has no effect: the workflow has no `key`",
                       "Set `key`, or leave it out.", fix=remove("on_conflict"))
-    for name, view in document.declared_messages:
+    for name, view in document.declared_messages if document.messages else ():
         yield from _schema(name, view.data)
     for place, name in enumerate(document.cancel_on):
         if name not in document.messages:

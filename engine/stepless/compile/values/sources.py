@@ -33,7 +33,7 @@ Check: TypeAlias = Callable[[Mapping[str, JSON], Kinds], Iterable[Finding]]
 _OF_SOURCES: Final = ("where", "key", "map")
 
 
-class KeysAndMessages(TypedDict):
+class KeysAndMessages(TypedDict, total=False):
     """The fields of a graph that say by what its runs are found and what they may receive."""
 
     key: Expression | None

@@ -108,8 +108,7 @@ def receive(
         if challenge is not None:
             return challenge
     check_schema(node, found.body)
-    source = source_of(graph, node)
-    if source is not None:
+    if graph.sources and (source := source_of(graph, node)) is not None:
         return _delivered(world, graph, source, request, found, caller)
     payload = caller.mask.value(_payload(graph, node, request, found, _PRIVATE | caller.headers))
     meta: dict[str, JSON] = {"trigger": {"kind": "webhook", "path": request.path}}
@@ -122,7 +121,8 @@ def receive(
         signature=caller.signature, run_id=run_id,
     )  # fmt: skip
     life_ms = caller.signature.life_ms if caller.signature is not None else IDEMPOTENCY_KEY_LIFE_MS
-    return Hooked(retried(world, started, life_ms), node.config.literals.get("response") == "wait")
+    final = retried(world, started, life_ms) if started.replay else started
+    return Hooked(final, node.config.literals.get("response") == "wait")
 
 
 def _delivered(

@@ -51,7 +51,7 @@ def keep_schedules(world: World, workflow_id: str, published: Graph) -> None:
 
 
 def _compiled(world: World, version: StoredVersion) -> Graph:
-    from stepless.compile import compile_document  # imported late: it loads all checks
+    from stepless.compile.compiler import compile_document  # imported late: it loads all checks
 
     return compile_document(document_of(version), world.kinds)
 

@@ -73,13 +73,14 @@ def publish(
     version = _stored(world, graph, data, now_ms, attached, expected, replaces)
     _settle_paths(world, version, webhook_paths(graph))
     keep_schedules(world, graph.workflow_id, graph)
-    warnings = (*graph.warnings, *_unset_names(world, document), *clock_warnings(graph, now_ms), *_idle_of_before(graph, version))
+    unset = _unset_names(world, document) if graph.env else ()
+    warnings = (*graph.warnings, *unset, *clock_warnings(graph, now_ms), *_idle_of_before(graph, version))
     return Published(version, warnings, former is None or former.number != version.number, graph)
 
 
 def checked(world: World, document: Mapping[str, JSON], *, functions: Callables | None = None) -> Graph:
     """Returns the graph of a document that this installation can run. Raises `DocumentRefused` with every finding."""
-    from stepless.compile import compile_document  # imported late: it loads all checks
+    from stepless.compile.compiler import compile_document  # imported late: it loads all checks
 
     return runnable(world, compile_document(document, world.kinds, functions=functions))
 
@@ -98,7 +99,7 @@ def runnable(world: World, graph: Graph) -> Graph:
 
 def encoded(document: Mapping[str, JSON], graph: Graph, draft_run: DraftRun | None = None) -> bytes:
     """Returns the stored form of a document with this graph, for a test run if `draft_run` is given."""
-    from stepless.compile import features_of  # imported late, like the checks
+    from stepless.compile.features import features_of  # imported late, like the checks
 
     limited = graph.limited or document.get("rate") is not None
     enclosing = any(node.whole for node in all_nodes(graph.root))

@@ -37,16 +37,14 @@ _REASON: Final = "the sender repeated the delivery"
 
 
 def retried(world: World, started: Started, life_ms: int) -> Started:
-    """Returns the run that a repetition of a delivery stands for. `started` is what `start` returned for it; `life_ms` is how
-    long the key of the delivery is valid.
+    """Returns the run that a repetition of a delivery stands for. `started` is what `start` returned for it, a
+    replay; `life_ms` is how long the key of the delivery is valid.
 
-    If the run was started by an earlier delivery and has ended without success: its rerun from what failed, which this starts if
+    If the run has ended without success: its rerun from what failed, which this starts if
     no repetition has yet. If that has ended without success too, the rerun of that, and so on, MAX_DELIVERY_RERUNS at most; then
     the last one. If another run has the key of the run: that one. Otherwise `started` itself. Raises what `admit` raises for a
     workflow that admits no run now, and `Conflict` (run_erased, key_taken).
     """
-    if not started.replay:
-        return started
     head, is_joined = world.store.get_run(started.run_id), False
     for _ in range(MAX_DELIVERY_RERUNS):
         if head is None or head.status not in _WITHOUT_SUCCESS:
