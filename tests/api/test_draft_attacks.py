@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 from draft_client import op
+from invariants import faults
 from odd_edits import DOCUMENTS, Odd
 from sweeps import at_most
 
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.state import Entities
 from stepless.drafts.sessions.bounds import Bounds
 from stepless.limits import MAX_DRAFT_DEPTH, MAX_INTENT_WRITES

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from aws_services import Service, dynoxide, ministack, moto, or_skip
 from dynamo_table import DirectClient, Table
+from memory_connections import MemoryDraftConnections
 
 from stepless.adapters.aws.blobs import S3Blobs
 from stepless.adapters.aws.dynamo.draft_connections import DynamoDraftConnections
@@ -20,7 +21,6 @@ from stepless.adapters.aws.dynamo.drafts import DynamoDrafts
 from stepless.adapters.aws.dynamo.store import DynamoStore
 from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 from stepless.adapters.memory.blobs import MemoryBlobs
-from stepless.adapters.memory.draft_connections import MemoryDraftConnections
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.memory.store import MemoryStore
 from stepless.adapters.sqlite.blobs import SqliteBlobs

@@ -18,13 +18,14 @@ from random import Random
 
 from budgets import NAMES, cases, decided
 from edits import Editor
+from expansion import expand
+from inverse import inverse
 from world import Server, World, canonical
+from written_messages import entry_written, request_written
 
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write, all_written, written
-from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.inverse import inverse
-from stepless.drafts.rules.messages import entry_read, entry_written, outcome_written, request_written
+from stepless.drafts.rules.messages import entry_read, outcome_written
 from stepless.drafts.rules.requests import EditRequest, LogEntry, Operation
 from stepless.drafts.rules.shapes import SHAPES, fits
 from stepless.drafts.rules.state import Entities, State, snapshot

@@ -13,6 +13,8 @@ from random import Random
 from typing import Any
 
 from edits import Editor, fresh
+from invariants import faults
+from replica import Replica
 from world import START, Tab, World, canonical, letters
 
 from stepless.adapters.memory.blobs import MemoryBlobs
@@ -24,9 +26,7 @@ from stepless.drafts.log.records import Records, Storage
 from stepless.drafts.log.rules_adapter import Origin, Rules
 from stepless.drafts.log.warm_draft import WarmDraft
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.messages import entry_read
-from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import EditRequest, Guard, Operation
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities, snapshot

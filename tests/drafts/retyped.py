@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 from edits import Editor
+from invariants import faults
 
 from stepless.drafts.rules.diff import difference, flattened
 from stepless.drafts.rules.document import from_document, to_document
 from stepless.drafts.rules.effects import Set
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities, snapshot
 from stepless.model.json import JSON

@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from invariants import faults
 
 from stepless.compile.reading.read import parse
 from stepless.drafts.rules.document import from_document, to_document
 from stepless.drafts.rules.effects import Delete, Put, Set
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.requests import Operation
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities, prefix_of

@@ -10,12 +10,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from invariants import faults
 
 from stepless.compile import check_document
 from stepless.drafts.rules.document import from_document, to_document
 from stepless.drafts.rules.effects import Set
 from stepless.drafts.rules.fixes import fix_of
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.requests import Operation
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities

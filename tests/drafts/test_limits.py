@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from replica import MAX_JOINED_WRITES, MAX_UNDO, Replica
 
 from stepless.drafts.rules.effects import Delete, Put, Set, Splice, all_written
 from stepless.drafts.rules.messages import Malformed, read_request
-from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import Operation
 from stepless.drafts.rules.resolve import resolve
 from stepless.drafts.rules.state import Entities
@@ -17,9 +17,7 @@ from stepless.limits import (
     MAX_DRAFT_BLOCKS,
     MAX_INTEGER_BITS,
     MAX_INTENT_WRITES,
-    MAX_JOINED_WRITES,
     MAX_KEY_CHARACTERS,
-    MAX_UNDO,
 )
 from stepless.model.json import JSON
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from written_messages import entry_written, request_written
 
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset
-from stepless.drafts.rules.messages import Malformed, entry_read, entry_written, read_request, request_written
+from stepless.drafts.rules.messages import Malformed, entry_read, read_request
 from stepless.drafts.rules.requests import EditRequest, Guard, LogEntry, Operation, Outcome
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON

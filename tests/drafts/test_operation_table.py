@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
+from expansion import expand
+from invariants import faults
+from inverse import inverse
 
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import fold
-from stepless.drafts.rules.invariants import faults
-from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.requests import Guard, Operation
 from stepless.drafts.rules.resolve import Change, Decision, resolve
 from stepless.drafts.rules.state import Entities

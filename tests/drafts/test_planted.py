@@ -6,16 +6,16 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import inverse as inverting
 import pytest
 import test_undo
 import world
+from invariants import faults
+from replica import Replica
 from world import World, episode, mutated
 
-import stepless.drafts.rules.inverse as inverting
 from stepless.drafts.rules import validation
 from stepless.drafts.rules.effects import Delete, Set
-from stepless.drafts.rules.invariants import faults
-from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import EditRequest, Operation
 from stepless.drafts.rules.resolve import Change, resolve
 from stepless.drafts.rules.state import Entities

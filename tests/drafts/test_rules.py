@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from expansion import expand
+from invariants import faults
 
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
-from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import fold
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.pins import pin_bytes
 from stepless.drafts.rules.requests import Guard, Operation
 from stepless.drafts.rules.resolve import Change, Decision, resolve

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import world
+from replica import Replica
 from sweeps import at_most
 from world import Log, Server, World, episode, mutated
 
 from stepless.drafts.rules import resolve, validation
-from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import LogEntry
 
 pytestmark = pytest.mark.long

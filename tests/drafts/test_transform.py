@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
+from inverse import inverse
+
 from stepless.drafts.rules.effects import Delete, Effect, Put, Rename, Set, Splice, Unset, Write
 from stepless.drafts.rules.fold import fold
-from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.state import Entities
 from stepless.drafts.rules.transform import transform
 

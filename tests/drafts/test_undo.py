@@ -6,13 +6,13 @@ import json
 from random import Random
 
 from edits import fresh
+from inverse import inverse
+from replica import Replica
 from world import Log, Server, canonical
 
 from stepless.drafts.rules.effects import Delete, Put, Rename, Set, Splice, Unset, Write
 from stepless.drafts.rules.fold import fold
-from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.messages import entry_read
-from stepless.drafts.rules.replica import Replica
 from stepless.drafts.rules.requests import LogEntry, Operation
 from stepless.drafts.rules.state import Entities, snapshot, value_at
 from stepless.drafts.rules.values import Object

@@ -15,12 +15,13 @@ from random import Random
 from typing import Any
 
 from edits import Editor, fresh
+from invariants import faults
+from replica import Replica
+from written_messages import entry_written, request_written
 
 from stepless.drafts.rules.document import from_document
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.invariants import faults
-from stepless.drafts.rules.messages import entry_read, entry_written, read_request, request_written
-from stepless.drafts.rules.replica import Replica
+from stepless.drafts.rules.messages import entry_read, read_request
 from stepless.drafts.rules.requests import EditRequest, LogEntry
 from stepless.drafts.rules.resolve import Change, resolve
 from stepless.drafts.rules.state import Entities, snapshot

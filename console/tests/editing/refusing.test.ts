@@ -4,8 +4,8 @@ import { test } from "node:test";
 
 import type { Write } from "../../src/editing/log/effects.ts";
 import { gesture, type Gesture, type Intent } from "../../src/editing/log/gestures.ts";
-import { MAX_KEPT_BYTES } from "../../src/editing/limits.ts";
-import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES, MAX_UNDO } from "../../src/editing/tables.ts";
+import { MAX_KEPT_BYTES, MAX_UNDO } from "../../src/editing/limits.ts";
+import { MAX_DECIDED_CHARACTERS, MAX_DOCUMENT_DEPTH, MAX_INTENT_WRITES } from "../../src/editing/tables.ts";
 import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { QUICK } from "../tiers.ts";

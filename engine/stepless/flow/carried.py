@@ -36,7 +36,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from stepless.flow.compiler.facts.types import ERROR, TAG, UNBOUND
+from stepless.flow.compiler.facts.types import ERROR, TAG
 from stepless.flow.words import NodeError, Record, code_of
 from stepless.limits import MAX_DOCUMENT_DEPTH
 from stepless.model.json import JSON
@@ -257,10 +257,6 @@ def decoded(stored: JSON) -> Any:
             return _OF_CLASSES[tag](stored)
         return Record({name: decoded(item) for name, item in stored.items()})
     return [decoded(item) for item in stored] if isinstance(stored, list) else stored
-
-
-def is_unbound(stored: object) -> bool:
-    return stored == UNBOUND
 
 
 def same(one: Any, other: Any) -> bool:

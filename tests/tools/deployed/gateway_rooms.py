@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from memory_connections import MemoryDraftConnections
+
 from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.adapters.memory.clock import SettableClock
-from stepless.adapters.memory.draft_connections import MemoryDraftConnections
 from stepless.adapters.memory.drafts import MemoryDrafts
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.secrets import MemorySecrets

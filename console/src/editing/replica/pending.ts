@@ -2,7 +2,8 @@
 import { crossEach } from "../cross.ts";
 import type { Write } from "../log/effects.ts";
 import { gesture, type Gesture, type Guard, type Intent, type Item, type Outcome } from "../log/gestures.ts";
-import { MAX_JOINED_WRITES, type DropCode } from "../tables.ts";
+import { MAX_JOINED_WRITES } from "../limits.ts";
+import type { DropCode } from "../tables.ts";
 
 export type Origin = "edit" | "undo" | "redo";
 

@@ -5,7 +5,7 @@ import { apply } from "../fold.ts";
 import type { Gesture, Guard } from "../log/gestures.ts";
 import { joined, type Entry, type Origin, type Pending } from "./pending.ts";
 import { Layer, valueAt, type State } from "../state.ts";
-import { MAX_UNDO } from "../tables.ts";
+import { MAX_UNDO } from "../limits.ts";
 import { same } from "../values/values.ts";
 
 export class Stacks {

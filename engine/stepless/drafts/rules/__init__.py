@@ -10,9 +10,7 @@ transformation is part of that: convergence rests on the fold alone.
     transform   two concurrent lists of writes: what each means after the other
     resolve     the decision: operations over the state as it is when they are committed; `validation`: of one operation
     shapes      what may be written where
-    inverse     what undoes effects, and what must still hold for it
     references  what a rename means
-    invariants  what must hold of every state
     document    a workflow document as entities, and back
     requests    what travels; `messages`: as JSON
 

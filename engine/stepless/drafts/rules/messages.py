@@ -51,23 +51,6 @@ def read_request(message: JSON) -> EditRequest:
     )
 
 
-def request_written(request: EditRequest) -> dict[str, JSON]:
-    made: dict[str, JSON] = {
-        "client": request.client, "n": request.n, "tag": request.tag, "base": request.base,
-        "gestures": [_operation_written(operation) for operation in request.operations],
-    }
-    return {**made, "first": request.first} if request.first else made
-
-
-def _operation_written(operation: Operation) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"writes": all_written(operation.writes)}
-    if operation.guards:
-        made["guards"] = [[guard.key, list(guard.path), guard.value] for guard in operation.guards]
-    if operation.derived:
-        made["derived"] = [list(pair) for pair in operation.derived]
-    return made
-
-
 def _operation(value: JSON, place: str) -> Operation:
     fields = _object(value, place)
     given = _list(fields.get("writes"), f"{place}.writes")
@@ -114,20 +97,6 @@ def _write(value: JSON, place: str) -> Write:
 # -- what the log holds ------------------------------------------------------------------------------------------------
 
 
-def entry_written(entry: LogEntry) -> dict[str, JSON]:
-    made: dict[str, JSON] = {
-        "seq": entry.seq, "client": entry.client, "n": entry.n, "tag": entry.tag, "by": entry.by, "at": entry.at,
-        "effects": all_written(entry.effects),
-    }
-    if entry.outcomes:
-        made["outcomes"] = [outcome_written(outcome) for outcome in entry.outcomes]
-    if entry.closes is not None:
-        made["closes"] = entry.closes
-    if entry.first:
-        made["first"] = entry.first
-    return made
-
-
 def outcome_written(outcome: Outcome) -> dict[str, JSON]:
     made: dict[str, JSON] = {"gesture": outcome.operation, "code": outcome.code, "key": outcome.key}
     if outcome.by is not None:
@@ -147,18 +116,6 @@ def entry_read(stored: dict[str, JSON]) -> LogEntry:
         stored.get("closes"),
         stored.get("first", ""),
     )
-
-
-def operations_read(stored: Sequence[JSON]) -> list[Operation]:
-    """Operations that `read_request` has accepted."""
-    return [
-        Operation(
-            tuple(_stored(one["writes"])),
-            tuple(Guard(key, tuple(path), value) for key, path, value in one.get("guards", ())),
-            tuple((derived, cause) for derived, cause in one.get("derived", ())),
-        )
-        for one in stored
-    ]
 
 
 def _outcome_read(stored: dict[str, JSON]) -> Outcome:

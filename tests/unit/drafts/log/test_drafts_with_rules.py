@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from edits import Editor
+from invariants import faults
 from world import START, canonical
 
 from stepless.adapters.memory.drafts import MemoryDrafts
@@ -15,7 +16,6 @@ from stepless.drafts.log.records import Storage
 from stepless.drafts.log.rules_adapter import Origin, Rules, typed
 from stepless.drafts.rules.document import to_document
 from stepless.drafts.rules.fold import apply
-from stepless.drafts.rules.invariants import faults
 from stepless.drafts.rules.requests import EditRequest
 from stepless.drafts.rules.state import Entities, snapshot
 from stepless.ports import Draft

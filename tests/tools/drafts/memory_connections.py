@@ -1,4 +1,4 @@
-"""Keeps in memory who is connected to which draft session: for tests, and for parts that share one process."""
+"""Keeps in memory who is connected to which draft session."""
 
 from __future__ import annotations
 

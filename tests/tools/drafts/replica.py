@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from expansion import expand
+from inverse import inverse
 
 from stepless.drafts.rules.effects import Write
-from stepless.drafts.rules.expansion import expand
 from stepless.drafts.rules.fold import apply, fold
-from stepless.drafts.rules.inverse import inverse
 from stepless.drafts.rules.requests import EditRequest, Guard, LogEntry, Operation, Outcome
 from stepless.drafts.rules.resolve import resolve, undone
 from stepless.drafts.rules.state import Entities, Layer, State, value_at
 from stepless.drafts.rules.transform import transform, transform_each
-from stepless.limits import MAX_JOINED_WRITES, MAX_UNDO
 
 Origin: TypeAlias = Literal["edit", "undo", "redo"]
+MAX_JOINED_WRITES: Final = 200  # of the operations that one request takes along; as in console/src/editing/limits.ts
+MAX_UNDO: Final = 100  # actions of one person in one tab
 
 
 @dataclass(eq=False)
