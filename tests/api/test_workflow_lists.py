@@ -102,6 +102,8 @@ async def test_versions_are_listed_with_who_published_them_and_why(kept_door: An
     assert ([one["version"] for one in first["versions"]], first["next_before"]) == ([3], 3)
     second = await found(door, "/workflows/order/versions?limit=2&before=3")
     assert ([one["version"] for one in second["versions"]], second["next_before"]) == ([2, 1], None)
+    third = await found(door, "/workflows/order/versions?limit=1&before=3")
+    assert ([one["version"] for one in third["versions"]], third["next_before"]) == ([2], 2)
     assert (await found(door, "/workflows/order/versions?before=1"))["versions"] == []
     await found(door, "/workflows/none/versions", 404)
     for query in ("limit=0", "limit=51", "before=0", "other=1"):

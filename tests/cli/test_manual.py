@@ -65,6 +65,11 @@ def test_a_verb_that_does_not_exist_is_bad_input(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.startswith('{"error": {"code": "usage"')
 
 
+def test_a_refused_argument_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "ksh"]) == 2
+    assert "shell must be one of `bash`, `zsh`, `fish`, not `ksh`" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_is_told_every_verb(shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0

@@ -27,6 +27,14 @@ def test_a_file_is_let_go_when_the_engine_cannot_be_put_together(tmp_path: Path)
     local(tmp_path / "runs.db").close()
 
 
+def test_runs_are_kept_as_long_as_the_caller_says_and_their_clock_is_that_of_the_process(tmp_path: Path) -> None:
+    kept, unsaid = local(tmp_path / "runs.db", retention_ms=60_000), local(None)
+    assert (kept.world.retention_ms, unsaid.world.retention_ms) == (60_000, None)
+    assert kept.world.ahead_ms("run_1") == 0
+    kept.close()
+    unsaid.close()
+
+
 def test_closing_a_second_time_does_nothing(tmp_path: Path) -> None:
     engine = local(tmp_path / "runs.db")
     engine.close()
