@@ -12,6 +12,7 @@ from comparing import Program, block_program, compare, compare_wide, differ, pla
 from killing import survives
 from programs import inputs
 from racing import compare_racing, racing_program
+from sharing_programs import sharing_program
 from simulating import simulated
 
 from stepless.flow import FlowRefused
@@ -40,6 +41,7 @@ def main() -> int:
     parser.add_argument("--kills", action="store_true", help="kill the process at every commit, with one input")
     parser.add_argument("--wide", action="store_true", help="programs that call workflows, ask, and repeat attempts")
     parser.add_argument("--blocks", action="store_true", help="programs with statements that are lifted in blocks")
+    parser.add_argument("--sharing", action="store_true", help="programs in which one list has several names")
     parser.add_argument("--racing", action="store_true", help="programs that wait for messages and race, in the simulator")
     parser.add_argument("--simulated", action="store_true", help="forget the run after every decision, with one input")
     parser.add_argument("--shown", type=int, default=3)
@@ -48,7 +50,7 @@ def main() -> int:
     for seed in range(arguments.start, arguments.start + arguments.seeds):
         made = None
         try:
-            ordinary = block_program if arguments.blocks else program
+            ordinary = block_program if arguments.blocks else sharing_program if arguments.sharing else program
             made = (racing_program if arguments.racing else wide_program if arguments.wide else ordinary)(seed)
             comparing = compare_racing if arguments.racing else compare_wide if arguments.wide else compare
             if arguments.simulated:

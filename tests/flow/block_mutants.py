@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from stepless.flow import carried, lifted
-from stepless.flow.compiler.blocks import emitting, functions, liveness, pulling, rewriting
+from stepless.flow.compiler.blocks import emitting, functions, pulling, rewriting
 from stepless.flow.compiler.expressions import hoisting
-from stepless.flow.compiler.facts import uses
+from stepless.flow.compiler.facts import liveness, uses
 from stepless.flow.compiler.unit import Unit
 
 _LIVE, _WAY, _NOTED = rewriting.Rewriting._live_at, functions._way, rewriting.inputs_of

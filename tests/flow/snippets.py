@@ -36,7 +36,7 @@ SNIPPETS: Final[list[tuple[str, str]]] = [
     ("xs = [1, 2]\nxs[0:1] = [3]", "lifted"),
     ("order.lines.append(1)", "lifted"),
     ("x = [1, 2]\ny = x.pop()", "lifted"),
-    ("xs = [1]\nys = xs\nxs.append(2)", "lifted"),
+    ("xs = [1]\nys = xs\nxs.append(2)", "ok"),
     ("xs = [1]\nys = {'a': xs}\nxs.append(2)\nreturn ys", "lifted"),
     ("xs = [[1]]\nfor x in xs:\n    x.append(2)\nreturn xs", "lifted"),
     ("xs = [1]\nfor x in xs:\n    xs.append(2)", "lifted"),

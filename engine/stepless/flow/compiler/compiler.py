@@ -28,7 +28,7 @@ from stepless.flow.compiler.blocks.plan import Plan, check_globals
 from stepless.flow.compiler.entries import Trigger, begin
 from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
-from stepless.flow.compiler.facts.aliases import sharing_of
+from stepless.flow.compiler.facts.aliases import parameters_of, sharing_of
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
 from stepless.flow.compiler.facts.types import UNBOUND
@@ -104,7 +104,8 @@ def _compiled(unit: Unit, reading: Reading, triggers: Sequence[Trigger], fields:
         given = dict(unit.kinds)
         learn(unit, names)
         carry_parameters(unit, given)
-        unit.shared = sharing_of(body, *reading.freshness(unit))
+        given_to = [named.parameter(one.arg) for one in origin.parameters]
+        unit.sharing = sharing_of(body, reading.facts(unit), parameters_of(given_to))
         unit.block(body)
         unit.statement = body[-1]
         if unit.frontier is not None:

@@ -16,6 +16,7 @@ from stepless.flow.compiler.attachments import LiftedBlock, LiftedExpression, Pa
 from stepless.flow.compiler.contracts import Planned, Rules
 from stepless.flow.compiler.explaining import Lifting
 from stepless.flow.compiler.expression_trees import Texts
+from stepless.flow.compiler.facts.aliases import Sharing
 from stepless.flow.compiler.facts.carried_types import stored
 from stepless.flow.compiler.facts.names import Names, bound_in
 from stepless.flow.compiler.facts.types import UNKNOWN, believed, is_carried
@@ -59,7 +60,7 @@ class Unit(Remarks, Framed):
         self.findings, self.warnings = [], []
         self.frames = []
         self.names = Names()
-        self.shared: Callable[[str], set[str]] = lambda name: set()
+        self.sharing: Callable[[], Sharing] | None = None  # which names may show a change in place
         self.bound: set[str] = set()
         self.values: dict[str, ast.expr] = {}  # what a name stands for, if it is no variable
         self.kinds: dict[str, Any] = {}  # the types of names
@@ -70,14 +71,12 @@ class Unit(Remarks, Framed):
         self.hidden: frozenset[str] = frozenset()  # names of the callers of the part that is being inlined
         self.last: set[ast.AST] = set()  # each `try` that is the last statement of a loop's iteration
         self.parts: list[object] = []  # those that are being inlined
-        self.iterated: list[str] = []  # names that a loop around this place runs over
         self.floats: set[str] = set()  # outputs that are floats, also where they are whole
         self.risks = 0  # operations met so far that may fail
         self.wanted: tuple[ast.expr, str] | None = None  # the id for the node of this expression, if it takes one
         self.statement: ast.AST = origin.tree
         self.foreign: tuple[Origin, ast.AST] | None = None  # where a part was awaited that another file has
         self.sources: dict[tuple[str, str, int], PartSource] = {}
-        self.returned: set[str] = set()  # names in what a `return` returns that the `finally` being read comes behind
         self.rereadings = 0  # of statements that were refused
         self.made: set[ast.AST] = set()  # statements that are not the source's: they hold the parts of one that was refused
         self._handled: set[str] = set()  # each `set` whose failure a handler takes

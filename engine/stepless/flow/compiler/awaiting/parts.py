@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from stepless.flow.compiler.attachments import PartSource
 from stepless.flow.compiler.awaiting.awaits import Arguments, bound_arguments, evaluated
@@ -13,7 +13,9 @@ from stepless.flow.compiler.blocks.plan import check_globals
 from stepless.flow.compiler.expressions.carrying import carry_parameters
 from stepless.flow.compiler.expressions.local_types import learn
 from stepless.flow.compiler.expressions.reading import among_others, as_float
-from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside, sharing_of
+from stepless.flow.compiler.facts.alias_state import Value
+from stepless.flow.compiler.facts.alias_values import Facts, is_immutable
+from stepless.flow.compiler.facts.aliases import CALLER, sharing_of
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import names_of
 from stepless.flow.compiler.facts.scopes import settled
@@ -27,14 +29,12 @@ from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_NESTED_PARTS, MAX_SOURCE_DEPTH
 
 Evaluate: TypeAlias = Callable[[Unit, ast.expr, str], ast.expr]
-Freshness: TypeAlias = Callable[[Unit], tuple[IsFresh, IsFreshInside]]
-CALLER: Final = " caller"
-"""Stands for the names of the caller: no name of a source has a space."""
+Knowing: TypeAlias = Callable[[Unit], Facts]
 
 
 def inline(
     unit: Unit, call: ast.Call, part: Any, origin: Origin, hint: str | None, arguments: Arguments,
-    fresh: Freshness, evaluate: Evaluate,
+    facts: Knowing, evaluate: Evaluate,
 ) -> ast.expr:
     """Writes the statements of a part behind the frontier. Returns what it returns."""
     call = written_out(call)
@@ -62,7 +62,7 @@ def inline(
     local = {named.parameter(one.arg) for one in origin.parameters} | names_of(named.body).bound.keys()
     body = [_Renamed(local, number).visit(copied(statement)) for statement in named.body]
     unit.shown |= {renamed(name, number): named.shown.get(name, name) for name in local}
-    outer = (unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden)
+    outer = (unit.origin, unit.error, unit.statement, unit.sharing, unit.bound, unit.foreign, unit.hidden)
     callers = frozenset(unit.values) | frozenset(unit.names.bound)
     _bind(unit, origin, parameters, given, callers, getattr(part, "closure", frozenset()))
     if unit.foreign is None and not origin.is_beside(unit.origin):
@@ -77,7 +77,9 @@ def inline(
     unit.sources.setdefault(origin.key, PartSource(origin, {}))
     kinds = {name: unit.kind_of(name) for name in parameters.values()}
     learn(unit, names)
-    unit.shared = _shared(unit, body, [*parameters.values()], fresh)
+    callers_own = Value(frozenset({CALLER}), frozenset({CALLER}))
+    shown = {name for one, name in parameters.items() if not is_immutable(origin.hint(one))}
+    unit.sharing = sharing_of(body, facts(unit), dict.fromkeys(shown, callers_own))
     unit.bound = {*parameters.values()}
     _copy_changed(unit, origin, parameters)
     carry_parameters(unit, kinds)
@@ -85,7 +87,7 @@ def inline(
         return _written(unit, body, number, hint or origin.name, evaluate)
     finally:
         unit.parts.pop()
-        unit.origin, unit.error, unit.statement, unit.shared, unit.bound, unit.foreign, unit.hidden = outer
+        unit.origin, unit.error, unit.statement, unit.sharing, unit.bound, unit.foreign, unit.hidden = outer
 
 
 def renamed(name: str, number: int) -> str:
@@ -148,13 +150,6 @@ def _copy_changed(unit: Unit, origin: Origin, parameters: Mapping[str, str]) -> 
     }
     if changed:
         unit.set(f"set_{origin.name}", changed)
-
-
-def _shared(
-    unit: Unit, body: list[ast.stmt], parameters: list[str], fresh: Freshness
-) -> Callable[[str], set[str]]:
-    sharing = sharing_of(body, *fresh(unit))
-    return lambda name: sharing(name) | ({CALLER} if name in parameters else set())
 
 
 def _written(unit: Unit, body: list[ast.stmt], number: int, hint: str, evaluate: Evaluate) -> ast.expr:

@@ -11,10 +11,9 @@ from stepless.flow.compiler.attachments import LiftedBlock
 from stepless.flow.compiler.blocks.functions import function_of, text_of
 from stepless.flow.compiler.blocks.kinds import inside, outputs
 from stepless.flow.compiler.blocks.valueless import maker_of
-from stepless.flow.compiler.changes import check_change
+from stepless.flow.compiler.changes import check_others
 from stepless.flow.compiler.explaining import Lifting
 from stepless.flow.compiler.expressions.expression import unknown_name
-from stepless.flow.compiler.expressions.inference import is_scalar
 from stepless.flow.compiler.expressions.lifting import check_evaluated, check_field, function_name
 from stepless.flow.compiler.facts.block_nodes import Block, Evaluated
 from stepless.flow.compiler.facts.types import UNBOUND
@@ -36,7 +35,7 @@ def evaluate(unit: Unit, node: Evaluated) -> ast.expr:
     try:
         return _emitted(unit, node)
     except Refusal as refusal:
-        refusal.is_final = refusal.code not in ("no_value", "unbound")
+        refusal.is_final = refusal.code not in ("no_value", "unbound") and not refusal.name
         raise
 
 
@@ -122,10 +121,12 @@ def _check_values(unit: Unit, node: Evaluated, inner: Unit) -> None:
 
 def _check_changes(unit: Unit, node: Evaluated) -> None:
     """A value that changes in place must have no other name outside of the block."""
-    block = node.block
-    for name, argument in zip(block.inputs, node.arguments, strict=True):
-        if name in block.changed and isinstance(argument, ast.Name) and not is_scalar(unit, argument):
-            check_change(unit, node, argument.id)
+    sharing = unit.sharing() if unit.sharing is not None else None
+    for name, others in sorted(sharing.found.get(id(unit.statement), {}).items()) if sharing is not None else ():
+        check_others(unit, node, name, others)
+    for name in sorted(sharing.under.get(id(node), ())) if sharing is not None else ():
+        message = f"`{name}` changes in place under another name"
+        raise Refusal(node, "shared_mutation", message, "Change it under its own name", name=name)
 
 
 def _check(unit: Unit, block: Block, inner: Unit) -> None:

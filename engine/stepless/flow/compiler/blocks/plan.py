@@ -47,6 +47,7 @@ class Plan:
         self._marks: dict[Key, dict[Position, str]] = {}  # the statements that are lifted, each with the reason
         self._strict: dict[Key, set[str]] = {}
         self._glued: dict[Key, set[str]] = {}
+        self._under: dict[Key, set[str]] = {}  # names whose values change under other names inside of blocks
         self._bodies: dict[Key, list[ast.stmt]] = {}
         self._preludes: dict[Key, Prelude] = {}
         self._rounds = 0
@@ -91,7 +92,7 @@ class Plan:
         functions = _named_functions(origin)
         return Rewriting(
             body, marked, lambda one: _may_join(origin, one, functions), lambda one: _is_liftable(origin, one, functions),
-            parameters, prelude, frozenset(self._glued.get(origin.key, ())),
+            parameters, prelude, frozenset(self._glued.get(origin.key, ())), frozenset(self._under.get(origin.key, ())),
         ).suite(body)  # fmt: skip
 
     def extended(self, refused: Iterable[tuple[Origin, ast.stmt, Refusal]]) -> bool:
@@ -107,6 +108,10 @@ class Plan:
                 found |= self._read_strictly(origin, refusal)
             elif refusal.code == "no_value" and refusal.name:
                 names = self._glued.setdefault(origin.key, set())
+                found |= refusal.name not in names
+                names.add(refusal.name)
+            elif refusal.code == "shared_mutation" and refusal.name:
+                names = self._under.setdefault(origin.key, set())
                 found |= refusal.name not in names
                 names.add(refusal.name)
             elif refusal.code in _LIFTED and (_is_liftable(origin, statement) or _may_be_pulled(origin, statement)):

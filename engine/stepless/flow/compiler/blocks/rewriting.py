@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
-from stepless.flow.compiler.blocks.liveness import Around, Certain, Liveness
 from stepless.flow.compiler.blocks.prelude import Prelude
 from stepless.flow.compiler.blocks.valueless import valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.block_nodes import NEXT, RAISE, Block, Evaluated, Leave, Output
+from stepless.flow.compiler.facts.liveness import Around, Certain, Liveness
 from stepless.flow.compiler.facts.uses import uses_of
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -24,17 +24,19 @@ class Rewriting:
     """The body of one function in which the marked statements are lifted. `marks` are those that must be, by `id`; `is_free`
     says of a statement that it may be lifted with one that must, `may` that it may be lifted at all; `given` are the parameters
     of the function. `prelude` makes some names again in each block that reads them, `glued` are names that no value can stand
-    for: what reads them is lifted with what binds them, as far as nothing awaits."""
+    for: what reads them is lifted with what binds them, as far as nothing awaits. `under` are names whose values a block may
+    change under other names."""
 
     def __init__(
         self, body: Sequence[ast.stmt], marks: set[int], is_free: Callable[[ast.stmt], bool], may: Callable[[ast.stmt], bool],
-        given: Iterable[str], prelude: Prelude, glued: frozenset[str],
+        given: Iterable[str], prelude: Prelude, glued: frozenset[str], under: frozenset[str],
     ) -> None:
         self._marks = marks
         self._is_free = is_free
         self._may = may
         self._prelude = prelude
         self._glued = glued
+        self._under = under
         self._live = Liveness(behind={name: prelude.of([name])[1] for name in prelude.names()}).of(body)
         uses = uses_of(*body, *_left_in(body))
         self._given = ({*given} | uses.bound) - uses.outer - prelude.names()
@@ -143,12 +145,13 @@ class Rewriting:
         made = [one for one in made if one not in run]
         whole = [*made, *run]
         uses = uses_of(*whole)
+        uses.changed |= uses.read & self._under
         bound = frozenset(uses.bound | uses.changed)
         exits = list(dict.fromkeys(kind for kind in jumps_of(run)))
         certain = Certain().of(whole, set())
         exits += [NEXT] if NEXT in certain.ends else []
         live = {kind: self._live_at(kind, run, after, around) for kind in exits}
-        if bound & around.raise_ and _may_raise_late(whole, around.raise_):
+        if bound & around.raise_ and (self._under & around.raise_ or _may_raise_late(whole, around.raise_)):
             exits.append(RAISE)
             live[RAISE] = around.raise_
         outputs = sorted(name for name in bound & self._given if any(name in names for names in live.values()))

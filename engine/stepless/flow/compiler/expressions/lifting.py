@@ -197,6 +197,8 @@ def check_evaluated(unit: Unit, part: ast.AST) -> None:
 
 def _check_change(unit: Unit, method: ast.Attribute, inner: set[str]) -> None:
     """Refuses a method that would change a value of the workflow in place."""
+    if unit.sharing is not None and any(unit.sharing().at(unit.statement, "")):
+        unit.refuse(method, "mutation", f"`.{method.attr}()` may change a value of the workflow in place", "Assign it to a name")
     root: ast.expr = method.value
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from stepless.flow.compiler.expressions.reading import as_float, calling
 from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import bindings
-from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_dict, is_list, is_tuple, item_of, solid
+from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, is_carried, is_dict, is_list, is_tuple, item_of, solid
 from stepless.flow.compiler.unit import Unit
 from stepless.limits import MAX_ITERATIONS
 from stepless.model.json import JSON
@@ -73,11 +73,26 @@ def _iterations(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> tuple[
     counted = _counted(unit, over, target)
     if counted is not None:
         counter, start, inner, over = counted
-        params = _items(unit, over)
+        params = _items(unit, _opened(unit, over, inner))
         index: ast.expr = unit.texts.reference(f"{id}.index")
         index = ast.BinOp(index, ast.Add(), ast.Constant(start)) if start else index
         return params, {counter.id: index, **_targets(unit, id, "item", inner)}
-    return _items(unit, over), _targets(unit, id, "item", target)
+    return _items(unit, _opened(unit, over, target)), _targets(unit, id, "item", target)
+
+
+def _opened(unit: Unit, over: ast.expr, target: ast.expr) -> ast.expr:
+    """Returns a collection with its items as lists, if a target takes them apart and they may be tuples, which JSON lacks."""
+    if not isinstance(target, ast.Tuple | ast.List) or not is_carried(item_of(unit.infer(over))):
+        return over
+    name = unit.made_name("item")
+    one: ast.expr = ast.Name(name, ast.Load())
+    whole = ast.Call(ast.Name("list", ast.Load()), [one], [])
+    taken = ast.Call(ast.Name("hasattr", ast.Load()), [one, ast.Constant("__iter__")], [])
+    each = ast.comprehension(ast.Name(name, ast.Store()), over, [], 0)
+    found = ast.ListComp(ast.IfExp(taken, whole, one), [each])
+    for part in ast.walk(found.elt):
+        ast.copy_location(part, over)
+    return ast.copy_location(found, over)
 
 
 def _counted(unit: Unit, over: ast.expr, target: ast.expr) -> tuple[ast.Name, int, ast.expr, ast.expr] | None:

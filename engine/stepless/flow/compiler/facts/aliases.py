@@ -1,219 +1,172 @@
-"""Finds which names may be aliases of one value, in whole or in part. In Python a change in place shows under each of them; in a
-document a value never changes. So a name is changed in place only while its value has no other name."""
+"""Finds where a change in place shows under two names. In Python one object may have several names, and a change shows under
+each of them; in a document each name has a value of its own. So a change is exact only where no other name that is read later can
+show it.
+
+The analysis follows the statements in their order, with the objects that each name may show (`alias_state`). At each statement
+that changes something, the names are compared that are live there: read behind it before they are bound again. A block is one
+such place: inside of it Python does as it does, and what it leaves is compared where it is changed next."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
-from stepless.flow.compiler.facts.block_nodes import Evaluated, Output
-from stepless.flow.compiler.facts.names import names_in
-from stepless.flow.compiler.facts.uses import parameters, root, uses_of
-from stepless.flow.compiler.trees import Visitor
+from stepless.flow.compiler.facts.alias_flow import ITERATED, RETURNED, Change, Following, Guard
+from stepless.flow.compiler.facts.alias_state import NOTHING, Label, Labels, State, Value, content, joined, made
+from stepless.flow.compiler.facts.alias_values import Facts
+from stepless.flow.compiler.facts.block_nodes import RAISE, Block, Evaluated
+from stepless.flow.compiler.facts.liveness import Liveness
+from stepless.flow.compiler.facts.uses import uses_of
 
-_FRESH = (ast.Constant, ast.JoinedStr, ast.Compare, ast.UnaryOp, Evaluated, Output)
-IsFresh = Callable[[ast.expr], bool]
-INNER = "\n"
-"""Stands in the names of what only a block names: no name of a source has it."""
-IsFreshInside = Callable[[Evaluated], IsFresh]
+CALLER: Final = "\ncaller"
+"""The label of what the caller of a part may show too."""
+_INSIDE: Final = "\ninside "
 
 
-class Sharing(Visitor):
-    """Relates the names of a function's body, whatever the order of its statements. `fresh` says of an expression that its value
-    has no other name, or cannot be changed."""
+class Sharing(Following):
+    """Compares the names at each statement of a function that changes something."""
 
-    def __init__(self, fresh: IsFresh, inside: IsFreshInside) -> None:
-        self._fresh = fresh
-        self._inside = inside
-        self._blocks: list[Evaluated] = []
-        self._targets: dict[tuple[str, str], str] = {}  # the name that an output of a block is bound to
-        self._wholes: dict[int, str] = {}
-        self._functions: dict[str, list[str]] = {}  # the parameters of functions inside of a block
-        self._is: dict[str, set[str]] = {}  # the value of a name may be that of these
-        self._in: dict[str, set[str]] = {}  # the value of a name may be a part of that of these
-        self._holds: dict[str, set[str]] = {}  # the value of a name may contain that of these
+    def __init__(self, facts: Facts, body: Sequence[ast.stmt]) -> None:
+        super().__init__(facts)
+        self._live = Liveness().of(body)
+        self.found: dict[int, dict[str, set[str]]] = {}
+        self.under: dict[int, set[str]] = {}  # names that a block changes under other names, by its `id`
+        self._places: dict[int, tuple[int, int]] = {}
 
-    def visit_Evaluated(self, node: Evaluated) -> None:
-        self._blocks.append(node)
+    def at(self, statement: ast.AST, name: str) -> set[str]:
+        """Returns the other names that may show what a statement changes under a name. Of a statement that stands for a part of
+        one: what that one changes."""
+        place = id(statement)
+        if place in self._places:
+            return self.found.get(place, {}).get(name, set())
+        line = getattr(statement, "lineno", 0)
+        around = [one for one, (first, last) in self._places.items() if first <= line <= last]
+        return set[str]().union(*(self.found.get(one, {}).get(name, set()) for one in around))
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self.generic_visit(node)
-        self._assign(node.target, node.value)
+    def _alone(self, statement: ast.stmt, state: State, evaluate: Callable[[], object], head: ast.AST | None = None) -> None:
+        self._places[id(statement)] = statement.lineno, statement.end_lineno or statement.lineno
+        self._changes = []
+        before = state.copy() if uses_of(head or statement).changed else state
+        evaluate()
+        for change in self._changes:
+            self._compare(statement, before, change, self._read_behind(statement))
 
-    def visit_withitem(self, node: ast.withitem) -> None:
-        self.generic_visit(node)
-        for name in names_in(node.optional_vars) if node.optional_vars is not None else ():
-            self._relate(self._in, name, self._contained(node.context_expr))
+    def _read_behind(self, statement: ast.stmt) -> set[str]:
+        around = self._live.around.get(id(statement))
+        return {*uses_of(statement).read, *self._live.after.get(id(statement), ()), *(around.all() if around else ())}
 
-    def visit_Match(self, node: ast.Match) -> None:
-        self.generic_visit(node)
-        for case in node.cases:
-            for name in uses_of(case.pattern).bound:
-                self._relate(self._in, name, self._contained(node.subject))
+    def _compare(self, statement: ast.stmt, before: State, change: Change, live: set[str]) -> None:
+        kept = self.found.setdefault(id(statement), {}).setdefault(change.name, set())
+        for name in before.showing(change.labels):
+            if name in live | {RETURNED} and name != change.name:
+                kept.add(name)
+            elif name.startswith(ITERATED) and not self._is_safe(name, change):
+                kept.add(ITERATED)
+        kept.update(_outside(change.labels))
+        if before.twice & change.labels and change.name in live:
+            kept.add(change.name)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self.generic_visit(node)
-        self._functions[node.name] = [one.arg for one in parameters(node.args)]
+    def _is_safe(self, hidden: str, change: Change) -> bool:
+        """Whether a loop over an object changes the value of the key that it is at, which it has read."""
+        match change.at:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=key)):
+                return self._safe.get(hidden) == (name, key)
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=key))):
+                return self._safe.get(hidden) == (name, key)
+        return False
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self.generic_visit(node)
-        if isinstance(node.value, Evaluated | Output):
-            self._note(node)
+    def _block(self, statement: ast.stmt, state: State, node: Evaluated, name: str) -> None:
+        block = node.block
+        state.age({label for part in _parts(block.statements) for label in (made(part), content(part))})
+        before = state.copy()
+        inner = _Inside(self._facts.inside(node))
+        names = dict(zip(block.inputs, node.arguments, strict=True))
+        inside = State(
+            {f"{_INSIDE}{one}": value for one, value in state.names.items()}, state.twice, state.known,
+        )  # fmt: skip
+        for one, argument in names.items():
+            if isinstance(argument, ast.Name) and argument.id in state.names:
+                inside.names[one] = state.names[argument.id]
+        end = inner.run(block, inside)
+        if end is None:
             return
-        for target in node.targets:
-            self._assign(target, node.value)
+        outer = {one.removeprefix(_INSIDE): value for one, value in end.names.items() if one.startswith(_INSIDE)}
+        state.names.update({one: value for one, value in outer.items() if one in state.names})
+        state.twice, state.known = end.twice, end.known
+        for one in block.outputs:
+            self._values.outputs[name, f"name.{one}"] = end.names.get(one, NOTHING)
+        self._values.outputs[name, "value"] = end.names.get(RETURNED, NOTHING)
+        if block.is_plain:
+            found = block.outputs[0] if block.outputs and block.exits != ["return"] else RETURNED
+            state.names[name] = end.names.get(found, NOTHING)
+        self._compare_block(statement, before, node, inner.changed)
 
-    def _note(self, node: ast.Assign) -> None:
-        """Notes the name that a block, or an output of it, is bound to."""
-        (target,) = node.targets
-        assert isinstance(target, ast.Name)
-        if isinstance(node.value, Evaluated):
-            block = node.value.block
-            self._wholes[id(node.value)] = target.id
-            if block.is_plain and block.outputs:
-                self._targets[target.id, block.outputs[0]] = target.id
-        elif isinstance(node.value, Output) and isinstance(node.value.whole, ast.Name):
-            self._targets[node.value.whole.id, node.value.key.partition(".")[2]] = target.id
-
-    def close(self) -> None:
-        """After the last statement: relates the names around each block as the statements inside of it do."""
-        for number, node in enumerate(self._blocks):
-            whole = self._wholes.get(id(node), "")
-            names = {name: self._targets[whole, name] for name in node.block.outputs if (whole, name) in self._targets}
-            given = zip(node.block.inputs, node.arguments, strict=True)
-            names |= {one: got.id for one, got in given if isinstance(got, ast.Name)}
-            inner = Sharing(self._inside(node), self._inside)
-            for statement in node.block.statements:
-                inner.visit(statement)
-            for kept, others in ((self._is, inner._is), (self._in, inner._in), (self._holds, inner._holds)):
-                for name, values in others.items():
-                    related = {names.get(one, f"{number}{INNER}{one}") for one in values}
-                    kept.setdefault(names.get(name, f"{number}{INNER}{name}"), set()).update(related)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.generic_visit(node)
-        if node.value is not None:
-            self._assign(node.target, node.value)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.generic_visit(node)
-        if isinstance(node.target, ast.Name):
-            self._relate(self._holds, node.target.id, self._contained(node.value))
-
-    def visit_For(self, node: ast.For) -> None:
-        self.generic_visit(node)
-        for name in names_in(node.target):
-            self._relate(self._in, name, self._contained(node.iter))
-
-    def visit_Call(self, node: ast.Call) -> None:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            for argument in node.args:
-                self._relate(self._holds, node.func.value.id, self._contained(argument))
-        elif isinstance(node.func, ast.Attribute) and (name := root(node.func)) is not None:
-            for argument in node.args:
-                self._relate(self._holds, name, self._contained(argument))
-        if isinstance(node.func, ast.Name):
-            for parameter in self._functions.get(node.func.id, ()):
-                for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-                    self._relate(self._is, parameter, self._contained(argument))
-
-    def _assign(self, target: ast.expr, value: ast.expr) -> None:
-        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-            for one, other in zip(target.elts, value.elts, strict=False):
-                self._assign(one, other)
-        elif isinstance(target, ast.Tuple | ast.List):
-            for name in names_in(target):
-                self._relate(self._in, name, self._contained(value))
-        elif isinstance(target, ast.Name):
-            self._relate(self._is, target.id, self._same(value))
-            self._relate(self._in, target.id, self._contained(value) if self._is_part(value) else set())
-            self._relate(self._holds, target.id, self._contained(value))
-        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            self._relate(self._holds, target.value.id, self._contained(value))
-
-    def _relate(self, kept: dict[str, set[str]], name: str, others: set[str]) -> None:
-        if self._counted({name}):
-            kept.setdefault(name, set()).update(others - {name})
-
-    def _same(self, value: ast.expr) -> set[str]:
-        """The names whose value an expression may return itself."""
-        if isinstance(value, _FRESH) or self._fresh(value):
-            return set()
-        match value:
-            case ast.Name():
-                return self._counted({value.id})
-            case ast.IfExp():
-                return self._same(value.body) | self._same(value.orelse)
-            case ast.BoolOp():
-                return set[str]().union(*map(self._same, value.values))
-            case ast.Await():
-                return self._same(value.value)
-            case ast.Call():  # a helper or a part may return what it was given
-                return {name for part in _arguments(value) for name in self._contained(part)}
-        return set()
-
-    def _is_part(self, value: ast.expr) -> bool:
-        match value:
-            case ast.Attribute():
-                return True
-            case ast.Subscript():
-                return not isinstance(value.slice, ast.Slice)
-            case ast.IfExp():
-                return self._is_part(value.body) or self._is_part(value.orelse)
-            case ast.BoolOp():
-                return any(map(self._is_part, value.values))
-        return isinstance(value, ast.Call | ast.Await)
-
-    def _contained(self, value: ast.expr) -> set[str]:
-        """The names whose value may be inside of what an expression returns, or be it."""
-        if isinstance(value, _FRESH) or self._fresh(value):
-            return set()
-        if isinstance(value, ast.Subscript):
-            return self._contained(value.value)
-        names = [name for name in ast.walk(value) if isinstance(name, ast.Name)]
-        return self._counted({name.id for name in names if isinstance(name.ctx, ast.Load)})
-
-    def _counted(self, names: set[str]) -> set[str]:
-        return {name for name in names if not self._fresh(ast.Name(name, ast.Load()))}
-
-    def others(self, name: str) -> set[str]:
-        """Returns the other names that could show a change of this name's value. A change of a list or an object shows under its
-        other names and in what contains it, not in its items."""
-        near: dict[str, set[str]] = {}
-        for kept in (self._is, self._in, self._holds):
-            for one, values in kept.items():
-                for other in values:
-                    near.setdefault(one, set()).add(other)
-                    near.setdefault(other, set()).add(one)
-        reached = {one for kept in (self._is, self._holds) for one, values in kept.items() if name in values}
-        reached |= self._is.get(name, set()) | self._in.get(name, set())
-        stack = list(reached)
-        while stack:
-            for other in near.get(stack.pop(), ()):
-                if other not in reached and other != name:
-                    reached.add(other)
-                    stack.append(other)
-        return reached - {name}
+    def _compare_block(self, statement: ast.stmt, before: State, node: Evaluated, changed: Labels) -> None:
+        given = {one.id: name for name, one in zip(node.block.inputs, node.arguments, strict=True) if isinstance(one, ast.Name)}
+        live = self._read_behind(statement) - uses_of(statement).bound | given.keys()
+        kept = self.found.setdefault(id(statement), {})
+        for label in changed:
+            showing = before.showing(frozenset({label}))
+            names = [name for name in showing if name in live]
+            others = {*names[1:], *_outside(frozenset({label})), *({RETURNED} & {*showing})}
+            others |= {ITERATED} if any(name.startswith(ITERATED) for name in showing) else set()
+            others |= {*names[:1]} if label in before.twice else set()
+            if names and others:
+                kept.setdefault(names[0], set()).update(others)
+            elif names and given.get(names[0]) not in node.block.changed:
+                self.under.setdefault(id(node), set()).add(given.get(names[0], names[0]))
 
 
-def _arguments(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
-    if isinstance(call.func, ast.Attribute):
-        yield call.func.value
+def _parts(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    for statement in statements:
+        yield from ast.walk(statement)
 
 
-def sharing_of(body: list[ast.stmt], fresh: IsFresh, inside: IsFreshInside) -> Callable[[str], set[str]]:
-    """Returns `Sharing.others` of a body, which is read when it is first asked: few functions change a value in place."""
-    made: list[Sharing] = []
+def _outside(labels: Labels) -> set[str]:
+    """The labels of what does not belong to the run, or not to a part alone."""
+    return {one for one in labels if isinstance(one, str)}
 
-    def others(name: str) -> set[str]:
-        if not made:
-            made.append(Sharing(fresh, inside))
-            for statement in body:
-                made[0].visit(statement)
-            made[0].close()
-        return made[0].others(name)
 
-    return others
+def parameters_of(names: Sequence[str]) -> Mapping[str, Value]:
+    """Returns the values of the parameters of a workflow, which nothing else names."""
+    return {name: Value(frozenset({-2 * place - 1}), frozenset({-2 * place - 2})) for place, name in enumerate(names)}
+
+
+def sharing_of(body: list[ast.stmt], facts: Facts, given: Mapping[str, Value]) -> Callable[[], Sharing]:
+    """Returns the analysis of a body, which is made when it is first asked for: few functions change a value in place. `given`
+    has the objects of the parameters."""
+    found: list[Sharing] = []
+
+    def analysis() -> Sharing:
+        if not found:
+            found.append(Sharing(facts, body))
+            found[0].suite(body, State(dict(given)))
+        return found[0]
+
+    return analysis
+
+
+class _Inside(Following):
+    """Follows the statements of a block, and notes what they change."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._ends: list[State] = []
+
+    def _alone(self, statement: ast.stmt, state: State, evaluate: Callable[[], object], head: ast.AST | None = None) -> None:
+        evaluate()
+
+    def _ended(self, state: State) -> None:
+        self._ends.append(state.copy())
+
+    @property
+    def changed(self) -> Labels:
+        return frozenset[Label]().union(*(one.labels for one in self._changes))
+
+    def run(self, block: Block, state: State) -> State | None:
+        """Returns what is known behind a block, whichever way it is left."""
+        guard = Guard(state.copy())
+        self._frames.append(guard)
+        end = self.suite(block.statements, state)
+        return joined(end, *self._ends, *([guard.any] if RAISE in block.exits else []))

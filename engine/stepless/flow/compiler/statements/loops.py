@@ -31,10 +31,7 @@ class Looping:
         id = unit.new_id(f"for_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "for_each")
         before = unit.risks
         params, targets = iterations(unit, id, self._hoist.expression(unit, statement.iter), target)
-        iterated = _iterated(statement.iter)
-        unit.iterated += iterated
         self._loop(unit, statement, id, params, statement.body, targets, risky=unit.risks > before)
-        del unit.iterated[len(unit.iterated) - len(iterated) :]
 
     def while_(self, unit: Unit, statement: ast.While) -> None:
         id = unit.new_id(f"while_{unit.shown.get(about := _subject(statement.test), about)}")
@@ -179,15 +176,6 @@ def _is_stopped(unit: Unit) -> bool:
     kinds = [type(frame) for frame in unit.frames]
     stops = [place for place, kind in enumerate(kinds) if kind in (FinallyFrame, PartFrame)]
     return bool(stops) and LoopFrame in kinds[: stops[-1]]
-
-
-def _iterated(over: ast.expr) -> list[str]:
-    """The names of lists that a loop runs over, not over a copy."""
-    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("enumerate", "zip", "reversed"):
-        return [name for argument in over.args for name in _iterated(argument)]
-    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute):
-        return _iterated(over.func.value)
-    return [over.id] if isinstance(over, ast.Name) else []
 
 
 def _subject(test: ast.expr) -> str:

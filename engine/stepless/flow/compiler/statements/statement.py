@@ -26,7 +26,7 @@ from stepless.flow.compiler.expressions.inference import is_scalar, known
 from stepless.flow.compiler.expressions.json_values import json_value
 from stepless.flow.compiler.expressions.lifting import lift
 from stepless.flow.compiler.expressions.naming import kind_of
-from stepless.flow.compiler.facts.aliases import IsFresh, IsFreshInside
+from stepless.flow.compiler.facts.alias_values import Facts
 from stepless.flow.compiler.facts.block_nodes import Evaluated
 from stepless.flow.compiler.facts.functions import is_named
 from stepless.flow.compiler.facts.names import IN_PLACE, names_in
@@ -54,7 +54,6 @@ _WITHOUT_COUNTERPART: Final[dict[str, tuple[str, str]]] = {
     "TryStar": ("except*", "Write except"), "TypeAlias": ("type", "Move it to the module"),
 }  # fmt: skip
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
-_NEW: Final = (ast.List, ast.ListComp, ast.GeneratorExp, ast.Dict, ast.DictComp, ast.BinOp)
 
 
 class Reading:
@@ -82,31 +81,18 @@ class Reading:
         }
         self.rules = Rules(self._statement, chained, express, lift, evaluate, known, kind_of, outputs, further)
 
-    def freshness(self, unit: Unit) -> tuple[IsFresh, IsFreshInside]:
-        """Says of expressions whether their value has no other name: of those of the function, and of those inside of a block."""
+    def facts(self, unit: Unit) -> Facts:
+        """What is known of the expressions of a function: whether a change in place may show in their values."""
 
-        def within(node: Evaluated) -> IsFresh:
+        def within(node: Evaluated) -> Facts:
             kinds = {one: unit.infer(given) for one, given in zip(node.block.inputs, node.arguments, strict=True)}
-            inner = inside(unit, node.block, kinds)
-            return lambda part: self.is_fresh(inner, part)
+            return self.facts(inside(unit, node.block, kinds))
 
-        return lambda node: self.is_fresh(unit, node), within
-
-    def is_fresh(self, unit: Unit, node: ast.expr) -> bool:
-        """Returns whether the value of an expression has no other name, or cannot be changed: a step returns a copy, a part does
-        not."""
-        if isinstance(node, ast.Name):
-            return not unit.is_local(node.id) or is_scalar(unit, node)
-        if not isinstance(node, ast.Await):
-            return is_scalar(unit, node) or (_is_new(unit, node) and is_atom(item_of(known(unit, node))))
-        call = node.value
-        if not isinstance(call, ast.Call):
-            return False
-        parts = [part for part in ast.walk(call) if isinstance(part, ast.Call) and _may_be_part(unit, part.func)]
-        kind = known(unit, node)
-        if word_of(unit.static(call.func)) == "gather":
-            kind = item_of(kind)  # the list itself is new
-        return not parts or is_atom(kind)
+        return Facts(
+            scalar=lambda node: is_scalar(unit, node), flat=lambda node: is_atom(item_of(known(unit, node))),
+            copied=lambda node: not any(isinstance(part, ast.Call) and _may_be_part(unit, part.func) for part in ast.walk(node)),
+            static=unit.static, local=unit.is_local, inside=within,
+        )
 
     def _await(self, unit: Unit, node: ast.Await, hint: str | None) -> ast.expr:
         call = node.value
@@ -123,7 +109,7 @@ class Reading:
 
     def _part(self, unit: Unit, call: ast.Call, target: Any, hint: str | None) -> ast.expr:
         value = inline(
-            unit, call, target, target.origin(), hint, self._hoist.expressions, self.freshness, self._result_of_part,
+            unit, call, target, target.origin(), hint, self._hoist.expressions, self.facts, self._result_of_part,
         )
         if unit.frontier is None:
             raise Ended
@@ -271,10 +257,3 @@ def _may_be_part(unit: Unit, function: ast.expr) -> bool:
         return word_of(target) == "part"
     kind = solid(unit.infer(function))
     return is_named(kind) and (not kind.members or any(word_of(one.target) == "part" for one in kind.members))
-
-
-def _is_new(unit: Unit, node: ast.expr) -> bool:
-    """Whether an expression makes a list or an object of its own, of items that may have other names."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return any(unit.is_builtin(node.func, name) for name in ("list", "sorted", "dict"))
-    return isinstance(node, _NEW) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice))

@@ -252,9 +252,7 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
     unit.frontier, unit.bound = list(frame.entries) if frame.kinds else None, set(before)
     if unit.frontier is None:
         return
-    outer, unit.returned = unit.returned, unit.returned | _returned(statement)
     unit.block(statement.finalbody)
-    unit.returned = outer
     if unit.frontier is None:
         return
     end: list[str] | None = None
@@ -268,31 +266,6 @@ def _finally(unit: Unit, statement: ast.Try, frame: FinallyFrame, before: set[st
         else:
             unit.jump(kind)
     unit.frontier, unit.bound = end, unit.bound | normal
-
-
-def _returned(statement: ast.Try) -> set[str]:
-    """The names of which a `return` in front of the `finally` returns the value itself, not a copy."""
-    front: list[ast.AST] = [*statement.body, *statement.handlers, *statement.orelse]
-    values = [part.value for body in front for part in ast.walk(body) if isinstance(part, ast.Return) and part.value is not None]
-    return {name for value in values for name in _shown(value)}
-
-
-def _shown(value: ast.expr) -> set[str]:
-    """The names whose value an expression returns, or may."""
-    match value:
-        case ast.Name():
-            return {value.id}
-        case ast.List() | ast.Tuple():
-            return {name for one in value.elts if not isinstance(one, ast.Starred) for name in _shown(one)}
-        case ast.Dict():
-            return {name for key, one in zip(value.keys, value.values, strict=True) if key is not None for name in _shown(one)}
-        case ast.IfExp():
-            return _shown(value.body) | _shown(value.orelse)
-        case ast.BoolOp():
-            return {name for one in value.values for name in _shown(one)}
-        case ast.Await(value=ast.Call() as call):  # a part may return what it was given
-            return {name for one in call.args for name in _shown(one)}
-    return set()
 
 
 def _is_written_once(unit: Unit, statement: ast.Try, frame: FinallyFrame) -> bool:
