@@ -195,19 +195,19 @@ def split_by_timing(state: State, signals: Sequence[Signal]) -> Split:
     found = Split([], [], False)
     knows = state.mailbox.knows
     received = {signal.identity for signal in signals if signal.kind == MESSAGE and knows(signal.identity)}
-    space, room = MAX_MAILBOX - len(state.mailbox), 0 if received else MAX_KNOWN_MESSAGES
+    space, left = MAX_MAILBOX - len(state.mailbox), 0 if received else MAX_KNOWN_MESSAGES
     for signal in signals:
         is_message = signal.kind == MESSAGE
         if is_message and signal.identity in received:
             found.timely.append(signal)
-        elif not room:
+        elif not left:
             found.early.append(signal)
             found = found._replace(more=True)
         elif is_early(state, signal) or (is_message and space <= 0 and not _is_awaited(state, signal)):
             found.early.append(signal)
         else:
             found.timely.append(signal)
-            space, room = space - is_message, room - is_message
+            space, left = space - is_message, left - is_message
     return found
 
 
