@@ -90,9 +90,10 @@ simulate-kills: $(READY) ## kill real processes with SIGKILL (KILLS=n)
 
 ROUNDS ?= 200
 simulate-senders: KILLS = 5
-simulate-senders: $(READY) ## kill servers while three processes send to them, and account for each message (KILLS=n of one server, ROUNDS=n of two)
+simulate-senders: $(READY) ## kill servers while three processes send to them, and account for each message (KILLS=n of one server, ROUNDS=n of two, on one machine and on emulated AWS)
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/killed_servers.py dev $(KILLS)
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/killed_servers.py pair $(ROUNDS)
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/killed_servers.py cloud $(ROUNDS)
 
 # -- measurements ------------------------------------------------------------------------------------------------------
 

@@ -214,6 +214,21 @@ def test_a_closed_store_is_unavailable(path: Path) -> None:
         store.get_run("r")
 
 
+def test_the_end_of_a_long_log_is_read_without_the_rest(path: Path) -> None:
+    """Counted in steps of SQLite's machine: a run that has waited for thousands of messages reads it for each of them."""
+    store, steps = SqliteStore(path), dict[str, int]()
+    for run_id, batches in (("short", 5), ("long", 2_000)):
+        for first in range(1, batches + 1):
+            store.append(run_id, Batch(first, first, b"x"))
+        counted: list[int] = []
+        store.database._connection.set_progress_handler(lambda counted=counted: counted.append(1), 1)  # type: ignore[misc]
+        assert [batch.first for batch in store.read_log(run_id, batches - 3)] == [batches - 2, batches - 1, batches]
+        store.database._connection.set_progress_handler(None, 1)
+        steps[run_id] = len(counted)
+    store.close()
+    assert 0 < steps["long"] <= 2 * steps["short"]
+
+
 def test_the_wal_does_not_grow_without_end(path: Path) -> None:
     store = SqliteStore(path)
     for first in range(1, 4_001):

@@ -8,7 +8,7 @@ read twice in a run, or if it asked for a start and two runs have it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -53,6 +53,15 @@ class Row:
         return [*map(str, (*counts, len(self.lost), len(self.doubled), self.starts)), codes]
 
 
+def heads_in(store: Store) -> Iterator[RunHead]:
+    cursor = None
+    while True:
+        page = store.list_runs(RunFilter(), limit=100, cursor=cursor)
+        yield from page.items
+        if (cursor := page.cursor) is None:
+            return
+
+
 class Runs:
     """All stored runs: which messages each has, and which it has read."""
 
@@ -63,13 +72,8 @@ class Runs:
         self.waiting: defaultdict[str, list[str]] = defaultdict(list)  # by message: the runs that have it in their inbox
         self.by_key: defaultdict[RunKey, dict[int, str]] = defaultdict(dict)
         self._spans: dict[str, tuple[int, int | None]] = {}  # when a run began, and when it ended
-        cursor = None
-        while True:
-            page = store.list_runs(RunFilter(), limit=100, cursor=cursor)
-            for head in page.items:
-                self._take(store, head)
-            if (cursor := page.cursor) is None:
-                return
+        for head in heads_in(store):
+            self._take(store, head)
 
     def _take(self, store: Store, head: RunHead) -> None:
         run_id = head.run_id

@@ -3,10 +3,11 @@
 `python killed_servers.py dev KILLS [SEED]`: `stepless dev` serves examples/order-payments, and is killed and started again KILLS
 times. `python killed_servers.py pair ROUNDS [SEED]`: two servers share one SQLite file, and in each of ROUNDS rounds one of them,
 or both, are killed and started again; the runs join, refuse and replace each other, wait under further keys, and end.
+`python killed_servers.py cloud ROUNDS [SEED]`: the same with two servers over the adapters of AWS (`cloud_server.py`).
 
 In the end the servers are killed once more, the runs are brought to rest, and a table says what became of each message
 (`accounts.py`). The exit status is 0 only if nothing is lost or doubled, and no two runs of a key were at work at once.
-`make simulate-senders` does both.
+`make simulate-senders` does all three.
 """
 
 from __future__ import annotations
@@ -23,23 +24,28 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from threading import Event
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from accounts import Row, Runs, row_of, table
-from real_runner import fork, serve_until
+import cloud_server
+import emulators
+import httpx
+from accounts import Row, Runs, heads_in, row_of, table
+from cloud_server import store_in
+from real_runner import fork
 from senders import API_KEY, Plan, Sender, told_in
 
 from stepless import FunctionCall, function
 from stepless.adapters.sqlite.run_database import in_file
 from stepless.adapters.sqlite.store import SqliteStore
-from stepless.adapters.system import EnvSecrets
+from stepless.adapters.system import EnvSecrets, SystemClock
 from stepless.api.app import create_app
 from stepless.cli.dev.http import Server
-from stepless.ports import RunFilter
-from stepless.runtime.wiring.local import Local, assemble, local
+from stepless.ports import Store
+from stepless.runtime.wiring.local import assemble
 
 EXAMPLE: Final = Path(__file__).resolve().parents[2] / "examples" / "order-payments"
 SENDERS: Final = 3
+MISSING: Final = 77  # the exit status where AWS cannot be emulated
 START_S, REST_S = 60, 120
 SOON_MS: Final = 20_000  # a run that is due later than this rests
 RULES: Final = ("join", "refuse", "replace")
@@ -109,12 +115,15 @@ class DevServer:
             self._process = None
 
 
-class PairedServer:
-    """One of several servers over one file: the engine and the API, in a fork of this process."""
+class ForkedServer:
+    """One of several servers over one place: the engine and the API, in a fork of this process."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self._folder, self._port = folder, port
         self._child = 0
+
+    def serve(self) -> None:
+        raise NotImplementedError
 
     def start(self) -> None:
         """Returns when it listens."""
@@ -132,6 +141,19 @@ class PairedServer:
         log = os.open(self._folder / "server.log", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        self.serve()
+
+    def kill(self) -> None:
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+            self._child = 0
+
+
+class PairedServer(ForkedServer):
+    """Over one SQLite file."""
+
+    def serve(self) -> None:
         engine = assemble(in_file(SqliteStore(str(self._folder / "runs.db"))), 60_000, EnvSecrets())
         listener = socket.create_server(("127.0.0.1", self._port))
 
@@ -141,11 +163,15 @@ class PairedServer:
 
         asyncio.run(serve())
 
-    def kill(self) -> None:
-        if self._child:
-            os.kill(self._child, signal.SIGKILL)
-            os.waitpid(self._child, 0)
-            self._child = 0
+
+class CloudServer(ForkedServer):
+    """Over one emulated account."""
+
+    def serve(self) -> None:
+        cloud_server.serve(self._port)
+
+
+AnyServer: TypeAlias = DevServer | PairedServer | CloudServer
 
 
 # -- the story ----------------------------------------------------------------------------------------------------------
@@ -160,7 +186,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def dev(kills: int, seed: int) -> int:
-    def between(servers: Sequence[DevServer | PairedServer], random: Random) -> None:
+    def between(servers: Sequence[AnyServer], random: Random) -> None:
         Event().wait(random.uniform(1, 4))
         servers[0].kill()
         servers[0].start()
@@ -169,38 +195,55 @@ def dev(kills: int, seed: int) -> int:
 
 
 def pair(rounds: int, seed: int) -> int:
-    def between(servers: Sequence[DevServer | PairedServer], random: Random) -> None:
-        Event().wait(random.uniform(0.1, 2.5))
-        for server in random.choice([servers[:1], servers[1:], servers]):
-            server.kill()
-            Event().wait(random.choice([0, 0, 0.2]))
-            server.start()
+    return _play(PairedServer, 2, TALKS, rounds, seed, _between, f"two servers over one file, {rounds} rounds of kills")
 
-    return _play(PairedServer, 2, TALKS, rounds, seed, between, f"two servers over one file, {rounds} rounds of kills")
+
+def cloud(rounds: int, seed: int) -> int:
+    try:
+        with cloud_server.account() as environment:
+            os.environ |= environment
+            title = f"two servers over the adapters of AWS, {rounds} rounds of kills"
+            return _play(CloudServer, 2, TALKS, rounds, seed, _between, title)
+    except emulators.Missing as missing:
+        sys.stdout.write(f"{missing}\n")
+        return MISSING
+
+
+def _between(servers: Sequence[AnyServer], random: Random) -> None:
+    Event().wait(random.uniform(0.1, 2.5))
+    for server in random.choice([servers[:1], servers[1:], servers]):
+        server.kill()
+        Event().wait(random.choice([0, 0, 0.2]))
+        server.start()
 
 
 def _play(
-    server: type[DevServer | PairedServer], count: int, plan: Plan, rounds: int, seed: int,
-    between: Callable[[Sequence[DevServer | PairedServer], Random], None], title: str,
+    server: type[AnyServer], count: int, plan: Plan, rounds: int, seed: int,
+    between: Callable[[Sequence[AnyServer], Random], None], title: str,
 ) -> int:  # fmt: skip
     began, random = time.monotonic(), Random(seed)
     os.environ |= {"STRIPE_SECRET": "whsec_of_the_senders", "STEPLESS_API_KEY": API_KEY}
     with tempfile.TemporaryDirectory(prefix="stepless-senders-") as name:
         folder = Path(name)
-        if plan is TALKS:
-            _publish(folder)
         ports = free_ports(count)
         servers = [server(folder, port) for port in ports]
         children: list[int] = []
         try:
             for one in servers:
                 one.start()
+            if plan is TALKS:
+                _publish(ports[0])
             children = [fork(lambda n=n: _send(n, ports, folder, plan, seed)) for n in range(1, SENDERS + 1)]  # type: ignore[misc]
             for _ in range(rounds):
                 between(servers, random)
             (folder / "over").touch()
             faults = [number for number, child in enumerate(children, 1) if os.waitpid(child, 0)[1]]
             children = []
+            for one in servers:
+                one.kill()
+            store = store_in(os.environ) if server is CloudServer else SqliteStore(str(folder / "runs.db"))
+            if not faults:
+                _bring_to_rest(servers[0], store)
         finally:
             for child in children:
                 os.kill(child, signal.SIGKILL)
@@ -210,14 +253,18 @@ def _play(
         if faults:
             sys.stdout.write(f"the senders {faults} failed\n")
             return 1
-        return _account(folder, f"{title}, {time.monotonic() - began:.0f} s, seed {seed}")
+        done = _account(store, folder, f"{title}, {time.monotonic() - began:.0f} s, seed {seed}")
+        if isinstance(store, SqliteStore):
+            store.close()
+        return done
 
 
-def _publish(folder: Path) -> None:
-    engine = local(str(folder / "runs.db"))
+def _publish(port: int) -> None:
     for rule in RULES:
-        engine.service.publish(document(rule))
-    engine.close()
+        there, headers = f"http://127.0.0.1:{port}/workflows/talks-{rule}", {"Authorization": f"Bearer {API_KEY}"}
+        answer = httpx.put(there, json=document(rule), headers=headers, timeout=START_S)
+        if answer.status_code != 201:
+            raise RuntimeError(answer.text)
 
 
 def _send(number: int, ports: Sequence[int], folder: Path, plan: Plan, seed: int) -> None:
@@ -226,18 +273,11 @@ def _send(number: int, ports: Sequence[int], folder: Path, plan: Plan, seed: int
     sender.send_until((folder / "over").exists)
 
 
-def _account(folder: Path, title: str) -> int:
-    if (EXAMPLE / "shop.py").exists() and str(EXAMPLE) not in sys.path:
-        sys.path.insert(0, str(EXAMPLE))
-        __import__("shop")
-    path = str(folder / "runs.db")
-    _bring_to_rest(path)
-    store = SqliteStore(path)
+def _account(store: Store, folder: Path, title: str) -> int:
     runs = Runs(store)
     rows = {str(number): row_of(told_in(folder / f"told-{number}"), runs) for number in range(1, SENDERS + 1)}
     whole, at_once = sum(rows.values(), Row()), runs.at_once()
     live = sum(runs.still_live().values())
-    store.close()
     sys.stdout.write(f"{title}\n{len(runs.heads)} runs, of which {live} wait; keys with two runs at once: {len(at_once)}\n\n")
     sys.stdout.write(f"{table(rows)}\n\n")
     for fault in [*whole.lost[:20], *whole.doubled[:20], *at_once[:20]]:
@@ -247,28 +287,26 @@ def _account(folder: Path, title: str) -> int:
     return 0 if good and whole.answered else 1
 
 
-def _bring_to_rest(path: str) -> None:
-    """Serves the runs until none is due soon and none has a signal that it could read."""
-    engine = local(path)
+def _bring_to_rest(server: AnyServer, store: Store) -> None:
+    """Serves the runs until none is due soon or leased to a process that was killed, and none has a signal that it could read."""
+    server.start()
     deadline = time.monotonic() + REST_S
-
-    def over() -> bool:
+    while not _rests(store):
         if time.monotonic() > deadline:
             raise TimeoutError(f"runs are still due after {REST_S} seconds")
-        return _rests(engine)
-
-    asyncio.run(serve_until(engine.host, over, lambda: None))
-    engine.close()
+        Event().wait(0.5)
+    server.kill()
 
 
-def _rests(engine: Local) -> bool:
-    store, now_ms = engine.world.store, engine.world.clock.now_ms()
-    if store.list_due(now_ms + SOON_MS, limit=1):
+def _rests(store: Store) -> bool:
+    if store.list_due(int(SystemClock().now_ms()) + SOON_MS, limit=1):
         return False
-    return all(not store.read_inbox(head.run_id) for head in store.list_runs(RunFilter(status="paused"), limit=1_000).items)
+    return all(
+        head.owner is None and not (head.status == "paused" and store.read_inbox(head.run_id)) for head in heads_in(store)
+    )
 
 
 if __name__ == "__main__":
-    actions: Mapping[str, Callable[[int, int], int]] = {"dev": dev, "pair": pair}
+    actions: Mapping[str, Callable[[int, int], int]] = {"dev": dev, "pair": pair, "cloud": cloud}
     action, number, *rest = sys.argv[1:]
     sys.exit(actions[action](int(number), int(rest[0]) if rest else Random().randrange(1_000_000)))

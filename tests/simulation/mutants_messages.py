@@ -12,7 +12,7 @@ from episode import Parts
 from faults import draw_weather
 from talked import STOP
 from talking import FURTHER, KEYED, Talk
-from weathers import deadly, frozen, lossy, slow, storm
+from weathers import deadly, frozen, lossy, slow
 
 import stepless.core.decide as decide
 from stepless.adapters.memory.store import MemoryStore
@@ -82,20 +82,11 @@ class LooksBeforeTheRoute(Receiving):
     def committed(self, events: Iterable[Event]) -> bool:
         for event in events:
             if event.type is EventType.NODE_WAITING and (key := event.data.get("details", {}).get("key")) is not None:
-                kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
-        with _without(kept, "take_kept"):
-            return super().committed(events)
+                super()._take_kept(key)
+        return super().committed(events)
 
-
-@contextmanager
-def _without(home: Any, name: str) -> Iterator[None]:
-    """A function does nothing in the meantime."""
-    real = getattr(home, name)
-    setattr(home, name, lambda *given: None)
-    try:
-        yield
-    finally:
-        setattr(home, name, real)
+    def _take_kept(self, key: str) -> None:
+        return
 
 
 class ForgetsRoutesOfTheDead(Receiving):
@@ -275,9 +266,9 @@ def sees_the_last_number_only(world: World, run_key: RunKey, number: int) -> tup
     return number, world.store.get_run(run_key.run_id(number)) if number else None
 
 
-def keeps_for_long(world: World, run_key: RunKey, signal: Signal, until_ms: int) -> tuple[Signal, int]:
+def keeps_for_long(world: World, run_key: RunKey, signal: Signal, keeps_ms: int) -> tuple[Signal, int]:
     """A repeated message is said to be kept for longer than it is."""
-    return _keep(world, run_key, signal, until_ms)[0], until_ms
+    return _keep(world, run_key, signal, keeps_ms)[0], world.clock.now_ms() + keeps_ms
 
 
 _keep = kept.keep
@@ -323,6 +314,7 @@ def _with_snapshots(home: Any, name: str, instead: Any, shape: str) -> Bug:
 AT_ONCE = (0, 5, 5, 400)
 PATIENT = Talk("join", "patient", starts=2, hows=("keyed", "directed"), names=("tick",))
 WAITS = Talk("join", "further", starts=6, messages=12, hows=("kept",), names=("tick",), whens=AT_ONCE, workflows=(FURTHER,))
+KEEPS = Talk("join", "one", starts=6, messages=24, hows=("kept",), names=("tick",), workflows=(KEYED,))
 REROUTED = Talk(
     "join", "further", starts=6, messages=12, hows=("keyed",), names=("tick",), whens=(5, 3_000, 450_000), workflows=(FURTHER,)
 )
@@ -336,12 +328,12 @@ MESSAGE_MUTANTS: Mapping[str, Bug] = {
     "the routes of the dead are forgotten": _bug(receiving, "Receiving", ForgetsRoutesOfTheDead, deadly, WAITS),
     "a route is believed": _bug(sending, "_waits", believes_a_route, deadly, REROUTED),
     "a run that begins takes nothing that was kept": _bug(receiving, "Receiving", TakesNothingKept),
-    "a repeated message is said to be kept for longer": _bug(kept, "keep", keeps_for_long, storm),
+    "a repeated message is said to be kept for longer": _bug(kept, "keep", keeps_for_long, frozen, KEEPS),
     "no second look at the end": _bug(receiving, "Receiving", LooksOnce),
     "look before the header": Bug(
         Parts(runner=_runner(LooksBeforeTheHeader), weather=lossy), {(sending, "put"): puts_without_a_touch}, ENDS
     ),  # alone it loses nothing: the touch of the run leads to one more session
-    "due cleared too early": Bug(Parts(runner=_runner(ClearsTheDueTimeTooEarly), weather=deadly)),
+    "due cleared too early": Bug(Parts(runner=_runner(ClearsTheDueTimeTooEarly), weather=deadly), talk=ENDS),
     "no look after the put": _bug(sending, "deliver_to_one", gives_without_a_look, slow, ENDS),
     "no claim of the message": _bug(sending, "deliver_to_one", gives_to_the_last),
     "no look at the log of a run that ended": _bug(sending, "deliver_to_one", gives_on_what_was_logged),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from accounts import Runs, row_of
+from killed_servers import MISSING
 from senders import Told
 
 from stepless.runtime.wiring.local import local
@@ -20,11 +21,13 @@ KEYED = {"id": "order", "key": "<input.id>", "messages": {"paid": {}}, "nodes": 
 }}  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "times"), [("dev", 2), ("pair", 4)])
+@pytest.mark.parametrize(("kind", "times"), [("dev", 2), ("pair", 4), pytest.param("cloud", 2, marks=pytest.mark.check)])
 def test_no_message_is_lost_or_doubled_when_servers_are_killed(kind: str, times: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(PROGRAM), kind, str(times), "7"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+    if done.returncode == MISSING:
+        pytest.skip(done.stdout)
     assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-4_000:]
     assert "lost 0, doubled 0" in done.stdout
 

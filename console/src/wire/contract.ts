@@ -1334,11 +1334,12 @@ export interface RunDocumentOut {
 /**
  * A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It
  * is `damaged_log` or `newer_log` if the log cannot be read, and `damaged` if the header cannot, with `damage`; such a
- * run stays unchanged until it can. `waiting` is what the run waited for then: held, answer, time, retry, child, limit.
- * `summary` is both as text. `version` is null for a run of a release that did not store it. `duration_ms` is the time
- * from its creation to its end, or to now, with all waits. `failed_node` is the node whose failure made the run fail,
- * and `error` its failure. `pauses` are the first five open questions. `usd` is what the run was billed for on AWS,
- * null where requests are not counted. `draft` is null but for test runs. `tags` is the former name of `keywords`.
+ * run stays unchanged until it can. `waiting` is what the run waited for then: held, answer, time, retry, child, limit,
+ * message, start. `summary` is both as text. `version` is null for a run of a release that did not store it.
+ * `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is the node whose
+ * failure made the run fail, and `error` its failure. `pauses` are the first five open questions. `usd` is what the run
+ * was billed for on AWS, null where requests are not counted. `draft` is null but for test runs. `tags` is the former
+ * name of `keywords`.
  */
 export interface RunHeadOut {
   readonly id: string;
@@ -1388,12 +1389,12 @@ export interface RunOfKeyOut {
 /**
  * `version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
  * workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit,
- * message); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if nodes failed. `held` is
- * null unless an operator holds the run; a held run is `running` until its running nodes end. `keywords` are those that
- * the run was started with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin
- * started the run although they are not entries. `exception` is the cause of `error` if author code raised it. `draft`
- * is null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but for
- * reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
+ * message, start); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if nodes failed.
+ * `held` is null unless an operator holds the run; a held run is `running` until its running nodes end. `keywords` are
+ * those that the run was started with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an
+ * admin started the run although they are not entries. `exception` is the cause of `error` if author code raised it.
+ * `draft` is null but for test runs, whose version has no number; `parent` is null but for child runs, and `rerun` but
+ * for reruns. `duration_ms` is that of the list of runs. A value that is too large for the response is replaced by
  * `{"large_value": {"size", "preview", "hash", "url"}}`. `pauses_left_out` counts pauses that did not fit. `key` is the
  * key of the run in its workflow, `messages` are the names that it may receive, and `unread` the first 100 messages
  * that no node has taken; `unread_left_out` counts the others.

@@ -221,11 +221,11 @@ class RunHeadOut(TypedDict):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session
     ended. It is `damaged_log` or `newer_log` if the log cannot be read, and `damaged` if the header cannot, with
     `damage`; such a run stays unchanged until it can. `waiting` is what the run waited for then: held, answer,
-    time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release that did not
-    store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
-    the node whose failure made the run fail, and `error` its failure. `pauses` are the first five open questions.
-    `usd` is what the run was billed for on AWS, null where requests are not counted. `draft` is null but for test
-    runs. `tags` is the former name of `keywords`."""
+    time, retry, child, limit, message, start. `summary` is both as text. `version` is null for a run of a release
+    that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits.
+    `failed_node` is the node whose failure made the run fail, and `error` its failure. `pauses` are the first five
+    open questions. `usd` is what the run was billed for on AWS, null where requests are not counted. `draft` is
+    null but for test runs. `tags` is the former name of `keywords`."""
 
     id: str
     workflow: str
@@ -267,9 +267,9 @@ class RunLinks(TypedDict):
 class RunOut(TypedDict):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs
     of a workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry,
-    child, limit, message); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if
-    nodes failed. `held` is null unless an operator holds the run; a held run is `running` until its running nodes
-    end. `keywords` are those that the run was started with; `tags` has them too, and `partial_success`.
+    child, limit, message, start); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed`
+    if nodes failed. `held` is null unless an operator holds the run; a held run is `running` until its running
+    nodes end. `keywords` are those that the run was started with; `tags` has them too, and `partial_success`.
     `non_entries` are nodes at which an admin started the run although they are not entries. `exception` is the
     cause of `error` if author code raised it. `draft` is null but for test runs, whose version has no number;
     `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A

@@ -9,9 +9,10 @@ so a digest has 96 bits: an id that hides another one cannot be found.
 
 Why the ids have a bound. The inbox of a run holds each message under its id, put once and for ever, so a message that is sent
 again is refused there. Only one case is left: a process commits `message.received` and dies before it marks the signal in the
-inbox as taken. The next session of the run then reads the signal again. It reads the oldest signals first and marks what it finds
-received, so such a signal cannot outlive MAX_KNOWN_MESSAGES later messages, and the mailbox may forget older ids. Without this
-bound, a run that receives messages for a year would grow with each of them.
+inbox as taken. The next session of the run then reads the signal again. A session takes at most MAX_KNOWN_MESSAGES messages in
+one decision, and marks all that the run has received before it takes others (`split_by_timing` in `runtime/inbox.py`). So the
+signals that are received and not marked are among the last MAX_KNOWN_MESSAGES, and the mailbox may forget older ids. Without
+this bound, a run that receives messages for a year would grow with each of them.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from stepless.core.history.waits import START
 from stepless.errors import Conflict
 from stepless.limits import FRESH_HEAD_BYTES, FRESH_HEAD_MS, FRESH_HEADS, LEASE_MS, NEVER_MS
 from stepless.model.json import JSON
@@ -48,7 +49,7 @@ def create_run_once(
         updated_ms=now_ms,
         inputs=inputs,
         meta=json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode(),
-        **_granted(now_ms) if begins_ms is None else {"due_ms": begins_ms},
+        **_granted(now_ms) if begins_ms is None else {"due_ms": begins_ms, "waits": START},
     )
     if not world.store.create_run(head):
         return not_erased(world.store.get_run(run_id) or head), False

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.facts import Answered, CancelRequested, ChildChanged, Expired, Fact, HoldChanged, Received
 from stepless.core.state import State
-from stepless.limits import MAX_MAILBOX, MAX_UNMARKED_SIGNALS
+from stepless.limits import MAX_KNOWN_MESSAGES, MAX_MAILBOX, MAX_UNMARKED_SIGNALS
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.damage import decoding, json_object
@@ -172,31 +172,43 @@ def orphaned_child(state: State, signal: Signal) -> str | None:
 
 def is_early(state: State, signal: Signal) -> bool:
     """Returns whether an answer arrived before its pause was recorded, or a change of the hold before the one with the preceding
-    number, or a message while the mailbox is full. Such a signal is kept until then."""
-    if signal.kind == MESSAGE:
-        is_full = len(state.mailbox) >= MAX_MAILBOX
-        return is_full and not state.mailbox.knows(signal.identity) and not _is_awaited(state, signal)
+    number. Such a signal is kept until then."""
     if signal.kind == HOLD:
         number = int(signal.identity) if signal.identity.isdecimal() else 0  # damaged: told when it is taken
         return number > state.holds + 1 and not state.ended
     pause = signal.identity.partition("#")[0] if signal.kind == CHILD else signal.identity
-    return signal.kind != CANCEL and pause not in state.waiting and not state.is_over(pause)
+    return signal.kind not in (CANCEL, MESSAGE) and pause not in state.waiting and not state.is_over(pause)
 
 
-def split_by_timing(state: State, signals: Sequence[Signal]) -> tuple[list[Signal], list[Signal]]:
-    """Returns the early signals, and the others, both in their original order."""
-    if not signals:
-        return [], []
-    early: list[Signal] = []
-    timely: list[Signal] = []
-    space = MAX_MAILBOX - len(state.mailbox)
+class Split(NamedTuple):
+    """Signals in their original order. `more`: some of the early ones can be taken when the timely ones are marked."""
+
+    early: list[Signal]
+    timely: list[Signal]
+    more: bool
+
+
+def split_by_timing(state: State, signals: Sequence[Signal]) -> Split:
+    """Parts signals into those to take now, and those to keep: early ones, messages for which the mailbox has no space, and what
+    follows MAX_KNOWN_MESSAGES messages. Messages that the run has received come first and alone: they are to be marked before
+    others are taken (`core/mailbox.py`)."""
+    found = Split([], [], False)
+    knows = state.mailbox.knows
+    received = {signal.identity for signal in signals if signal.kind == MESSAGE and knows(signal.identity)}
+    space, left = MAX_MAILBOX - len(state.mailbox), 0 if received else MAX_KNOWN_MESSAGES
     for signal in signals:
-        if signal.kind == MESSAGE:
-            space -= 1
-        late = space < 0 and signal.kind == MESSAGE  # a run whose mailbox fills up at once: it takes the rest later
-        late = late and not _is_awaited(state, signal)
-        (early if late or is_early(state, signal) else timely).append(signal)
-    return early, timely
+        is_message = signal.kind == MESSAGE
+        if is_message and signal.identity in received:
+            found.timely.append(signal)
+        elif not left:
+            found.early.append(signal)
+            found = found._replace(more=True)
+        elif is_early(state, signal) or (is_message and space <= 0 and not _is_awaited(state, signal)):
+            found.early.append(signal)
+        else:
+            found.timely.append(signal)
+            space, left = space - is_message, left - is_message
+    return found
 
 
 def _is_awaited(state: State, signal: Signal) -> bool:

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from stepless.adapters.memory.store import MemoryStore
+from stepless.core.events import EventType
 from stepless.errors import Refused
-from stepless.limits import MAX_MAILBOX
+from stepless.limits import MAX_KNOWN_MESSAGES, MAX_MAILBOX
+from stepless.ports import Message, Signal
+from stepless.runtime import inbox
+
+
+class Deadly(MemoryStore):
+    """A store whose callers die at each second marking of signals, before it or after a part of it."""
+
+    marked = 0
+
+    def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
+        self.marked += 1
+        if self.marked % 2:
+            super().take_signals(run_id, signals[: len(signals) // 3 * (self.marked % 4 // 2)])
+            raise RuntimeError("this process is gone")
+        super().take_signals(run_id, signals)
 
 
 def started(machine: Any, timeout: str | None = None, **top: Any) -> str:
@@ -60,3 +78,22 @@ def test_secrets_in_a_message_are_masked_in_the_log(machine: Any) -> None:
     machine.drain()
     assert machine.view(run).status == "completed"
     assert "a-secret-key" not in str([event.data for event in machine.log(run)])
+
+
+def test_messages_that_dead_processes_have_not_marked_are_taken_once(make_machine: Any) -> None:
+    """Also if more are in the inbox than a run keeps the ids of."""
+    machine, sent, dead = make_machine(store=Deadly()), 2 * MAX_KNOWN_MESSAGES + 7, 0
+    body = {"nodes": {"w": {"type": "receive", "with": {"message": "tick"}}}}
+    loop = {"times": 2 * sent, "results": "none", "max_iterations": 2 * sent, "body": body}
+    run = machine.start({"l": {"type": "loop", "with": loop}}, messages={"tick": {}}, max_steps=10 * sent)
+    machine.settle()
+    for number in range(sent):
+        machine.store.put_signal(run, inbox.message_signal(f"m{number:04}", "tick", number, machine.clock.now_ms()))
+    machine.queue.send(Message(run, "signal"))
+    for _ in range(30):
+        try:
+            machine.drain()
+        except RuntimeError:
+            dead += 1
+    got = [event.data["id"] for event in machine.log(run) if event.type is EventType.MESSAGE_RECEIVED]
+    assert (got, dead > 2) == ([f"m{number:04}" for number in range(sent)], True)

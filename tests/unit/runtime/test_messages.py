@@ -9,9 +9,11 @@ import pytest
 from stepless.errors import Conflict, Gone, InvalidRequest, NotFound
 from stepless.limits import LEASE_MS
 from stepless.model.json import JSON
+from stepless.ports import RunFilter
 from stepless.runtime.messages.keys import RunKey
 from stepless.runtime.session.pauses.run_kinds import sender
 from stepless.runtime.verbs.changes.sending import Delivered
+from stepless.runtime.verbs.reads.searching import summary_of, waits_of
 
 ORDER: dict[str, Any] = {
     "id": "order",
@@ -167,6 +169,26 @@ def test_a_delayed_run_begins_at_its_instant(machine: Any) -> None:
     machine.drain()
     assert machine.log(run)[0].at_ms >= at_ms
     assert machine.view(run).status == "completed"
+
+
+def test_a_delayed_run_waits_to_start(machine: Any) -> None:
+    run = order(machine, begins_ms=machine.clock.now_ms() + 60_000).run_id
+    waits, said = ("start",), "created, waiting until 2023-11-14T22:14:20.000Z"
+    assert (machine.view(run).status, machine.view(run).waits, machine.view(run).summary) == ("created", waits, said)
+    (head,) = machine.service.search(RunFilter(waiting="start")).items
+    assert (head.run_id, waits_of(head), summary_of(head, machine.clock.now_ms())) == (run, [*waits], said)
+    machine.drain()
+    assert machine.view(run).waits == ()
+
+
+def test_a_repetition_is_told_of_the_delivery_also_if_the_message_is_kept(machine: Any) -> None:
+    run = order(machine).run_id
+    machine.settle()
+    for _ in range(2):
+        assert pay(machine, id="m", keep_ms=60_000).delivered == (run,)
+        machine.drain()
+        assert machine.view(run).status == "completed"
+
 
 
 def test_a_start_needs_a_key(machine: Any) -> None:

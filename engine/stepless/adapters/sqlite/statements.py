@@ -186,11 +186,11 @@ NUMBER_LOG: Final = """INSERT INTO log_number (number, run_id)
 APPEND: Final = """INSERT INTO batch (key, last, epoch, data) VALUES (?, iif(
     ? = ifnull((SELECT last FROM batch WHERE key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1), 0)
     AND ? = (SELECT run_id FROM log_number WHERE number = ?), ?, NULL), ?, ?)"""
-# Batches from the one that holds the event after a number.
+# Batches from the one that holds the event after a number. With a second lower bound, SQLite reads the whole log.
 READ_LOG: Final = f"""SELECT key & {_LAST_EVENT}, last, data, epoch FROM batch
-    WHERE {_OF_LOG} AND last > :after AND key >= ifnull((
+    WHERE last > :after AND key BETWEEN ifnull((
         SELECT key FROM batch WHERE key BETWEEN {_NUMBER} << 32 AND ({_NUMBER} << 32) + min(:after, {_LAST_EVENT})
-        ORDER BY key DESC LIMIT 1), 0)
+        ORDER BY key DESC LIMIT 1), {_NUMBER} << 32) AND ({_NUMBER} << 32) + {_LAST_EVENT}
     ORDER BY key"""
 # A snapshot, unless a newer one exists.
 PUT_SNAPSHOT: Final = """INSERT INTO snapshot (run_id, sequence, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE

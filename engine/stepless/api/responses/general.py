@@ -105,8 +105,8 @@ class OutcomeOut(TypedDict):
 
 class StartedOut(TypedDict):
     """`version` is the version that the run started with and keeps. `number` counts the runs of a workflow whose document is
-    `numbered`. `replay` is true if an earlier start with the same idempotency key is returned. `key` is the key of the run in
-    its workflow, and `joined` is true if the run was live already and has the key of this start. `outcome` is null until the run
+    `numbered`. `replay` is true if an earlier start with the same idempotency key is returned. `key` is the key of the run in its
+    workflow, and `joined` is true if the run was live already and has the key of this start. `outcome` is null until the run
     ends, and if the caller does not wait for it. `pauses` is what the run waits for, if the caller waited until then."""
 
     run_id: str
@@ -204,13 +204,13 @@ class LeftOut(TypedDict, total=False):
 
 class RunOut(RunFacts, LeftOut):
     """`version` is the version that the run started with, even if a newer one was published. `number` counts the runs of a
-    workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit, message);
-    `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if nodes failed. `held` is null unless an
-    operator holds the run; a held run is `running` until its running nodes end. `keywords` are those that the run was started
-    with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin started the run although they are
-    not entries. `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose version
-    has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of runs. A
-    value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`.
+    workflow whose document is `numbered`. `waiting` is what the run waits for (held, answer, time, retry, child, limit, message,
+    start); `summary` is the same as text: `waiting for an answer`, or `completed, 4 failed` if nodes failed. `held` is null
+    unless an operator holds the run; a held run is `running` until its running nodes end. `keywords` are those that the run was
+    started with; `tags` has them too, and `partial_success`. `non_entries` are nodes at which an admin started the run although
+    they are not entries. `exception` is the cause of `error` if author code raised it. `draft` is null but for test runs, whose
+    version has no number; `parent` is null but for child runs, and `rerun` but for reruns. `duration_ms` is that of the list of
+    runs. A value that is too large for the response is replaced by `{"large_value": {"size", "preview", "hash", "url"}}`.
     `pauses_left_out` counts pauses that did not fit. `key` is the key of the run in its workflow, `messages` are the names that
     it may receive, and `unread` the first 100 messages that no node has taken; `unread_left_out` counts the others."""
 

@@ -39,12 +39,11 @@ class CountOut(TypedDict):
 class RunHeadOut(RunFacts):
     """A run in a list. `status` is `running` while a runner serves the run, else the status when the last session ended. It is
     `damaged_log` or `newer_log` if the log cannot be read, and `damaged` if the header cannot, with `damage`; such a run stays
-    unchanged until it can. `waiting` is what the run
-    waited for then: held, answer, time, retry, child, limit. `summary` is both as text. `version` is null for a run of a release
-    that did not store it. `duration_ms` is the time from its creation to its end, or to now, with all waits. `failed_node` is
-    the node whose failure made the run fail, and `error` its failure. `pauses` are the first five open questions. `usd` is what
-    the run was billed for on AWS, null where requests are not counted. `draft` is null but for test runs. `tags` is the former
-    name of `keywords`."""
+    unchanged until it can. `waiting` is what the run waited for then: held, answer, time, retry, child, limit, message, start.
+    `summary` is both as text. `version` is null for a run of a release that did not store it. `duration_ms` is the time from its
+    creation to its end, or to now, with all waits. `failed_node` is the node whose failure made the run fail, and `error` its
+    failure. `pauses` are the first five open questions. `usd` is what the run was billed for on AWS, null where requests are not
+    counted. `draft` is null but for test runs. `tags` is the former name of `keywords`."""
 
     failed_node: str | None
     error: NotedErrorOut | None

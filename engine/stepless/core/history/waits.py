@@ -15,7 +15,8 @@ RETRY: Final = "retry"  # the next attempt of a failed node
 CHILD: Final = "child"  # a child run
 LIMIT: Final = "limit"  # a slot or an instant of a limit per key
 MESSAGE: Final = "message"
-WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT, MESSAGE)
+START: Final = "start"  # the instant at which it is to begin
+WORDS: Final = (HELD, ANSWER, TIME, RETRY, CHILD, LIMIT, MESSAGE, START)
 
 _FAILED: Final = "failed:"  # before the failed node of a run that has failed, or the number of them in one that completed
 
@@ -79,15 +80,16 @@ def until_of(state: State) -> int | None:
 
 def summary(status: str, waits: Collection[str], *, busy: bool, until_ms: int | None = None, failures: int = 0) -> str:
     """Returns a run's present state for people: its status, or `held`, `waiting for an answer`, `waiting until
-    2026-01-31T12:00:00.000Z`, `waiting for a retry`, `waiting for a child run`, `waiting for a limit`, `waiting for a message`.
-    With `busy`, attempts are in progress as well. A run that completed although nodes failed is `completed, 4 failed`."""
+    2026-01-31T12:00:00.000Z`, `waiting for a retry`, `waiting for a child run`, `waiting for a limit`, `waiting for a message`,
+    and of one that is to start later, `created, waiting until` the instant. With `busy`, attempts are in progress as well. A run
+    that completed although nodes failed is `completed, 4 failed`."""
     if status == RunStatus.COMPLETED.value and failures:
         return f"{status}, {failures:,} failed"
     if status in _ENDED or not waits:
         return status.replace("_", " ")
     until = f"until {iso(until_ms)}" if until_ms is not None else "for a time"
-    parts = [until if word == TIME else _PHRASES[word] for word in WORDS if word in waits and word != HELD]
-    phrases = [RunStatus.RUNNING.value] if busy else []
+    parts = [_PHRASES.get(word, until) for word in WORDS if word in waits and word != HELD]
+    phrases = [RunStatus.RUNNING.value] if busy else [status] if START in waits else []
     phrases += [HELD] if HELD in waits else []
     phrases += [f"waiting {' and '.join(parts)}"] if parts else []
     return ", ".join(phrases)

@@ -163,7 +163,7 @@ class Session(Controls):
         elif message.reason == "continue":
             facts.append(Continued(message.hops))
         looked = self._look()
-        return inbox.holds_first([*facts, *self._set_back(), *looked, Tick()])
+        return inbox.holds_first([*facts, *self._set_back(), *looked, *([] if self._signals.more else [Tick()])])
 
     async def _step(self, facts: Sequence[Fact]) -> list[Fact]:
         """Decides, commits and dispatches. Returns the facts that are known immediately."""
@@ -311,7 +311,7 @@ class Session(Controls):
             facts = inbox.holds_first([*self._set_back(), *facts, *await self._with_retries(self._look)])
             if self._limiter is not None and self._state.limited and not self._exhausted:
                 self._permitted = await self._limiter.provide(self._state) or self._permitted
-        return [*facts, Tick()] if due else facts
+        return [*facts, Tick()] if due and not self._signals.more else facts
 
     def _now_ms(self) -> int:
         return self._world.clock.now_ms() + self._ahead_ms

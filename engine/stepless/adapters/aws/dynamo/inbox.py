@@ -3,7 +3,9 @@
 A signal that was taken stays, so that it is not stored again, and each read of the inbox reads it, too. A run may get any number
 of messages. So where MAX_TAKEN_BESIDE signals that were taken lie beside those that wait, a message that is taken moves to
 another key, which costs one unit more than the mark. Each message is looked up under that key before it is stored. One that is
-sent again in the instant of the move is stored again: its run recognises it by its id (`core/mailbox.py`).
+sent again in the instant of the move is stored again, and a process that dies during the move leaves what it has not deleted.
+Whoever reads such an inbox therefore looks up each message that waits, and deletes those that were moved. Their copies were
+stored before, so a reader that sees the one sees the other.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ class Inbox(TableAccess):
         if signal.kind == MESSAGE and (moved := self._wire.get(pk, item_keys.taken_signal(signal.kind, signal.identity))):
             return _signal(moved)
         if not self._allowance.take(run_id):
-            waiting = sum(1 for _ in self._waiting(run_id))
+            waiting = len(self._waiting(run_id)[0])
             if waiting >= MAX_INBOX_SIGNALS:
                 existing = self._wire.get(pk, sk)
                 if existing is None:
@@ -82,7 +84,8 @@ class Inbox(TableAccess):
         return _signal(item) if item is not None else None
 
     def read_inbox(self, run_id: str) -> Sequence[Signal]:
-        waiting = map(_signal, self._waiting(run_id))
+        items, is_crowded = self._waiting(run_id)
+        waiting = map(_signal, self._without_moved(item_keys.run(run_id), items) if is_crowded else items)
         return sorted(waiting, key=lambda signal: (signal.created_ms, signal.kind, signal.identity))
 
     def take_signals(self, run_id: str, signals: Sequence[Signal]) -> None:
@@ -106,15 +109,23 @@ class Inbox(TableAccess):
         self._wire.put_many([{**item, "sk": item_keys.taken_signal(item["k"], item["i"]), "y": 1} for item in items.values()])
         self._wire.delete_many(items)
 
-    def _waiting(self, run_id: str) -> Sequence[Item]:
+    def _without_moved(self, pk: str, items: Sequence[Item]) -> Sequence[Item]:
+        """Returns what waits without what has been taken and moved, which it deletes."""
+        names = {(pk, item_keys.taken_signal(item["k"], item["i"])): item["sk"] for item in items if item["k"] == MESSAGE}
+        moved = {names[key] for key in self._wire.get_many([*names])}
+        self._wire.delete_many((pk, sk) for sk in moved)
+        return [item for item in items if item["sk"] not in moved]
+
+    def _waiting(self, run_id: str) -> tuple[Sequence[Item], bool]:
+        """What waits in an inbox, and whether it has so many taken signals that messages move out of it, now and for ever."""
         values, taken = {"pk": item_keys.run(run_id), "v": "IN#"}, list[int]()
         waiting = [*each(self._wire.query(_WAITING, values, filter=_NOT_TAKEN, left_out=taken))]
         self._crowded.pop(run_id, None)
-        if sum(taken) >= self.most_beside:
+        if is_crowded := sum(taken) >= self.most_beside:
             self._crowded[run_id] = None
             if len(self._crowded) > MAX_KNOWN_ENDS:
                 self._crowded.popitem(last=False)
-        return waiting
+        return waiting, is_crowded
 
 
 def _signal(item: Item) -> Signal:

@@ -66,7 +66,7 @@ class Receiving:
             for key, wait in self._routed.values():
                 put_route(self._world, self._run_key_of(key), Route(self._head.run_id, wait))
             for key in dict.fromkeys(key for key, _ in self._routed.values()):
-                kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
+                self._take_kept(key)
 
     def committed(self, events: Iterable[Event]) -> bool:
         """Puts and removes the routes that follow from events. Whether messages may be in the inbox now."""
@@ -77,7 +77,7 @@ class Receiving:
                 if key is not None and self._answers:
                     self._routed[event.instance] = key, event.sequence
                     put_route(self._world, self._run_key_of(key), Route(self._head.run_id, event.sequence))
-                    kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
+                    self._take_kept(key)
                     put = True
             elif event.instance in self._routed and event.type in _OVER:
                 key, wait = self._routed.pop(event.instance)
@@ -107,6 +107,9 @@ class Receiving:
             if error.code != "message_too_late":
                 raise
             _log.error("the message %s that run %s leaves unread starts no run: %s", signal.identity, self._head.run_id, error)
+
+    def _take_kept(self, key: str) -> None:
+        kept.take_kept(self._world, self._run_key_of(key), self._head.run_id)
 
     def _run_key_of(self, key: str) -> RunKey:
         return RunKey(self._head.workflow_id, key)

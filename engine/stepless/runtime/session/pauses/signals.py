@@ -22,9 +22,10 @@ class Signals:
     """Each signal becomes a fact once per session, in the order in which it was put. An early signal becomes a fact once its
     pause is recorded.
 
-    `early` holds the answers to pauses that are not recorded yet. `unmarked` holds the signals that were passed to the core and
-    are not marked as taken. `orphans` holds the child runs that are still running although their caller has settled. The caller
-    removes what it has handled.
+    `early` holds what cannot be taken yet, such as an answer to a pause that is not recorded yet. `more` says that some of it can
+    be taken when the last signals are marked, and is earlier than a timeout that is due now. `unmarked` holds the signals that
+    were passed to the core and are not marked as taken. `orphans` holds the child runs that are still running although their
+    caller has settled. The caller removes what it has handled.
     """
 
     def __init__(self, world: World, run_id: str) -> None:
@@ -32,23 +33,24 @@ class Signals:
         self._run_id = run_id
         self._seen: set[tuple[str, str]] = set()
         self.early: list[Signal] = []
+        self.more = False
         self.unmarked: list[Signal] = []
         self.orphans: list[str] = []
 
     def look(self, state: State) -> list[Fact]:
         """Reads the inbox: the new signals as facts, without those that are early."""
         new = self._unseen()
-        early, timely = inbox.split_by_timing(state, new)
+        early, timely, more = inbox.split_by_timing(state, new)
         facts = self._to_facts(state, timely)
-        self.early += early
+        self.early, self.more = [*self.early, *early], self.more or more
         self._seen.update((signal.kind, signal.identity) for signal in new)
         return facts
 
     def no_longer_early(self, state: State) -> list[Fact]:
-        """Returns the early answers whose pause has been recorded, or never will be."""
+        """Returns the early signals that can be taken now: answers whose pause has been recorded, or never will be."""
         if not self.early:
             return []
-        self.early, no_longer_early = inbox.split_by_timing(state, self.early)
+        self.early, no_longer_early, self.more = inbox.split_by_timing(state, self.early)
         return self._to_facts(state, no_longer_early)
 
     async def claim_deadlines(self, state: State, expired: Sequence[str], retried: Retried) -> list[Fact]:

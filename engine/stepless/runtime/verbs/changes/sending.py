@@ -102,7 +102,7 @@ def send(
         stored, until_ms = kept.keep(world, run_key, signal, keeps_ms)
         check_same(stored, signal)
     delivered = tuple(run_id for run_id in receivers(world, run_key) if put(world, run_id, signal))
-    if not delivered and until_ms is None and id is not None:
+    if not delivered and id is not None:
         _, last = last_run(world, run_key, run_key.number(world))
         delivered = (last.run_id,) if last is not None and _was_delivered(world, last, signal) else ()
     if not delivered and until_ms is None:

@@ -27,6 +27,7 @@ from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import MESSAGE, body_of
 from stepless.runtime.run_backoff import reported
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.verbs.reads import searching
 from stepless.runtime.verbs.reads.source_lines import SourceLines
 from stepless.runtime.world import World
 
@@ -207,6 +208,7 @@ def _of_state(
     world: World, head: RunHead, state: State, end: Event | None, signer: Signer, usage: Mapping[str, int],
     tags: Sequence[Tag], nodes: Mapping[str, NodeRecord],
 ) -> RunView:  # fmt: skip
+    waits = waits_of(state) if state.sequence else tuple(searching.waits_of(head))
     return RunView(
         head=head,
         status=state.status.value,
@@ -226,9 +228,10 @@ def _of_state(
         nodes=nodes,
         held=state.held,
         exception=exception_behind(world, head.run_id, end.data.get("error") if end is not None else None),
-        waits=waits_of(state),
+        waits=waits,
         summary=summary(
-            state.status.value, waits_of(state), busy=bool(state.running), until_ms=until_of(state), failures=state.failures
+            state.status.value, waits, busy=bool(state.running), until_ms=until_of(state) if state.sequence else head.due_ms,
+            failures=state.failures,
         ),
         limits=_limits(world, state),
         unread=_unread(world, head.run_id, state.graph, [*state.mailbox], ended=state.ended),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from stepless.core.history.waits import ANSWER, HELD, RETRY, TIME, failed_node, failures_in, summary
+from stepless.core.history.waits import ANSWER, HELD, RETRY, START, TIME, failed_node, failures_in, summary
 from stepless.limits import MAX_PAGE_ITEMS, MAX_SEARCHED_RUNS, NEVER_MS
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import GRANTED, Page, RunFilter, RunHead
@@ -127,8 +127,9 @@ def keywords_of(head: RunHead) -> Sequence[str]:
 
 def waits_of(head: RunHead) -> Sequence[str]:
     """Returns the reasons why the run waited when its header was last updated, in the terms of `core/history/waits.py`; empty
-    once it has ended."""
-    return () if head.status in ENDED else head.waits.split()
+    once it has ended. A run that has begun waits to start no more, also before its header is updated."""
+    begins = head.owner not in (None, *GRANTED)
+    return () if head.status in ENDED else [word for word in head.waits.split() if not (begins and word == START)]
 
 
 def failed_node_of(head: RunHead) -> str | None:
@@ -146,7 +147,7 @@ def summary_of(head: RunHead, now_ms: int) -> str:
     """Returns the current activity of the run, for display. Includes the instant that the run waits for if that is all it waits
     for."""
     waits, busy = waits_of(head), _is_leased(head, now_ms)
-    until_ms = head.due_ms if not busy and TIME in waits and not {ANSWER, RETRY} & set(waits) else None
+    until_ms = head.due_ms if not busy and {START, TIME} & set(waits) and not {ANSWER, RETRY} & set(waits) else None
     if until_ms is not None and not 0 <= until_ms <= NEVER_MS:
         until_ms = None  # damaged, and no reason not to list the run
     return summary(status_of(head, now_ms), waits, busy=busy, until_ms=until_ms, failures=failures_in(head.waits))

@@ -16,7 +16,7 @@ from stepless.adapters.memory.blobs import MemoryBlobs
 from stepless.core.events import Event, EventType
 from stepless.errors import AppendConflict, LeaseLost, LimitExceeded, StoreUnavailable, StoreUnusable
 from stepless.limits import MAX_PAGE_ITEMS
-from stepless.ports import Batch, RunFilter, RunHead, Signal, Version
+from stepless.ports import MESSAGE, Batch, RunFilter, RunHead, Signal, Version
 from stepless.runtime.runlog import RunLog
 
 WRITES = {"put_item", "update_item"}
@@ -133,6 +133,23 @@ def test_keys_that_a_read_leaves_out_are_asked_for_again(dynamo: Any, table: str
     assert len(DynamoStore(Altered(dynamo, halved, {"batch_get_item"}), table).list_runs(RunFilter()).items) == 30
     with pytest.raises(StoreUnavailable):
         DynamoStore(Altered(dynamo, nothing, {"batch_get_item"}), table).list_runs(RunFilter())
+
+
+def test_a_message_that_was_moved_is_not_read_again(dynamo: Any, table: str) -> None:
+    """It is sent again in the instant of the move; or the process that moves it dies before it deletes it."""
+    store = DynamoStore(dynamo, table)
+    store.most_beside = 2
+    beside = [store.put_signal("r", Signal(MESSAGE, f"m{i}", b"{}", i)) for i in range(3)]
+    store.take_signals("r", beside[:2])
+    assert store.read_inbox("r") == beside[2:]
+    store.take_signals("r", beside[2:])
+    new = store.put_signal("r", Signal(MESSAGE, "new", b"{}", 9))
+    item = {"pk": item_keys.run("r"), "sk": item_keys.signal(MESSAGE, "m2"), "k": MESSAGE, "i": "m2", "b": b"{}", "c": 2}
+    for _ in range(2):
+        store._wire.put(item)
+        assert DynamoStore(dynamo, table).put_signal("r", beside[2]) == beside[2]._replace(taken=True)
+        assert store.read_inbox("r") == [new]
+        assert store._wire.get(item["pk"], item["sk"]) is None
 
 
 # -- what is due -----------------------------------------------------------------------------------------------------
