@@ -12,7 +12,7 @@ A value of JSON is stored as it is. Any other is an object with the key `$steple
 | `Counter`, `OrderedDict`, `defaultdict`, `deque` | pairs or items, with the factory or the length |
 | `Decimal`, `UUID`, infinite and undefined `float` | text |
 | a failure of a node, an exception of Python's own | its class of failures, its code and its message |
-| an `Enum`, a model, a dataclass | its class as `module:qualified.name`, and its value or its fields |
+| an `Enum`, a model, a dataclass, a named tuple | its class as `module:qualified.name`, and its value or its fields |
 
 A value is stored only if decoding gives an equal one of the same types; else encoding raises `NotJson`, and the node fails.
 `UNBOUND` stands for a name that has no value.
@@ -135,7 +135,7 @@ def _of_instant(kind: Any) -> Decoder:
 
 
 def _of_class(value: Any, depth: int) -> JSON:
-    """An `Enum`, a model or a dataclass, by the place of its class."""
+    """An `Enum`, a model, a dataclass or a named tuple, by the place of its class."""
     kind = type(value)
     where = f"{kind.__module__}:{kind.__qualname__}"
     if _found(where) is not kind:
@@ -151,6 +151,8 @@ def _of_class(value: Any, depth: int) -> JSON:
     elif dataclasses.is_dataclass(value):
         fields: JSON = {one.name: _within(one.name, getattr(value, one.name), depth) for one in dataclasses.fields(value)}
         stored = {TAG: "dataclass", "class": where, "value": fields}
+    elif isinstance(value, tuple) and hasattr(kind, "_fields"):
+        stored = {TAG: "named tuple", "class": where, "value": _items(value, depth)}
     else:
         raise NotJson(f"{kind.__name__} has no value that can be recorded", "make it again where it is used")
     if not same(decoded(stored), value):
@@ -191,6 +193,10 @@ def _dataclass(stored: Mapping[str, Any]) -> Any:
     for name, value in stored["value"].items():
         object.__setattr__(made, name, decoded(value))
     return made
+
+
+def _named_tuple(stored: Mapping[str, Any]) -> Any:
+    return tuple.__new__(_class(stored), [decoded(one) for one in stored["value"]])
 
 
 def _class(stored: Mapping[str, Any]) -> Any:
@@ -243,7 +249,7 @@ _DECODERS: Final[Mapping[str, Decoder]] = {
     "deque": lambda stored: deque(map(decoded, stored[1]), stored[0]),
 }  # fmt: skip
 _OF_CLASSES: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
-    "enum": lambda stored: _class(stored)[stored["value"]], "model": _model, "dataclass": _dataclass,
+    "enum": lambda stored: _class(stored)[stored["value"]], "model": _model, "dataclass": _dataclass, "named tuple": _named_tuple,
 }
 
 

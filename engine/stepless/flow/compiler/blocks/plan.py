@@ -14,7 +14,7 @@ from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
 from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
 from stepless.flow.compiler.blocks.rewriting import Rewriting
-from stepless.flow.compiler.blocks.valueless import objects_in, valueless_in
+from stepless.flow.compiler.blocks.valueless import makes_an_object, objects_in, valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
 from stepless.flow.compiler.facts.block_nodes import Leave
 from stepless.flow.compiler.facts.uses import CHANGES_ITS_ARGUMENT, called, uses_of
@@ -56,6 +56,7 @@ class Plan:
         """Returns the statements of a function, with blocks in place of those that are lifted."""
         if origin.key not in self._marks:
             objects = [(name, one) for name, one in objects_in(origin.tree.body) if not has_await(one)]
+            objects += [(one.targets[0].id, one) for one in _statements(origin.tree) if _makes_object(origin, one)]  # type: ignore[attr-defined]
             self._glued.setdefault(origin.key, set()).update(name for name, _ in objects)
             marks = self._marks[origin.key] = {_position(one): f"`{name}` holds what has no value" for name, one in objects}
             marks |= {_position(one): why for one in _statements(origin.tree) if (why := _only_python(origin, one))}
@@ -183,6 +184,14 @@ def _only_python(origin: Origin, statement: ast.stmt) -> str:
         case _:
             found = "an assignment inside an expression has no counterpart in a graph" if _walks(statement) else ""
     return found if found and _is_liftable(origin, statement) else ""
+
+
+def _makes_object(origin: Origin, statement: ast.stmt) -> bool:
+    """Whether a name is bound to an object of a class of the module, of which no value can be recorded."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id=name)) as call) if not has_await(call):
+            return makes_an_object(origin.globals.get(name)) and _is_liftable(origin, statement)
+    return False
 
 
 def _walks(statement: ast.stmt) -> bool:

@@ -77,13 +77,13 @@ def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
                 if name in objects or (isinstance(function, ast.Name) and function.id in classes):
                     return statement
         called = statement.value if isinstance(statement, ast.Assign) and name in uses_of(*statement.targets).bound else None
-        if isinstance(called, ast.Call) and _makes_an_object(inner.static(called.func)):
+        if isinstance(called, ast.Call) and makes_an_object(inner.static(called.func)):
             return statement
     return None
 
 
-def _makes_an_object(target: Any) -> bool:
-    """Whether something is a class whose objects are no values, or Python's function that makes a lock."""
+def makes_an_object(target: Any) -> bool:
+    """Returns whether something is a class whose objects are no values, or Python's function that makes a lock."""
     if getattr(target, "__module__", "") in ("_thread", "threading") or getattr(target, "__name__", "") == "allocate_lock":
         return True
     if not inspect.isclass(target) or is_model(target) or dataclasses.is_dataclass(target):

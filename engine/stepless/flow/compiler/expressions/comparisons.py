@@ -4,6 +4,7 @@ not."""
 from __future__ import annotations
 
 import ast
+from enum import Enum
 from typing import Any, Final
 
 from stepless.flow.compiler.facts.functions import holds_named
@@ -20,6 +21,8 @@ def compared(unit: Unit, node: ast.Compare) -> ast.expr:
     operators: list[ast.cmpop] = []
     for operator, left, right in zip(node.ops, operands, operands[1:], strict=False):
         if isinstance(operator, ast.Is | ast.IsNot):
+            if _is_single(unit, right) or _is_single(unit, left):
+                raise Lift
             if not _is_null(right) and not _is_null(left):
                 unit.refuse(node, "identity", "`is` compares identity, which values of JSON do not have", "Write ==")
             operators.append(ast.Eq() if isinstance(operator, ast.Is) else ast.NotEq())
@@ -34,6 +37,11 @@ def compared(unit: Unit, node: ast.Compare) -> ast.expr:
         else:
             return _ambiguous(unit, node)
     return ast.Compare(unit.express(operands[0]), operators, [unit.express(operand) for operand in operands[1:]])
+
+
+def _is_single(unit: Unit, node: ast.expr) -> bool:
+    """Whether Python has one object of a value, wherever it is read: a boolean, and a member of an enumeration."""
+    return isinstance(unit.static(node), Enum) or (isinstance(node, ast.Constant) and isinstance(node.value, bool))
 
 
 def _is_null(node: ast.expr) -> bool:

@@ -14,7 +14,7 @@ from stepless.flow.compiler.expressions.calls import call
 from stepless.flow.compiler.expressions.carrying import check_mixed, is_mixed
 from stepless.flow.compiler.expressions.comparisons import compared
 from stepless.flow.compiler.expressions.naming import backwards, named, text_of_member
-from stepless.flow.compiler.expressions.reading import after_await, among_others, at, numeric, text
+from stepless.flow.compiler.expressions.reading import after_await, among_others, at, check_failure, numeric, text
 from stepless.flow.compiler.facts.block_nodes import Output
 from stepless.flow.compiler.facts.functions import holds_named, is_named
 from stepless.flow.compiler.facts.scopes import spelled
@@ -114,6 +114,7 @@ def _attribute(unit: Unit, node: ast.Attribute) -> ast.expr:
         mend = f"Did you mean `{near[0]}`?" if near else f"It has {', '.join(kind.model_fields)}"
         unit.refuse(node, "no_such_field", f"{kind.__name__} has no field `{node.attr}`", mend)
     if is_failure(kind):
+        check_failure(unit, node)
         if node.attr in ("code", "message"):
             return _below(unit, node, node.attr, strict=False)
         unit.refuse(node, "no_such_field", f"an error has no `{node.attr}` here", "It has code and message")

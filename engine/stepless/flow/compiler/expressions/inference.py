@@ -80,6 +80,8 @@ def _name(unit: Unit, node: ast.Name) -> Any:
 
 
 def _attribute(unit: Unit, node: ast.Attribute) -> Any:
+    if isinstance(member := unit.static(node), Enum):
+        return type(member)
     base = solid(infer(unit, node.value))
     if base is UNSEEN:
         return UNSEEN
@@ -172,6 +174,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
     target = unit.static(function)
     if inspect.isclass(target) and (dataclasses.is_dataclass(target) or issubclass(target, Enum)):
         return target
+    if inspect.isclass(target) and issubclass(target, tuple):
+        return stored(target)
     if target is functools.partial:
         return unit.rules.named(unit, node) or UNKNOWN
     if word_of(target) == "begin":

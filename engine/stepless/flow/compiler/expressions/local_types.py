@@ -3,11 +3,13 @@ holds."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from typing import Any, Final
 
 from stepless.flow.compiler.expressions.inference import infer
 from stepless.flow.compiler.facts.block_nodes import Evaluated
+from stepless.flow.compiler.facts.functions import holds_named
 from stepless.flow.compiler.facts.names import Names
 from stepless.flow.compiler.facts.types import CARRIED, UNKNOWN, UNSEEN, union
 from stepless.flow.compiler.unit import Unit
@@ -56,6 +58,9 @@ def _settle(unit: Unit, names: Names, kinds: _Asked, fixed: set[str]) -> None:
             given = [infer(unit, value) for value in values]
             for one in kinds.names:
                 behind.setdefault(one, set()).add(name)
+            if any(kind is not UNSEEN and holds_named(kind) for kind in given):  # of functions an annotation says nothing
+                bare = [one.value if isinstance(one, ast.AnnAssign) and one.value is not None else one for one in values]
+                given = [infer(unit, value) for value in bare]
             seen = [kind for kind in given if kind is not UNSEEN]
             if name in fixed:
                 seen.append(kinds[name])

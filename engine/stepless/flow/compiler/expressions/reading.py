@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import inspect
 from typing import Any, NoReturn
 
 from stepless.flow.compiler.facts.types import (
@@ -20,6 +22,25 @@ from stepless.flow.compiler.facts.types import (
 )
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import NodeError
+
+
+def check_failure(unit: Unit, node: ast.Attribute) -> None:
+    """Refuses an attribute of an exception that is no failure of a node: only its text is recorded."""
+    name = node.value.id if isinstance(node.value, ast.Name) else ""
+    for handler in unit.names.values.get(name, ()):
+        if not isinstance(handler, ast.ExceptHandler) or handler.type is None or not _is_inside(node, handler):
+            continue
+        for one in handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]:
+            kind = unit.static(one) or getattr(builtins, ast.unparse(one), None)
+            if inspect.isclass(kind) and not issubclass(kind, NodeError) and not issubclass(NodeError, kind):
+                message = f"of `{kind.__name__}` no more than its text is recorded"
+                mend = f"Write str({unit.shown.get(name, name)}), or derive {kind.__name__} from NodeError"
+                unit.refuse(node, "no_such_field", message, mend)
+
+
+def _is_inside(node: ast.AST, handler: ast.ExceptHandler) -> bool:
+    return handler.lineno <= getattr(node, "lineno", 0) <= (handler.end_lineno or 0)
 
 
 def calling(function: str, *arguments: ast.expr) -> ast.Call:

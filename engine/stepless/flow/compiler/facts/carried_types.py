@@ -52,6 +52,8 @@ def stored(kind: Any) -> Any:
         if origin is list:
             return list_of(stored(arguments[0]))
         return dict_of(stored(arguments[-1])) if arguments[0] is str else CARRIED
+    if inspect.isclass(found[0]) and issubclass(found[0], tuple) and hasattr(found[0], "_fields"):
+        return CARRIED
     return CARRIED if origin is tuple and any(is_carried(stored(one)) for one in arguments if one is not ...) else kind
 
 

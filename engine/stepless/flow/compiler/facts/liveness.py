@@ -12,7 +12,11 @@ from stepless.flow.compiler.facts.block_nodes import Leave
 from stepless.flow.compiler.facts.uses import called, uses_of
 
 _NONE: Final[frozenset[str]] = frozenset()
-_SWALLOWING: Final = ("suppress", "ExitStack", "raises")
+_PASSING: Final = frozenset({
+    "open", "nullcontext", "closing", "localcontext", "catch_warnings", "redirect_stdout", "redirect_stderr",
+    "TemporaryDirectory", "NamedTemporaryFile", "TemporaryFile", "ThreadPoolExecutor", "Lock", "RLock", "timeout", "TaskGroup",
+})
+"""Managers that stop no exception."""
 Names = frozenset[str]
 
 
@@ -222,9 +226,9 @@ class Certain:
 
 
 def _swallows(item: ast.withitem) -> bool:
-    """Whether a manager may stop an exception, so that what comes behind goes on without what the body should have bound. Of any
-    other manager it is taken that it does not; a block that finds a name without a value fails."""
-    return any(isinstance(part, ast.Name | ast.Attribute) and called(part) in _SWALLOWING for part in ast.walk(item.context_expr))
+    """Whether a manager may stop an exception, so that what comes behind goes on without what the body should have bound."""
+    call = item.context_expr
+    return called(call.func if isinstance(call, ast.Call) else call) not in _PASSING
 
 
 def _both(one: set[str] | None, other: set[str] | None) -> set[str] | None:

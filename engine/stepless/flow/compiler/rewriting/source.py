@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.rewriting.nested import moved_out
+from stepless.flow.compiler.rewriting.tables import with_tables
 from stepless.flow.compiler.rewriting.tasks import Tasks
 from stepless.flow.compiler.rewriting.words import WORDS
 from stepless.flow.compiler.trees import copied
@@ -19,6 +20,7 @@ _SIGNS: Final = ("create_task", "TaskGroup", "ensure_future", ".wait", "gather")
 
 def rewritten(origin: Origin) -> Origin:
     """Returns the function with the forms that the compiler knows."""
+    origin = with_tables(origin)
     if origin.text.count("async def ") > 1:
         origin = moved_out(origin)
     if not any(sign in origin.text for sign in _SIGNS):
