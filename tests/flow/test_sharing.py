@@ -37,6 +37,7 @@ REFUSED: Final = {
     "a list that a loop runs over": "for x in xs:\n    await inc(5)\n    xs.append(x)\nreturn xs",
     "a list of the module": "ys = SHOWN\nawait inc(5)\nys.append(1)\nreturn ys",
     "what a return returns": "try:\n    return xs\nfinally:\n    await inc(5)\n    xs.append(1)",
+    "an item that a helper returns": "rows = [[a], [b]]\nkept = list(rows)\nawait inc(5)\nfirst(rows).append(5)\nreturn [rows, kept]",
     "what a helper returns": "ys = same(xs)\nawait inc(5)\nys.append(1)\nreturn xs",
 }
 SHOWN: Final[list[Any]] = []

@@ -296,10 +296,10 @@ class Values:
         return self._unknown(state, node, given)
 
     def _unknown(self, state: State, node: ast.Call, given: Value) -> Value:
-        """What a helper returns: something new, or something that it was given."""
+        """What a helper returns: something new, something that it was given, or a part of that."""
         if not given.top and not given.deep:
             return self._fresh(state, node)
-        return either([self._new(state, node, given.all()), given])
+        return either([self._new(state, node, given.all()), Value(given.all(), given.deep)])
 
     def _functions_called(self, state: State, node: ast.Call, given: Value) -> None:
         """Does what a function of the function may do that is called, or handed on to be called."""
