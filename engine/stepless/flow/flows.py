@@ -3,7 +3,7 @@ imported."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
@@ -73,7 +73,7 @@ class Flow(Generic[P, R]):
     """A workflow in Python. Called, it is the coroutine itself; published, it is the document of `document()`."""
 
     def __init__(
-        self, id: str, function: Callable[P, Awaitable[R]], triggers: Sequence[Trigger] = (), lift: Lift = "auto",
+        self, id: str, function: Callable[P, Coroutine[Any, Any, R]], triggers: Sequence[Trigger] = (), lift: Lift = "auto",
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.id: Final = id
@@ -84,14 +84,18 @@ class Flow(Generic[P, R]):
         self._lift: Lift = lift
         self._options = dict(options or {})
 
-    @cached_property
+    @property
     def messages(self) -> Declared:
         """The declarations of its messages."""
+        return self._declared
+
+    @cached_property
+    def _declared(self) -> Declared:
         if "messages" not in self._options:
             return NOTHING
         return declared(self.id, self._options["messages"], self._options.get("cancel_on", ()))
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[object, None, R]:
         call = playable(self.function)(*args, **kwargs)
         return call if self.messages is NOTHING else declaring(self.messages, call)
 
@@ -166,7 +170,7 @@ mark(Flow, "flow")
 
 def workflow(
     id: str, *, on: Trigger | Sequence[Trigger] = (), lift: Lift = "auto", **options: Unpack[FlowOptions]
-) -> Callable[[Callable[P, Awaitable[R]]], Flow[P, R]]:
+) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Flow[P, R]]:
     """Makes an `async def` the workflow `id`. `on` is what starts its runs in addition to callers (`webhook`, `schedule`,
     `event`). `lift` says how expressions that a document cannot say are evaluated: in the sandbox or in the module's process
     (`auto`), always in the module's process (`function`), or not at all (`never`: they are refused). The rest are fields of the
@@ -180,7 +184,7 @@ def workflow(
     if not all(isinstance(trigger, Trigger) for trigger in triggers):
         raise ConfigError("`on` is what starts runs", place=id, mend="write webhook(…), schedule(…), event(…) or manual()")
 
-    def make(function: Callable[P, Awaitable[R]]) -> Flow[P, R]:
+    def make(function: Callable[P, Coroutine[Any, Any, R]]) -> Flow[P, R]:
         flow = Flow(id, function, triggers, lift, options)
         registry.later(f"{id if id[:1].isalpha() else '_' + id}.", str(function.__module__), flow.register)
         return flow

@@ -43,14 +43,27 @@ class StepOptions(TypedDict, total=False):
     output_contract: Mapping[str, JSON]
 
 
-class _Call(Generic[R]):
+class _Call(Coroutine[Any, Any, R]):
     """A call of a step that runs when it is awaited; one that is never awaited is none, as in a graph."""
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, R]]) -> None:
         self._begin = begin
+        self._begun: Coroutine[Any, Any, R] | None = None
 
     def __await__(self) -> Generator[Any, None, R]:
         return self._begin().__await__()
+
+    def send(self, value: Any, /) -> Any:
+        self._begun = self._begun or self._begin()
+        return self._begun.send(value)
+
+    def throw(self, kind: Any, value: Any = None, traceback: Any = None, /) -> Any:
+        self._begun = self._begun or self._begin()
+        return self._begun.throw(kind if value is None else value)
+
+    def close(self) -> None:
+        if self._begun is not None:
+            self._begun.close()
 
 
 class Step(Generic[P, R]):
@@ -69,7 +82,7 @@ class Step(Generic[P, R]):
         """Returns the same step with these options at one call: `await pay.with_(retry={"attempts": 3})(order.id)`."""
         return Step(self.function, self.name, {**self.options, **options})
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[object, None, R]:
         return _Call(lambda: self._begun(*args, **kwargs))
 
     async def _begun(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -140,12 +153,12 @@ class Part(Generic[P, R]):
     """A coroutine of several steps, which is written into the graph of each workflow that awaits it. Awaited elsewhere it is the
     coroutine."""
 
-    def __init__(self, function: Callable[P, Awaitable[R]]) -> None:
+    def __init__(self, function: Callable[P, Coroutine[Any, Any, R]]) -> None:
         self.function: Final = function
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[object, None, R]:
         return playable(self.function)(*args, **kwargs)
 
     def origin(self) -> Origin:
@@ -160,7 +173,7 @@ class Part(Generic[P, R]):
 mark(Part, "part")
 
 
-def part(function: Callable[P, Awaitable[R]]) -> Part[P, R]:
+def part(function: Callable[P, Coroutine[Any, Any, R]]) -> Part[P, R]:
     """Makes a coroutine a part: its statements are compiled where it is awaited, also inside of `gather` and loops. It must not
     call itself. Raises `ConfigError` for what is no coroutine."""
     if not inspect.iscoroutinefunction(function):
