@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from typing import Any, NoReturn
+import re
+from typing import Any, Final, NoReturn
 
 from stepless.flow.compiler.facts.types import (
     UNKNOWN,
@@ -23,6 +24,9 @@ from stepless.flow.compiler.facts.types import (
 from stepless.flow.compiler.refusals import Lift
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import NodeError
+
+_VARIABLE: Final = re.compile(r"workflow\.\w+")
+"""A variable itself, which is set to a float. What it holds, such as the field of a model, is as it came."""
 
 
 def check_failure(unit: Unit, node: ast.Attribute) -> None:
@@ -93,7 +97,7 @@ def is_raw(unit: Unit, expressed: ast.expr) -> bool:
     match expressed:
         case ast.Name():
             path = unit.texts.path(expressed)
-            return path is not None and path not in unit.floats and not path.startswith("workflow.")
+            return path is not None and path not in unit.floats and not _VARIABLE.fullmatch(path)
         case ast.IfExp():
             return is_raw(unit, expressed.body) or is_raw(unit, expressed.orelse)
         case ast.BoolOp():
