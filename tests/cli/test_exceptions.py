@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,3 +136,23 @@ def test_of_several_instances_each_is_named(write: Write, spawn: Spawn, tmp_path
     assert "price@each[0]" in said and "price@each[1]" in said and "--node 'price@each[0]'" in said
     assert main([*show, "price@each[1]"]) == 0
     assert '"item": "apple"' in capsys.readouterr().out
+
+
+INTERRUPTED = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class CtrlC(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "stepless.cli.command.main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+from stepless.cli import main
+sys.exit(main(["schema"]))
+"""
+
+
+def test_an_interrupt_while_modules_load_has_its_exit_code() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
