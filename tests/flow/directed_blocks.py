@@ -103,6 +103,7 @@ DIRECTED: Final[dict[str, str]] = {
     "a set that only the next turn reads": 'seen = set()\nfor x in [1, 2, 1, 3]:\n    if x in seen:\n        return x\n    await inc(5)\n    seen.add(x)\nreturn 0',
     "what a block wrote before it certainly raised": 'n = 0\ntry:\n    n += len(xs) + 5\n    del xs[90]\n    await inc(5)\nexcept IndexError:\n    n += 100\nreturn n',
     "a whole number where a model says float": "await inc(5)\ntext = f'<{order.amount}>'\nawait inc(6)\norder.lines.clear()\nawait inc(7)\nreturn [text, len(order.lines)]",
+    "a date as the key of an item": "from datetime import UTC, datetime\ntable = {}\nwhen = datetime(2024, 1, 2, tzinfo=UTC)\nawait inc(5)\ntable[when] = await inc(6)\nawait inc(len(table))\nreturn len(table)",
     "a loop over a display": 'for i in [1, 2]:\n    z = i * a\n    await inc(5)\nreturn [z, i]',
 }
 

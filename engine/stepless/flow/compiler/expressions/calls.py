@@ -60,8 +60,10 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
             raise Lift
         if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
             unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
-        unit.risk()
         whole, place, value = node.args
+        if is_carried(unit.infer(place)):
+            unit.refuse(node, "mutation", "the key of this item may be more than a text or a number", "Write it as a text: str(key)")
+        unit.risk()
         return calling("put", unit.express(whole), unit.express(place), among_others(unit, value, unit.express(value)))
     if isinstance(function, ast.Name) and unit.is_builtin(function, function.id):
         if function.id in ("list", "reversed") and len(node.args) == 1 and (turned := _turned(unit, function.id, node.args[0])):
