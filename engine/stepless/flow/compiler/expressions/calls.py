@@ -55,16 +55,7 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
     if any(isinstance(argument, ast.Starred | ast.GeneratorExp) for argument in node.args):
         raise Lift
     if isinstance(function, ast.Name) and function.id == PUT:
-        kind = solid(unit.infer(node.args[0]))
-        if is_carried(kind) and (kind is CARRIED or is_foreign(unit.infer(node.args[2]))):
-            raise Lift
-        if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
-            unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
-        whole, place, value = node.args
-        if is_carried(unit.infer(place)):
-            unit.refuse(node, "mutation", "the key of this item may be more than a text or a number", "Write it as a text: str(key)")
-        unit.risk()
-        return calling("put", unit.express(whole), unit.express(place), among_others(unit, value, unit.express(value)))
+        return _put(unit, node)
     if isinstance(function, ast.Name) and unit.is_builtin(function, function.id):
         if function.id in ("list", "reversed") and len(node.args) == 1 and (turned := _turned(unit, function.id, node.args[0])):
             return turned
@@ -75,6 +66,20 @@ def call(unit: Unit, node: ast.Call) -> ast.expr:
     if isinstance(function, ast.Attribute) and target is None and not node.keywords:
         return _method(unit, function, node.args)
     raise Lift
+
+
+def _put(unit: Unit, node: ast.Call) -> ast.expr:
+    """An assignment to an item, whose key JSON must have, too."""
+    whole, place, value = node.args
+    kind = solid(unit.infer(whole))
+    if is_carried(kind) and (kind is CARRIED or is_foreign(unit.infer(value))):
+        raise Lift
+    if not (is_dict(kind) or is_list(kind) or kind is UNKNOWN):
+        unit.refuse(node, "mutation", "only items of lists and objects can be assigned", "Assign a new value to the name")
+    if is_carried(unit.infer(place)):
+        unit.refuse(node, "mutation", "the key may be more than a text or a whole number", "Write it as a text: str(key)")
+    unit.risk()
+    return calling("put", unit.express(whole), unit.express(place), among_others(unit, value, unit.express(value)))
 
 
 def _turned(unit: Unit, function: str, over: ast.expr) -> ast.expr | None:
