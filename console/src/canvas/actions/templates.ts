@@ -15,7 +15,6 @@ const NO_MESSAGES: JsonObject = new Map();
 /** `with` of the kinds for which the same can stand in each draft. */
 const GIVEN: ReadonlyMap<string, JsonObject> = new Map([
   ["schedule", object([["cron", "0 7 * * *"]])],
-  ["http", object([["method", "GET"]])],
   ["condition", object([["cases", object([["first", "<input> == 1"], ["second", "<input> == 2"], ["other", "else"]])]])],
   ["loop", object([["items", "[1, 2, 3]"]])],
   ["parallel", object([["items", "[1, 2, 3]"]])],
