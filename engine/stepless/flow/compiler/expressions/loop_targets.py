@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import typing
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from stepless.flow.compiler.expressions.reading import as_float, calling
 from stepless.flow.compiler.facts.functions import holds_named
@@ -15,6 +15,18 @@ from stepless.limits import MAX_ITERATIONS
 from stepless.model.json import JSON
 
 Targets: TypeAlias = dict[str, ast.expr]
+
+
+_OF_ITERATORS: Final = ("groupby", "tee")  # of itertools
+
+
+def check_values(unit: Unit, over: ast.expr) -> None:
+    """Refuses a loop over items that hold iterators: its body waits, so they would have to be recorded."""
+    called = unit.static(over.func) if isinstance(over, ast.Call) else None
+    name = getattr(called, "__name__", "")
+    if name in _OF_ITERATORS and getattr(called, "__module__", "") == "itertools":
+        mend = f"Make lists of them first: for key, group in [(key, list(group)) for key, group in {name}(…)]"
+        unit.refuse(over, "no_value", f"the items of `{name}` hold iterators, which cannot be recorded", mend)
 
 
 def check_items(unit: Unit, id: str, over: ast.expr, target: ast.expr) -> None:

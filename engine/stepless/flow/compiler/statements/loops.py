@@ -9,7 +9,7 @@ from stepless.flow.compiler.awaiting.deadlines import times_out
 from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
-from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, iterations
+from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, check_values, iterations
 from stepless.flow.compiler.facts.names import bindings
 from stepless.flow.compiler.facts.types import is_carried
 from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
@@ -30,6 +30,7 @@ class Looping:
         target = statement.target
         id = unit.new_id(f"for_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "for_each")
         before = unit.risks
+        check_values(unit, statement.iter)
         params, targets = iterations(unit, id, self._hoist.expression(unit, statement.iter), target)
         self._loop(unit, statement, id, params, statement.body, targets, risky=unit.risks > before)
 
