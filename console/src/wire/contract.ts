@@ -38,7 +38,7 @@ export interface FireScheduleBody {
 export interface ListRunsQuery {
   readonly workflow?: string | null;
   readonly status?: string | null;
-  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
+  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | "start" | null;
   readonly since?: string | null;
   readonly until?: string | null;
   readonly key?: string | null;
@@ -56,7 +56,7 @@ export interface ListRunsQuery {
 export interface CountRunsQuery {
   readonly workflow?: string | null;
   readonly status?: string | null;
-  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null;
+  readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | "start" | null;
   readonly since?: string | null;
   readonly until?: string | null;
   readonly key?: string | null;
@@ -112,7 +112,7 @@ export interface RerunRunBody {
 /** The body of `POST /runs/bulk`. */
 export interface ChangeRunsBody {
   readonly action: "cancel" | "hold" | "release" | "rerun" | "pause" | "unpause";
-  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | null; readonly since?: string | null; readonly until?: string | null; readonly key?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
+  readonly filter: { readonly workflow?: string | null; readonly status?: string | null; readonly waiting?: "held" | "answer" | "time" | "retry" | "child" | "limit" | "message" | "start" | null; readonly since?: string | null; readonly until?: string | null; readonly key?: string | null; readonly search?: string | null; readonly error?: string | null; readonly min_duration_ms?: number | null; readonly max_duration_ms?: number | null; readonly keywords?: readonly string[]; readonly tags?: readonly string[] };
   readonly limit?: number;
   readonly cursor?: string | null;
   readonly dry_run?: boolean;

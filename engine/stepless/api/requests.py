@@ -39,7 +39,7 @@ RunKey = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_BYTES
 SearchText = Annotated[str, StringConstraints(max_length=MAX_SEARCH_TEXT_CHARACTERS)]
 ErrorCode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Milliseconds = Annotated[int, Field(ge=0, le=MAX_DURATION_FILTER_MS)]
-Waiting = Literal["held", "answer", "time", "retry", "child", "limit", "message"]
+Waiting = Literal["held", "answer", "time", "retry", "child", "limit", "message", "start"]
 
 
 class Body(BaseModel):

@@ -13,7 +13,7 @@ class RunFilters(TypedDict, total=False):
 
     workflow: str | None
     status: str | None
-    waiting: Literal["held", "answer", "time", "retry", "child", "limit", "message"] | None
+    waiting: Literal["held", "answer", "time", "retry", "child", "limit", "message", "start"] | None
     since: str | None
     until: str | None
     key: str | None

@@ -7,7 +7,7 @@ import { ADDED, faultsOf, isFiltered, NO_FILTERS, WAITS, type Filters } from "./
 
 const PAUSE_MS = 400;
 const SINCES = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"]] as const;
-const WAIT_WORDS: Readonly<Record<string, string>> = { answer: "an answer", message: "a message", time: "a time", retry: "a retry", child: "a child run", limit: "a limit", held: "a release" };
+const WAIT_WORDS: Readonly<Record<string, string>> = { answer: "an answer", message: "a message", time: "a time", retry: "a retry", child: "a child run", limit: "a limit", held: "a release", start: "its start" };
 
 export function FilterBar({ filters, workflows, onChange }: {
   readonly filters: Filters; readonly workflows: readonly string[]; readonly onChange: (filters: Filters) => void;

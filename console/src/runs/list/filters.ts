@@ -4,7 +4,7 @@ import { MAX_KEYWORDS, MAX_SEARCH_TEXT_CHARACTERS } from "../../wire/tables/limi
 import { STORED } from "../../wire/tables/statuses.ts";
 import { readDuration } from "../../ui/words/formats.ts";
 
-export const WAITS = ["answer", "message", "time", "retry", "child", "limit", "held"] as const;
+export const WAITS = ["answer", "message", "time", "retry", "child", "limit", "held", "start"] as const;
 const TAG_TEXT = /^[A-Za-z0-9_.:/@=+-]{1,128}$/;
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
