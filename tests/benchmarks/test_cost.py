@@ -119,8 +119,8 @@ def test_keys_and_messages_take_the_units_that_are_documented(talked: dict[str, 
 
 
 def test_a_session_does_not_read_the_messages_that_were_taken_before(talked: dict[str, Sample]) -> None:
-    """At most MAX_TAKEN_BESIDE of them, which are less than 20 KB."""
-    assert talked[message_units.ENTITY].facts["read_units"] < 8
+    """At most MAX_TAKEN_BESIDE of them, which are less than 20 KB. Each that waits is looked up among those moved."""
+    assert talked[message_units.ENTITY].facts["read_units"] < 9
 
 
 class Bus:

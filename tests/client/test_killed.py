@@ -64,4 +64,5 @@ def test_nothing_is_lost_and_nothing_is_done_twice(restarted: Restarted) -> None
         events = [first, *followed.result(PATIENCE_S)]
         assert [event["eventId"] for event in events] == list(range(1, len(events) + 1))
         assert events[-1]["type"] == "run.completed"
-        assert [run["id"] for run in client.runs(keyword=["during:the-outage"])] == [started.result(PATIENCE_S)["run_id"]]
+        begun = started.result(PATIENCE_S)["run_id"]  # before the list is read
+        assert [run["id"] for run in client.runs(keyword=["during:the-outage"])] == [begun]

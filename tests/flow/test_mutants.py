@@ -9,7 +9,7 @@ from comparing import Program, compare, flow_of
 from directed import sources
 from flow_mutants import MUTANTS, TRIED_FIRST, planted
 from snippets import SNIPPETS
-from test_refusals import verdict
+from verdicts import verdict
 
 pytestmark = [pytest.mark.nightly, pytest.mark.long]
 SOURCES = sources()

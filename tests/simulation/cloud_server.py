@@ -18,7 +18,7 @@ from aws_services import client
 from senders import API_KEY
 
 from stepless.adapters.aws.dynamo.store import DynamoStore
-from stepless.adapters.aws.dynamo.table import create_table_arguments
+from stepless.adapters.aws.dynamo.table.layout import create_table_arguments
 from stepless.api.app import create_app
 from stepless.cli.dev.http import Server
 from stepless.runtime.hosting.sweep import sweep

@@ -65,9 +65,7 @@ class Reader:
         compile(block.text, block.place, "exec")
         name = block.file
         if name is None:
-            (self.folder / "_block.py").write_text(self.terminal.here(block.text), "utf-8")
-            self.said, code = self.terminal.run("python _block.py")
-            (self.folder / "_block.py").unlink()
+            self.said, code = self.terminal.python(block.text)
             assert code == 0, f"{block.place}: {self.said}"
         elif name.rpartition("/")[2].startswith("test_"):
             self.said, code = self.terminal.run(f"pytest -q --color=no {name}")

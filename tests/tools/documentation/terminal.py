@@ -60,6 +60,12 @@ class Terminal:
             server.wait(PATIENCE_S)
         return ended.stdout, ended.returncode
 
+    def python(self, text: str) -> tuple[str, int]:
+        """The output of a program, and its exit code. Not a file of the folder: a server that watches it would load it."""
+        program = self._state / "program.py"
+        program.write_text(self.here(text), "utf-8")
+        return self.run(f"PYTHONPATH=.:$PYTHONPATH python {shlex.quote(str(program))}")
+
     def here(self, text: str) -> str:
         """A text with the ports of this terminal instead of those that pages name."""
         return re.sub(rf"\b({'|'.join(PORTS)})\b", lambda named: self._ports[named[1]], text)
