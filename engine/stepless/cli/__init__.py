@@ -13,9 +13,10 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code, as `command.main` says."""
+    """Runs one command and returns its exit code, as `command.main` says; that of Ctrl-C also while modules load."""
     try:
-        from stepless.cli.command.main import main as run  # here, so that Ctrl-C while modules load has its exit code, too
+        from stepless.cli.command.main import main as run  # here, so that Ctrl-C while modules load is caught
+
+        return run(argv)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    return run(argv)

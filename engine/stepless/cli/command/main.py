@@ -23,7 +23,7 @@ from stepless.cli.terminal.error_output import error_document, print_error
 from stepless.compile.suggest import did_you_mean, listed
 from stepless.errors import InvalidRequest, SteplessError
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130  # the last one also in `stepless.cli`
+DONE, FAILED, BAD_INPUT = 0, 1, 2
 VERBS: tuple[Verb, ...] = VERBS_HERE + VERBS_THERE + VERBS_OF_OVERVIEWS + VERBS_OF_SCHEDULES + VERBS_OF_HOOKS
 GROUPS = {
     "workflows": "list and show published workflows and their versions",
@@ -59,8 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `stepless schema | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def _command(verb: Verb) -> Callable[[argparse.Namespace], int]:
