@@ -242,11 +242,13 @@ def test_an_export_is_pasted_into_a_draft_and_an_empty_canvas_begins(
 
 @pytest.fixture(scope="module")
 def run(draft_site: DraftSite) -> str:
-    """A run that waits, and one that has failed."""
+    """A run that waits, one that has failed, and one of a draft: its row in the list shows no version."""
     for document in (ASK, FAILS):
         assert draft_site.client.put(f"/workflows/{document['id']}", json=document).status_code == 201
     wait = {"prefer": "wait=20"}
     draft_site.client.post("/workflows/fails/runs", json={"inputs": {}}, headers=wait)
+    draft_site.open("asks-in-a-draft", {**ASK, "id": "asks-in-a-draft"})
+    draft_site.client.post("/drafts/asks-in-a-draft/runs", json={"inputs": {"amount": 5}}).raise_for_status()
     return str(draft_site.client.post("/workflows/asks/runs", json={"inputs": {"amount": 5}}, headers=wait).json()["run_id"])
 
 
