@@ -81,7 +81,7 @@ def test_everything_that_the_template_builds_has_its_rule_and_its_code(project: 
     needed = {name for name, text in declared if "    Default:" not in text}
     assert len(needed) == 4 and needed <= set(settings)
     assert settings["FunctionModules"] == "refunds" and (project / "workflows" / "refunds.py").is_file()
-    assert re.fullmatch(r"\./wheels/stepless-[\d.]+-py3-none-any\.whl\[aws\]\n", (project / "requirements.txt").read_text())
+    assert re.fullmatch(r"\./wheels/stepless-[\w.]+-py3-none-any\.whl\[aws\]\n", (project / "requirements.txt").read_text())
 
 
 def test_its_functions_are_packed_as_the_template_wants_them(project: Path) -> None:

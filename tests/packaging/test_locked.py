@@ -16,8 +16,8 @@ from packaging.utils import parse_wheel_filename
 
 LOCK: Final = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-Package = tuple[str, str]  # name and version
-PACKAGES: Final[Mapping[Package, Mapping[str, Any]]] = {(one["name"], one["version"]): one for one in LOCK["package"]}
+Package = tuple[str, str]  # name and version; the project has none in the lock, because its version comes from the tag
+PACKAGES: Final[Mapping[Package, Mapping[str, Any]]] = {(one["name"], one.get("version", "")): one for one in LOCK["package"]}
 PYTHONS: Final = [tuple(map(int, found)) for found in re.findall(r":: (3)\.(\d+)", " ".join(PROJECT["classifiers"]))]
 ARCHITECTURES: Final = ("x86_64", "aarch64")
 NEWEST_GLIBC: Final = 28  # manylinux_2_28 is what the layers are built for (Makefile)
