@@ -203,3 +203,46 @@ def test_back_keeps_the_scroll_position_where_the_active_row_is_out_of_view(page
     page.locator(".rows-space .row[aria-rowindex='403']").wait_for()
     page.wait_for_function("() => history.state?.top === 12_800 && history.state.active !== ''")
     assert page.locator(".rows").evaluate("one => one.scrollTop") == 12_800
+
+
+def test_new_runs_do_not_move_the_row_under_the_pointer(page: Any, site: DraftSite) -> None:
+    run = start(page, site, "ask", {"id": "seen", "amount": 1})
+    page.goto(f"{site.url}/console/?workflow=ask")
+    row = page.locator(f"#run-{run}")
+    row.hover()
+    before = row.bounding_box()
+    newer = [start(page, site, "ask", {"id": f"new-{number}", "amount": 1}) for number in range(2)]
+    page.get_by_role("button", name="2 new runs").wait_for()
+    assert row.bounding_box() == before
+    assert page.locator(f"#run-{newer[-1]}").count() == 0
+    page.get_by_role("button", name="2 new runs").click()
+    page.locator(f"#run-{newer[-1]}[aria-rowindex='2']").wait_for()
+    assert page.get_by_role("button", name="new run").count() == 0
+    page.keyboard.press("j")
+    page.locator(f"#run-{newer[-1]}.active").wait_for()
+    page.mouse.move(0, 0)
+    last = start(page, site, "ask", {"id": "last", "amount": 1})
+    page.locator(f"#run-{last}[aria-rowindex='2']").wait_for()
+    page.locator(f"#run-{newer[-1]}.active[aria-rowindex='3']").wait_for()
+
+
+def test_filters_are_kept_by_name_and_shared_by_their_address(page: Any, site: DraftSite) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{site.url}/console/?status=failed&since=30d")
+    saved = page.locator(".filters .kept")
+    saved.click()
+    page.get_by_role("menuitem", name="Save these filters…").click()
+    page.keyboard.type("Night shift")
+    page.keyboard.press("Enter")
+    saved.filter(has_text="Night shift").wait_for()
+    saved.click()
+    page.get_by_role("menuitem", name="Copy a link to these filters").click()
+    saved.filter(has_text="Link copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site.url}/console/?status=failed&since=30d"
+    page.goto(f"{site.url}/console/")
+    saved.click()
+    page.get_by_role("menuitem", name="Night shift").click()
+    page.wait_for_url("**/console/?status=failed&since=30d")
+    saved.click()
+    page.get_by_role("menuitem", name="Forget “Night shift”").click()
+    saved.filter(has_text="Saved filters").wait_for()

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { held } from "../../src/runs/list/holding.ts";
 import { compare, extended, merged, type Head } from "../../src/runs/list/merging.ts";
 import { revealing, rowsIn } from "../../src/runs/virtual.ts";
 import { Dice } from "../dice.ts";
@@ -69,4 +70,12 @@ test("the rows in view are drawn, and a few around them", () => {
   assert.equal(revealing(5, 0, 320, 32), null);
   assert.equal(revealing(10, 0, 320, 32), 32);
   assert.equal(revealing(2, 320, 320, 32), 64);
+});
+
+test("new runs are held back while the pointer is over the list, and counted", () => {
+  const [all, seen] = [newest(13, 0), head(9)];
+  assert.deepEqual(held(all, seen, true), { rows: newest(10, 0), fresh: 3 });
+  assert.deepEqual(held(all, seen, false), { rows: all, fresh: 3 });
+  assert.deepEqual(held(all, null, true), { rows: all, fresh: 0 });
+  assert.deepEqual(held(all.filter(({ id }) => id !== seen.id), seen, true), { rows: newest(9, 0), fresh: 3 }, "the newest that was seen is gone");
 });

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Icon } from "../../ui/icons.tsx";
 import { wordOf } from "../../ui/status.tsx";
 import { STORED } from "../../wire/tables/statuses.ts";
+import { KeptMenu } from "./kept_menu.tsx";
 import { ADDED, faultsOf, isFiltered, NO_FILTERS, WAITS, type Filters } from "./filters.ts";
 
 const PAUSE_MS = 400;
@@ -30,6 +31,7 @@ export function FilterBar({ filters, workflows, onChange }: {
         ))
       ) : <button className="button small" type="button" onClick={() => { setMore(true); }}><Icon mark="plus" size={14} />Error, duration</button>}
       {isFiltered(filters) ? <button className="button small clear" type="button" onClick={() => { onChange(NO_FILTERS); setMore(false); }}><Icon mark="close" size={14} />Clear</button> : null}
+      <KeptMenu filters={filters} onChange={(next) => { onChange(next); setMore(ADDED.some(({ at }) => next[at] !== "")); }} />
     </search>
   );
 }

@@ -17,6 +17,7 @@ import { RunFeed, type Feed } from "./feed.ts";
 import { FilterBar } from "./filterbar.tsx";
 import { faultsOf, fromAddress, isFiltered, toAddress, toBody, type Filters } from "./filters.ts";
 import { WaitingRows } from "./heads.tsx";
+import { useHolding } from "./holding.ts";
 import { Rows } from "./rows.tsx";
 import { Status } from "../../ui/status.tsx";
 import { byUrgency } from "../../wire/statuses.ts";
@@ -50,11 +51,15 @@ export default function Runs(): ReactElement {
 
 function List({ filters, onFilter }: { readonly filters: Filters; readonly onFilter: (filters: Filters) => void }): ReactElement {
   const feed = useFeed(filters);
-  const seen = useSyncExternalStore(feed.subscribe, feed.snapshot);
+  const read = useSyncExternalStore(feed.subscribe, feed.snapshot);
+  const holding = useHolding(read.rows);
+  const seen = useMemo(() => ({ ...read, rows: holding.rows }), [read, holding.rows]);
   const [changes, setChanges] = useState(0);
   const counts = useCounts(filters, changes);
   const small = useSmall();
-  const [active, setActive] = useState(-1);
+  const [activeId, setActiveId] = useState(""); // of a run, since newer ones come in above it
+  const active = useMemo(() => (activeId === "" ? -1 : seen.rows.findIndex(({ id }) => id === activeId)), [seen.rows, activeId]);
+  const setActive = useCallback((place: number) => { setActiveId(seen.rows[place]?.id ?? ""); }, [seen.rows]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState<Asked | null>(null);
   const look = useCallback((from: number, to: number) => { feed.look(from, to); }, [feed]);
@@ -76,7 +81,7 @@ function List({ filters, onFilter }: { readonly filters: Filters; readonly onFil
     <>
       <Summary counts={counts} filters={filters} onFilter={onFilter} chosen={chosen.size} seen={seen} canFilter={canFilter} ask={ask} clear={() => { setChosen(new Set()); }} />
       <Body seen={seen} filters={filters} small={small} again={() => { void feed.again(); }} goOn={() => { feed.goOn(); }}>
-        <Rows rows={seen.rows} whole={seen.whole} active={active} chosen={chosen} small={small} onLook={look} onChoose={choose} onActive={setActive} />
+        <Rows holding={holding} whole={seen.whole} active={active} chosen={chosen} small={small} onLook={look} onChoose={choose} onActive={setActive} />
       </Body>
       {asked === null ? null : <Bulk {...asked} onClose={() => { setAsked(null); setChosen(new Set()); setChanges(changes + 1); void feed.again(); }} />}
     </>

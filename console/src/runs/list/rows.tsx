@@ -2,12 +2,13 @@
 import { memo, useEffect, useLayoutEffect, useRef, type ReactElement } from "react";
 import { follow, hrefOf, runPath } from "../../ui/addresses.ts";
 import { CopyButton } from "../../ui/copying.tsx";
-import { dollars, lasting, shortId } from "../../ui/words/formats.ts";
+import { counted, dollars, lasting, shortId } from "../../ui/words/formats.ts";
 import { Status, wordOf } from "../../ui/status.tsx";
 import { inOwnZone } from "../../ui/words/instants.ts";
 import { When } from "../../ui/words/times.tsx";
 import { useRows } from "../virtual.ts";
 import { Heads } from "./heads.tsx";
+import type { Holding } from "./holding.ts";
 import type { Head } from "./merging.ts";
 import { usePlace } from "./place.ts";
 
@@ -17,7 +18,7 @@ export function shownStatus({ status, waiting }: Head): string {
 }
 
 export interface RowsProps {
-  readonly rows: readonly Head[];
+  readonly holding: Holding;
   readonly whole: boolean;
   readonly active: number;
   readonly chosen: ReadonlySet<string>;
@@ -27,24 +28,32 @@ export interface RowsProps {
   readonly onActive: (place: number) => void;
 }
 
-export function Rows({ rows, whole, active, chosen, small, onLook, onChoose, onActive }: RowsProps): ReactElement {
+export function Rows({ holding, whole, active, chosen, small, onLook, onChoose, onActive }: RowsProps): ReactElement {
   const height = small ? 72 : 32;
+  const { rows, fresh, over, scrolled, show } = holding;
   const { box, from, to, reveal } = useRows(rows.length, height);
   useEffect(() => { onLook(from, to); }, [from, to, onLook]);
   useEffect(() => { if (active >= 0) reveal(active); }, [active, reveal]);
   useAnchor(box, rows, height);
   usePlace(box, rows, whole, active, height, onLook, onActive);
   const shown = rows.slice(from, to);
+  const toTop = (): void => {
+    show();
+    box.current?.scrollTo(0, 0);
+  };
   return (
-    <div className={small ? "rows cards" : "rows"} ref={box} role="grid" aria-label="Runs" aria-rowcount={whole ? rows.length + 1 : -1} tabIndex={0}
-      aria-activedescendant={active >= 0 ? `run-${rows[active]?.id ?? ""}` : undefined}>
-      {small ? null : (
-        <Heads />
-      )}
-      <div className="rows-space" style={{ height: rows.length * height }} role="rowgroup">
-        {shown.map((head, place) => (
-          <Row key={head.id} head={head} top={(from + place) * height} index={from + place} active={from + place === active} chosen={chosen.has(head.id)} small={small} onChoose={onChoose} onActive={onActive} />
-        ))}
+    <div className="rows-hold" onPointerEnter={() => { over(true); }} onPointerLeave={() => { over(false); }}>
+      {fresh === 0 ? null : <button className="button small first rows-fresh" type="button" onClick={toTop}>{counted(fresh, "new run")}</button>}
+      <div className={small ? "rows cards" : "rows"} ref={box} role="grid" aria-label="Runs" aria-rowcount={whole ? rows.length + 1 : -1} tabIndex={0} onScroll={({ currentTarget }) => { scrolled(currentTarget.scrollTop < height); }}
+        aria-activedescendant={active >= 0 ? `run-${rows[active]?.id ?? ""}` : undefined}>
+        {small ? null : (
+          <Heads />
+        )}
+        <div className="rows-space" style={{ height: rows.length * height }} role="rowgroup">
+          {shown.map((head, place) => (
+            <Row key={head.id} head={head} top={(from + place) * height} index={from + place} active={from + place === active} chosen={chosen.has(head.id)} small={small} onChoose={onChoose} onActive={onActive} />
+          ))}
+        </div>
       </div>
     </div>
   );
