@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shlex
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
+from pydantic import BaseModel
 
-from stepless.cli.dev.run_lines import RunLines
+from stepless.cli.dev.folder import Served
+from stepless.cli.dev.run_lines import RunLines, announcement
 from stepless.core.state import RunStatus, State
 from stepless.errors import StoreUnavailable
 from stepless.limits import MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES
@@ -110,3 +114,40 @@ def test_a_run_that_was_over_before_is_not_announced(capsys: pytest.CaptureFixtu
         assert capsys.readouterr().out == ""
 
     scene(act)
+
+
+class Item(BaseModel):
+    sku: str
+    count: int
+
+
+class Order(BaseModel):
+    id: str
+    amount: float
+    first: Item
+    rest: list[Item]
+    express: bool
+    way: Literal["post", "courier"]
+    note: str = "it's late"
+
+
+SELF = {"$ref": "#/$defs/Self"}
+ENDLESS = {**SELF, "$defs": {"Self": {"type": "object", "required": ["next"], "properties": {"next": SELF}}}}
+
+
+def body_to_start(served: Served) -> Any:
+    said = announcement(
+        "http://127.0.0.1:8000", "k", [served], [], folder=".", db=".stepless/dev.db", adopted=0, open_to_all=False,
+        schedules=lambda _: [], code="c",
+    )  # fmt: skip
+    command = said[said.index("  curl ") :].partition("\n\n")[0].replace("\\\n", " ")
+    return json.loads(shlex.split(command)[-1])
+
+
+def test_the_command_that_starts_a_run_sends_inputs_that_it_takes() -> None:
+    sent = body_to_start(Served("order.py", "order", 1, [], Order.model_json_schema()))
+    assert Order.model_validate(sent["inputs"], strict=True).way == "post"
+    hook = {"path": "/o", "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}}
+    assert body_to_start(Served("order.yaml", "order", 1, [hook])) == {"inputs": {"body": {"id": "A-1"}}}
+    assert body_to_start(Served("order.yaml", "order", 1, [])) == {"inputs": {}}
+    assert "next" in body_to_start(Served("order.yaml", "order", 1, [], ENDLESS))["inputs"]

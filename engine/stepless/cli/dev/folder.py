@@ -33,12 +33,13 @@ FileStates = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A published workflow and its webhooks."""
+    """A published workflow and its webhooks. `inputs` is the schema of what a start by hand takes, None if that is anything."""
 
     file: str
     workflow_id: str
     number: int
     hooks: Sequence[Mapping[str, JSON]]
+    inputs: JSON = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +274,12 @@ class Folder:
 
     def _published(self, source: Source, published: Published) -> tuple[Served, tuple[Finding, ...]]:
         graph = published.graph
-        hooks = [source.document["nodes"][node.id]["with"] for node in graph.root.nodes if node.kind.name == "webhook"]
+        nodes = source.document["nodes"]
+        hooks = [nodes[node.id]["with"] for node in graph.root.nodes if node.kind.name == "webhook"]
+        inputs = next((nodes[node.id].get("inputs") for node in graph.root.nodes if node.kind.name == "manual"), None)
         version = published.version
         warnings = (*published.warnings, *too_long(graph, self._target_timeout_s, Severity.WARNING))
-        return Served(self.files.name_of(Path(source.file)), version.workflow_id, version.number, hooks), warnings
+        return Served(self.files.name_of(Path(source.file)), version.workflow_id, version.number, hooks, inputs), warnings
 
     def _warn_of_same_id(self, path: Path, served: Served) -> None:
         for other, also in self._served.items():

@@ -15,7 +15,7 @@ from stepless.cli.terminal.progress import duration
 from stepless.core.history.waits import summary, until_of, waits_of
 from stepless.core.state import RunStatus, State
 from stepless.errors import SteplessError
-from stepless.limits import MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES, MAX_REPORTED_RUNS, PRINT_MS
+from stepless.limits import MAX_DOCUMENT_DEPTH, MAX_EXPLAINED_RUNS, MAX_PRINTED_RUN_LINES, MAX_REPORTED_RUNS, PRINT_MS
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
@@ -179,7 +179,8 @@ def _signed(hook: Mapping[str, JSON]) -> str:
 
 
 def _curl(url: str, key: str, workflow: Served) -> list[str]:
-    inputs: JSON = {"body": _sample(workflow.hooks[0].get("schema", {}))} if workflow.hooks else {}
+    sent = [{"body": _sample(hook.get("schema", {}), {})} for hook in workflow.hooks[:1]]
+    inputs: JSON = sent[0] if sent and workflow.inputs is None else _sample(workflow.inputs, workflow.inputs)
     body = json.dumps({"inputs": inputs}).replace("'", "'\\''")
     return [
         f"  curl {url}/workflows/{workflow.workflow_id}/runs \\",
@@ -189,13 +190,15 @@ def _curl(url: str, key: str, workflow: Served) -> list[str]:
     ]
 
 
-def _sample(schema: JSON) -> JSON:
-    """A value that a simple schema accepts: its required properties."""
-    if not isinstance(schema, dict):
+def _sample(schema: JSON, whole: JSON, depth: int = 0) -> JSON:
+    """A value that a simple schema accepts: its required properties. `whole` has the definitions that it names."""
+    if isinstance(schema, dict) and isinstance(whole, dict) and "$ref" in schema:
+        schema = whole.get("$defs", {}).get(str(schema["$ref"]).rpartition("/")[2])
+    if not isinstance(schema, dict) or depth > MAX_DOCUMENT_DEPTH:
         return {}
-    if "enum" in schema or "default" in schema:
+    if "default" in schema or schema.get("enum"):
         return schema["default"] if "default" in schema else schema["enum"][0]
     if schema.get("type", "object") == "object":
         properties = schema.get("properties", {})
-        return {name: _sample(properties.get(name)) for name in schema.get("required", ())}
+        return {name: _sample(properties.get(name), whole, depth + 1) for name in schema.get("required", ())}
     return {"string": "A-1", "number": 10, "integer": 10, "boolean": True, "array": []}.get(str(schema["type"]))
