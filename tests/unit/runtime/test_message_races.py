@@ -147,6 +147,17 @@ def test_what_was_kept_when_a_run_was_created_stays_until_it_begins(stored_machi
     assert list(kept_for(machine.world, RUN_KEY)) == machine.store.read_line(f"kept:{RUN_KEY.digest}", limit=9) == []
 
 
+def test_a_run_that_is_replaced_before_it_begins_gets_what_was_kept_when_it_was_created(machine: Any) -> None:
+    publish(machine, "replace")
+    machine.service.send("order", "payment", 1, key="A-1", id="kept", keep_ms=5_000)
+    first = order(machine).run_id  # its hint is lost
+    machine.clock.set(machine.clock.now_ms() + 30_000)
+    second = order(machine).run_id
+    assert list(kept_for(machine.world, RUN_KEY)) == []
+    machine.drain()
+    assert [[mail.id for mail in machine.view(run).unread] for run in (first, second)] == [["kept"], []]
+
+
 def test_expired_messages_leave_room_for_others(machine: Any) -> None:
     """A key that is used for years, and of which no run begins."""
     publish(machine)

@@ -94,6 +94,9 @@ def former_start(world: World, run_key: RunKey, new: NewRun, run_id: str, rule: 
 def _create_next(world: World, run_key: RunKey, number: int, new: NewRun, before: RunHead | None) -> KeyedStart:
     """Creates the run of a number, and requests the end of the run before it, if that one is live."""
     former = before.run_id if before is not None and is_live(before) else None
+    if before is not None and former is not None and not before.sequence:
+        # Readers that remove expired messages leave them to the last run of the key alone: from now on, to the new one.
+        take_kept(world, run_key, former, before.created_ms)
     found = create(world, run_key, number, new, former)
     if found.created and former is not None:
         cancel_former(world, former, found.head.run_id)
