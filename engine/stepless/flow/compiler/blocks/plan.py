@@ -50,6 +50,7 @@ class Plan:
         self._under: dict[Key, set[str]] = {}  # names whose values change under other names inside of blocks
         self._bodies: dict[Key, list[ast.stmt]] = {}
         self._preludes: dict[Key, Prelude] = {}
+        self._objects: dict[Key, frozenset[str]] = {}
         self._rounds = 0
 
     def body(self, origin: Origin) -> list[ast.stmt]:
@@ -81,6 +82,12 @@ class Plan:
             self._preludes[origin.key] = prelude_of(origin.tree.body, [one.arg for one in origin.parameters])
         return self._preludes[origin.key]
 
+    def objects(self, origin: Origin) -> frozenset[str]:
+        """The names that are bound to what a call returns, and used as no value is."""
+        if origin.key not in self._objects:
+            self._objects[origin.key] = frozenset(name for name, _ in objects_in(origin.tree.body))
+        return self._objects[origin.key]
+
     def _rewritten(self, origin: Origin) -> list[ast.stmt]:
         marks, prelude = self._marks[origin.key], self.made_again(origin)
         body: list[ast.stmt] = list(origin.tree.body)
@@ -102,11 +109,14 @@ class Plan:
         if self._rounds >= MAX_FLOW_ROUNDS:
             return False
         found = False
+        places: dict[Key, _Places] = {}
         for origin, statement, refusal in refused:
             if refusal.is_final:
                 continue
             if refusal.code == "unbound":
-                found |= self._read_strictly(origin, refusal)
+                if origin.key not in places:
+                    places[origin.key] = _Places(origin)
+                found |= self._read_strictly(origin, refusal, places[origin.key])
             elif refusal.code == "no_value" and refusal.name:
                 names = self._glued.setdefault(origin.key, set())
                 found |= refusal.name not in names
@@ -132,11 +142,11 @@ class Plan:
         }  # fmt: skip
         return sorted([*found, *(one for one in findings if (one.file, one.line, one.code) in never)]) if found else []
 
-    def _read_strictly(self, origin: Origin, refusal: Refusal) -> bool:
+    def _read_strictly(self, origin: Origin, refusal: Refusal, places: _Places) -> bool:
         """Takes a name as one that may have no value, if there is a way on which it has one."""
-        name, place = refusal.name, _position(refusal.node)
+        name = refusal.name
         names = self._strict.setdefault(origin.key, set())
-        if name in names or not name or not _may_have_a_value(origin, name, place):
+        if name in names or not name or not places.may_have_a_value(name, _position(refusal.node)):
             return False
         names.add(name)
         return True
@@ -262,15 +272,20 @@ def _may_join(origin: Origin, statement: ast.stmt, functions: AbstractSet[str]) 
     return _is_liftable(origin, statement, functions)
 
 
-def _may_have_a_value(origin: Origin, name: str, place: Position) -> bool:
-    """Whether a binding of a name stands in front of a place, or in a loop around it."""
-    bindings = [_position(one) for one in _statements(origin.tree) if name in _bound(one)]
-    loops = [one for one in _statements(origin.tree) if isinstance(one, ast.For | ast.While)]
-    around = [one for one in loops if _position(one) <= place <= (one.end_lineno or 0, one.end_col_offset or 0)]
-    return any(one < place for one in bindings) or any(
-        _position(loop) <= one <= (loop.end_lineno or 0, loop.end_col_offset or 0) for loop in around for one in bindings
-    )
+class _Places:
+    """Where the statements of a function bind each name, and its loops."""
 
+    def __init__(self, origin: Origin) -> None:
+        self._bindings: dict[str, list[Position]] = {}
+        self._loops: list[tuple[Position, Position]] = []
+        for one in _statements(origin.tree):
+            for name in uses_of(one).bound:
+                self._bindings.setdefault(name, []).append(_position(one))
+            if isinstance(one, ast.For | ast.While):
+                self._loops.append((_position(one), (one.end_lineno or 0, one.end_col_offset or 0)))
 
-def _bound(statement: ast.stmt) -> set[str]:
-    return uses_of(statement).bound
+    def may_have_a_value(self, name: str, place: Position) -> bool:
+        """Returns whether a binding of a name stands in front of a place, or in a loop around it."""
+        bindings = self._bindings.get(name, [])
+        around = [(first, last) for first, last in self._loops if first <= place <= last]
+        return any(one < place or any(first <= one <= last for first, last in around) for one in bindings)

@@ -67,7 +67,7 @@ def _is_valueless(value: ast.expr) -> bool:
 
 def maker_of(inner: Unit, block: Block, name: str) -> ast.stmt | None:
     """Returns the statement of a block that binds a name to something without a value."""
-    objects = {found for found, _ in objects_in(inner.origin.tree.body)}
+    objects = inner.plan.objects(inner.origin)
     classes = {one.name for one in _statements(block.statements) if isinstance(one, ast.ClassDef)}
     for statement in _statements(block.statements):
         if name in valueless_in(statement):

@@ -4,6 +4,7 @@ workflow as arguments."""
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -35,18 +36,24 @@ mark(LocalPart, "part")
 def moved_out(origin: Origin) -> Origin:
     """Returns the function without the coroutines that are defined in it, as far as they can be moved: those that are called and
     nothing else. What they read of the workflow has the value of the call."""
+    uses = _Uses(origin.tree)
     found = {one.name: one for one in _inside(origin.tree) if isinstance(one, ast.AsyncFunctionDef)}
-    found = {name: one for name, one in found.items() if _is_movable(origin, one)}
+    found = {name: one for name, one in found.items() if uses.is_movable(one)}
     if not found:
         return origin
     bound = _bound(origin.tree) | {one.arg for one in origin.parameters}
-    closures = {name: _read(one) & bound - found.keys() for name, one in found.items()}
-    for _ in found:  # what is called by one has its names too
-        for name, one in found.items():
-            closures[name] = closures[name] | {read for other in _read(one) & found.keys() for read in closures[other]}
+    read = {name: _read(one) for name, one in found.items()}
+    closures = {name: names & bound - found.keys() for name, names in read.items()}
+    while True:  # what is called by one has its names too
+        wider = {
+            name: names.union(*(closures[other] for other in read[name] & found.keys())) for name, names in closures.items()
+        }
+        if wider == closures:
+            break
+        closures = wider
     closures = {name: names - _own(found[name]) for name, names in closures.items()}
     if _TASK in origin.text and any(
-        _is_assigned_after(origin, found[name], read) for name, names in closures.items() for read in names
+        uses.is_assigned_after(found[name], one) for name, names in closures.items() for one in names
     ):
         return origin  # a task goes on while the workflow assigns them
     words = {name: f"__stepless_{origin.name}_{name}__" for name in found}
@@ -102,14 +109,44 @@ class _Moving(ast.NodeTransformer):
         return node
 
 
-def _is_movable(origin: Origin, tree: ast.AsyncFunctionDef) -> bool:
-    inner = [part for statement in tree.body for part in ast.walk(statement)]
-    if tree.decorator_list or any(isinstance(part, ast.Nonlocal | ast.Yield | ast.YieldFrom) for part in inner):
+class _Uses:
+    """How the names of a function are used, in the whole of it."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self._defined: Counter[str] = Counter()
+        self._names: dict[str, list[ast.Name]] = {}
+        self._called: set[int] = set()
+        self._loops: list[ast.For | ast.While] = []
+        for part in ast.walk(tree):
+            match part:
+                case ast.AsyncFunctionDef(name=name):
+                    self._defined[name] += 1
+                case ast.Call(func=function):
+                    self._called.add(id(function))
+                case ast.Name(id=name):
+                    self._names.setdefault(name, []).append(part)
+                case ast.For() | ast.While():
+                    self._loops.append(part)
+
+    def is_movable(self, tree: ast.AsyncFunctionDef) -> bool:
+        inner = (part for statement in tree.body for part in ast.walk(statement))
+        if tree.decorator_list or any(isinstance(part, ast.Nonlocal | ast.Yield | ast.YieldFrom) for part in inner):
+            return False
+        names = self._names.get(tree.name, [])
+        return self._defined[tree.name] == 1 and all(
+            id(part) in self._called and isinstance(part.ctx, ast.Load) for part in names
+        )
+
+    def is_assigned_after(self, tree: ast.AsyncFunctionDef, name: str) -> bool:
+        """Returns whether the workflow may assign a name after the coroutine that reads it was defined."""
+        around = [one for one in self._loops if one.lineno <= tree.lineno <= (one.end_lineno or 0)]
+        for part in self._names.get(name, []):
+            inside = tree.lineno <= part.lineno <= (tree.end_lineno or 0)
+            if isinstance(part.ctx, ast.Store) and not inside and (
+                part.lineno > tree.lineno or any(part.lineno < one.lineno for one in around)
+            ):
+                return True
         return False
-    defined = [one for one in ast.walk(origin.tree) if isinstance(one, ast.AsyncFunctionDef) and one.name == tree.name]
-    called = {id(part.func) for part in ast.walk(origin.tree) if isinstance(part, ast.Call)}
-    names = [part for part in ast.walk(origin.tree) if isinstance(part, ast.Name) and part.id == tree.name]
-    return len(defined) == 1 and all(id(part) in called and isinstance(part.ctx, ast.Load) for part in names)
 
 
 def _inside(tree: ast.AST) -> Iterator[ast.AST]:
@@ -142,17 +179,3 @@ def _read(tree: ast.AsyncFunctionDef) -> set[str]:
     """The names that a coroutine reads and does not bind."""
     parts = [part for statement in tree.body for part in ast.walk(statement)]
     return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)} - _own(tree)
-
-
-def _is_assigned_after(origin: Origin, tree: ast.AsyncFunctionDef, name: str) -> bool:
-    """Whether the workflow may assign a name after the coroutine that reads it was defined."""
-    around = [
-        one for one in ast.walk(origin.tree)
-        if isinstance(one, ast.For | ast.While) and one.lineno <= tree.lineno <= (one.end_lineno or 0)
-    ]
-    for part in ast.walk(origin.tree):
-        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
-            inside = tree.lineno <= part.lineno <= (tree.end_lineno or 0)
-            if not inside and (part.lineno > tree.lineno or any(part.lineno < one.lineno for one in around)):
-                return True
-    return False

@@ -22,7 +22,6 @@ from stepless.flow.compiler.rewriting.reading import (
     awaits,
     before_rebound,
     binds,
-    binds_name,
     calling,
     created_by,
     creates,
@@ -55,6 +54,7 @@ class Tasks:
         self._static = static
         self._body = body
         self._everywhere = names_in(body)
+        self._stored = Counter(stored(body))
         self._here = self._everywhere
         self._made = 0
         self._values: Counter[str] = Counter()  # names of tasks of groups
@@ -65,7 +65,7 @@ class Tasks:
         """Returns the statements; as they are, if a task is used in a way that is not rewritten."""
         body = self._suite([copied(statement) for statement in self._body])
         created = self._values + self._lists
-        bound = Counter(stored(self._body))
+        bound = self._stored
         if created and any(bound[name] != number for name, number in created.items()):
             self.changed = False
             return self._body
@@ -228,13 +228,13 @@ class Tasks:
             case _:
                 return None
         statement = body[place]
-        if sum(binds_name(one, name) for one in self._body) != 1:
+        if self._stored[name] != 1:
             return None
         for later in range(place + 1, len(body)):
             one = body[later]
             if isinstance(one, _SIMPLE) and awaits(one, name, self._word):
                 rest = [spread(after, name, self._word) if after is one else after for after in body[place + 1 :]]
-                if sum(reads(after, name) for after in self._body) > 1 or not self._is_here([name]):
+                if self._everywhere[name] > 2 or not self._is_here([name]):
                     return None
                 begin = placed(ast.Assign([ast.Name(name, ast.Store())], calling(BEGIN, [inner])), statement)
                 return [*body[:place], begin, *rest]
