@@ -69,7 +69,7 @@ def test_a_hint_that_finds_a_live_lease_is_a_conflict() -> None:
     world, meter = heard(built)
     built.service.publish(FAILING)
     run_id = built.service.start("w", {}).run_id
-    asyncio.run(Runner(world).run(Message(run_id, "timer"), Budget(10_000)))  # the lease is granted to another kind of hint
+    asyncio.run(Runner(world).run(Message(run_id, "continue"), Budget(10_000)))  # the lease is granted to another kind of hint
     assert meter.counts == {"LeaseConflicts": 1}
 
 

@@ -1,5 +1,9 @@
-"""Ends a session: it hands over, parks or ends its run, and releases the lease. A session whose run has lingering code
-(`lingering`) cannot release it: the lease lapses soon after, when the process has ended itself."""
+"""Ends a session: it hands over, parks or ends its run, and releases the lease. Two kinds of sessions cannot release it:
+
+* One whose run has lingering code (`lingering`): the lease lapses soon after, when the process has ended itself.
+* One that uses a granted lease and has appended nothing: another receiver of the lease may be at work, and a release would let a
+  third process begin beside it. The run is due at the end of the lease.
+"""
 
 from __future__ import annotations
 
@@ -51,15 +55,19 @@ class Leaving:
 
     async def hand_over(self, state: State) -> InvocationEnd:
         """Leaves work to the next invocation."""
-        lease = await self._release(state, self._world.clock.now_ms(), hand_over=True)
+        passed: tuple[int, bool] | tuple[()] = ()
+        if self._log.is_fenced:
+            lease = await self._release(state, self._world.clock.now_ms(), hand_over=True)
+            passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
         self._world.meter.count(metering.HAND_OVERS)
-        passed = (lease.epoch, not self._log.has_snapshot) if lease.until_ms else ()
         self._world.queue.send(Message(self._head.run_id, "continue", state.continued + 1, b"", *passed))
         return InvocationEnd.CONTINUED
 
     async def park(self, state: State, due_ms: int | None, ahead_ms: int) -> InvocationEnd:
         """Leaves a run that waits, until `due_ms` of its own time, which is `ahead_ms` ahead."""
         await self._notify_parent(state)
+        if not self._log.is_fenced:
+            return InvocationEnd.PARKED
         refusal: SteplessError | None = None
         if due_ms is not None:
             due_ms -= ahead_ms
@@ -124,7 +132,7 @@ class Leaving:
             await self._limiter.leave(state)
         due_ms, also = await self._leave_exports(due_ms, hand_over=hand_over)
         self._retry_ms = due_ms if state.ended else None
-        passes_on = hand_over and self._log.is_fenced and not self.is_stopping
+        passes_on = hand_over and not self.is_stopping
         grant_ms = self._world.clock.now_ms() + LEASE_MS if passes_on else None
         release = partial(spending.release, self._world, self._head, self._lease(), state, due_ms, also, grant_ms)
         return await self._with_retries(release, together=True)

@@ -23,7 +23,7 @@ from stepless.runtime.session.permits.exclusivity import Exclusivity
 from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
 
-_GRANTED = frozenset({"start", "signal", "sweep"})  # the hints that may use a lease granted to their receiver
+_GRANTED = frozenset({"start", "signal", "sweep", "timer", "child"})  # the hints that may use a lease granted to their receiver
 
 
 class Runner:

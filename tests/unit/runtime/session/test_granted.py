@@ -108,11 +108,25 @@ def test_a_lease_that_is_nearly_over_is_not_used(machine: Any, node: Node, left_
     assert machine.store.get_run(run_id).epoch == 2
 
 
-@pytest.mark.parametrize("reason", ["timer", "child", "continue", "fenced"])
+@pytest.mark.parametrize("reason", ["limit", "continue", "fenced"])
 def test_other_hints_leave_it_to_its_receiver(machine: Any, node: Node, reason: str) -> None:
     run_id = machine.start({"a": node()})
     assert machine.invoke(Message(run_id, reason)) is InvocationEnd.BUSY
     assert machine.log(run_id) == []
+
+
+@pytest.mark.parametrize("reason", ["signal", "timer", "child"])
+def test_a_receiver_that_finds_nothing_to_do_leaves_the_lease_to_the_others(machine: Any, node: Node, reason: str) -> None:
+    """Another receiver may be at work under it: a third process that took the lease now would take its node for interrupted."""
+    run_id = paused(machine, node)
+    machine.store.grant_lease(run_id, machine.clock.now_ms() + LEASE_MS)
+    granted = machine.store.get_run(run_id)
+    assert machine.invoke(Message(run_id, reason)) is InvocationEnd.PARKED
+    assert machine.store.get_run(run_id) == granted
+    assert machine.invoke(Message(run_id, "continue")) is InvocationEnd.BUSY
+    machine.clock.advance(LEASE_MS)
+    assert machine.invoke(Message(run_id, "sweep")) is InvocationEnd.PARKED
+    assert machine.store.get_run(run_id).owner is None
 
 
 def test_whoever_comes_after_the_first_append_leaves(machine: Any, node: Node) -> None:

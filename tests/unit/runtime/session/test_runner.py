@@ -184,7 +184,7 @@ def test_a_process_that_lost_its_lease_leaves_without_a_trace(machine: Any, node
         message = Message(run_id, "start")
         first = asyncio.create_task(machine.runner.run(message, Budget(60_000)))
         await begun.wait()
-        busy = await machine.process().run(Message(run_id, "child"), Budget(60_000))
+        busy = await machine.process().run(Message(run_id, "continue"), Budget(60_000))
         late = await machine.process().run(message, Budget(60_000))
         assert late is InvocationEnd.FENCED  # it was granted the same lease, and its first append fails
         machine.clock.advance(LEASE_MS + 1)
