@@ -342,6 +342,7 @@ MAX_LISTED_ERRORS: Final = 200  # groups of failures in one answer
 MAX_RERUN_LOOKS: Final = 500  # failed runs whose reruns one request looks up one by one
 MAX_TAKEN_OVER: Final = 1_000_000  # outcomes that one rerun takes over
 MAX_DELIVERY_RERUNS: Final = 8  # that the repetitions of one delivery start, in addition to its first run
+MAX_ITEMS_AGAIN: Final = 1_000  # items of a `distributed` node that a rerun names by their numbers
 MAX_RERUN_CHAIN: Final = 20  # reruns of reruns that are followed
 ERROR_BARS: Final = 24  # of the bar chart of a group of failures, or of the runs of a workflow
 DEFAULT_ERRORS_MS: Final = 7 * 24 * 3_600_000  # that failures are listed for

@@ -40,7 +40,8 @@ class Progress:
     """The items of one shard, by their place in it from 0. `ended` has a byte for each, not 0 once its end is committed. `alone`
     is the item that the last record names, `suspect` the one that ran alone when the process died. `left` says how the
     last session left the shard, WHOLE or INTERRUPTED; empty if its process died, or works on it. `rows` are the results of chunks
-    in the order of the log, inline or by the key of a blob."""
+    in the order of the log, inline or by the key of a blob. `tokens` are the run and the `ended` that tokens of items name which
+    have begun in a run that this one repeats."""
 
     total: int
     sequence: int = 0
@@ -53,6 +54,7 @@ class Progress:
     suspect: int | None = None
     left: str = ""
     rows: list[Sequence[Any] | str] = field(default_factory=list)
+    tokens: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.ended = self.ended or bytearray(self.total)
@@ -75,6 +77,8 @@ class Progress:
             self.suspect, self.alone = self.suspect if self.alone is None else self.alone, None
             return
         self.alone = record.get("alone")
+        for run, used, first, bits in record.get("tokens", ()):
+            self.tokens.update(dict.fromkeys(places_in(first, bits), (run, used)))
         self.started_to = max(self.started_to, record.get("started_to", 0))
         if "ended" not in record:
             return
@@ -113,6 +117,12 @@ def chunk(
     if isolated:
         record["isolated"] = True
     return record
+
+
+def tokens_of(places: Mapping[int, tuple[str, int]]) -> list[list[Any]]:
+    """Returns `Progress.tokens` as a record holds it."""
+    names = sorted(set(places.values()))
+    return [[*name, *bits_of([place for place, own in places.items() if own == name])] for name in names]
 
 
 def row_of(end: End) -> list[Any]:

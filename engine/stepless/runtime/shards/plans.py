@@ -42,7 +42,10 @@ def shard_id(token: str, number: int) -> str:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The items of a node and how they are worked off. `used` is the `ended` of the node's token. `pages` are the first item and
-    the blob of each page of items, which holds whole shards, one item per line."""
+    the blob of each page of items, which holds whole shards, one item per line.
+
+    A plan of a rerun has the distribution that it repeats, and its run, as `former`. `again` are the items that run again (None:
+    those that have failed), `only` the shards that have such items or have not ended. The others are taken over."""
 
     run: str
     instance: str
@@ -60,10 +63,20 @@ class Plan:
     on_error: str = "mark"
     results: str = "all"
     keyed: bool = False
+    former: str = ""
+    former_run: str = ""
+    again: Sequence[int] | None = None
+    only: Sequence[int] | None = None
 
     @property
     def shards(self) -> int:
         return shards_of(self.total, self.size)
+
+    def drawn(self, number: int) -> int | None:
+        """Returns the shard that a worker gets by a number of the counter. None once all are drawn."""
+        if self.only is not None:
+            return self.only[number] if number < len(self.only) else None
+        return number if number < self.shards else None
 
     def range_of(self, number: int) -> tuple[int, int]:
         return range_of(number, self.total, self.size)

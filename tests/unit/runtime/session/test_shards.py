@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import ERASED_KEPT_MS
 from stepless.model.work import NodeFailure, Result
 from stepless.ports import SHARD, Call, Message, RunFilter
@@ -19,6 +20,8 @@ from stepless.runtime.removal import remove_expired
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.pauses.distributing import distributor
 from stepless.runtime.shards.plans import DISTRIBUTION, Board, shard_id
+from stepless.runtime.verbs.changes.erasing import erase
+from stepless.runtime.verbs.starts import reruns
 
 Work = Callable[[Call], Any]
 BODY = {"nodes": {"one": {"type": "function", "with": {"call": "test.echo", "args": {"n": "<item>", "by": "<go.factor>"}}}}}
@@ -228,3 +231,123 @@ def test_ids_of_shards_follow_from_the_token() -> None:
     assert len({shard_id("run_1:each", number) for number in range(-1, 50)}) == 51
 
 
+
+
+# -- reruns of items ----------------------------------------------------------------------------------------------------
+
+
+def rerun(fan: Fan, run_id: str, items: Any, node: str | None = "each") -> str:
+    again: str = reruns.rerun(fan.machine.world, run_id, node=node, items=items).run_id
+    fan.calls.clear()
+    fan.machine.drain()
+    return again
+
+
+@pytest.mark.parametrize("results", ["all", "failed", "none"])
+def test_a_rerun_runs_the_failed_items_and_merges_their_results(machine: Any, results: str) -> None:
+    fan = Fan(machine, tolerate={"count": 3}, results=results)
+    fan.special = dict.fromkeys((3, 7, 31), refuse)
+    run_id = fan.start(47)
+    machine.drain()
+    del fan.special[3], fan.special[7]
+    again = rerun(fan, run_id, "failed")
+    assert fan.calls == {3: 1, 7: 1, 31: 1}
+    output = fan.output(again)
+    failure = {"error": {"code": "http_error", "message": "it is refused"}, "index": 31}
+    rows = {"all": [3 * number if number != 31 else failure for number in range(47)], "failed": [failure], "none": []}
+    assert output["results"] == rows[results]
+    assert (output["completed"], output["failed"], output["failures"]) == (46, 1, [failure])
+    manifest = json.loads(machine.world.blobs.get(output["manifest"]))
+    assert (manifest["run"], manifest["rerun_of"]) == (again, run_id)
+    fan.special.clear()
+    last = rerun(fan, again, "failed")  # of a shard that the run in between has taken over, too
+    assert fan.calls == {31: 1} and fan.output(last)["completed"] == 47
+    assert fan.output(last)["results"] == {"all": [3 * number for number in range(47)], "failed": [], "none": []}[results]
+
+
+def test_a_rerun_runs_the_items_that_are_named(machine: Any) -> None:
+    fan = Fan(machine)
+    run_id = fan.start(30)
+    machine.drain()
+    fan.special[12] = lambda: "other"
+    again = rerun(fan, run_id, [12, 15])
+    assert fan.calls == {12: 1, 15: 1}
+    assert fan.output(again)["results"] == ["other" if number == 12 else 3 * number for number in range(30)]
+    assert fan.output(run_id)["results"][12] == 36
+
+
+@pytest.mark.parametrize(("node", "items"), [("each", "failed"), ("failed", None)])
+def test_a_rerun_of_a_node_that_stopped_runs_what_has_not_completed(machine: Any, node: str, items: Any) -> None:
+    fan = Fan(machine, tolerate={"count": 2}, concurrency=3)
+    fan.special = dict.fromkeys(range(3, 9), refuse)
+    run_id = fan.start(60)
+    machine.drain()
+    assert machine.view(run_id).nodes["each"].error["code"] == "too_many_failures"
+    completed = {number for number, count in fan.calls.items() if count and number not in fan.special}
+    fan.special.clear()
+    again = rerun(fan, run_id, items, node)
+    assert set(fan.calls) == set(range(60)) - completed and set(fan.calls.values()) == {1}
+    assert fan.output(again)["results"] == [3 * number for number in range(60)]
+
+
+def test_an_item_whose_effect_may_have_happened_keeps_its_token(machine: Any) -> None:
+    fan, tokens = Fan(machine, tolerate={"count": 2}), dict[int, set[str]]()
+
+    def times_out() -> Any:
+        raise NodeFailure("timeout", "timeout", "no answer", retryable=False)
+
+    work = fan._work
+
+    async def noted(call: Call) -> Result:
+        index: Any = call.params["args"]
+        tokens.setdefault(index["n"], set()).add(call.token)
+        return await work(call)
+
+    machine.world = replace(machine.world, kind_code={**machine.world.kind_code, "function": noted})
+    machine.runner = machine.process()
+    fan.special = {4: times_out, 5: refuse}
+    run_id = fan.start(10)
+    machine.drain()
+    fan.special.clear()
+    again = rerun(fan, run_id, "failed")
+    assert tokens[4] == {f"{run_id}:one@each[4]"}
+    assert tokens[5] == {f"{run_id}:one@each[5]", f"{again}:one@each[5]"}
+
+
+def test_a_rerun_outlives_the_run_that_it_repeats(machine: Any) -> None:
+    fan = Fan(machine, tolerate={"count": 1})
+    fan.special[7] = refuse
+    run_id = fan.start(30)
+    machine.drain()
+    fan.special.clear()
+    again = rerun(fan, run_id, "failed")
+    erase(machine.world, run_id)
+    manifest = json.loads(machine.world.blobs.get(fan.output(again)["manifest"]))
+    assert all(machine.world.blobs.get(part["key"]) for part in manifest["parts"]) and len(manifest["parts"]) == 3
+    other = rerun(fan, again, [3])
+    assert fan.output(other)["results"] == [3 * number for number in range(30)]
+
+
+def test_a_rerun_of_a_run_that_is_erased_meanwhile_runs_nothing_again(machine: Any) -> None:
+    fan = Fan(machine, tolerate={"count": 1})
+    fan.special[7] = refuse
+    run_id = fan.start(30)
+    machine.drain()
+    again = reruns.rerun(machine.world, run_id, node="each", items="failed").run_id
+    erase(machine.world, run_id)
+    fan.calls.clear()
+    machine.drain()
+    assert machine.view(again).status == "cancelled" and not fan.calls
+
+
+@pytest.mark.parametrize(("node", "items", "code"), [
+    ("go", "failed", "not_distributed"), (None, [1], "not_distributed"), ("each", [30], "out_of_range"),
+    ("each", "failed", "nothing_failed"), ("failed", "failed", "nothing_failed"),
+])
+def test_items_are_named_where_there_are_some(machine: Any, node: str | None, items: Any, code: str) -> None:
+    fan = Fan(machine)
+    run_id = fan.start(30)
+    machine.drain()
+    with pytest.raises((InvalidRequest, Conflict)) as raised:
+        reruns.rerun(machine.world, run_id, node=node, items=items)
+    assert raised.value.code == code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,10 @@ from stepless.model.work import NodeFailure
 from stepless.nodes import KindCode
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime.header_notes import meta_of
-from stepless.runtime.session.pauses.children import reach_run
+from stepless.runtime.session.execution.execute import REPEATS
+from stepless.runtime.session.pauses.children import distribution_id, reach_run
 from stepless.runtime.shards.plans import DISTRIBUTION, Plan, shard_id
+from stepless.runtime.shards.repeats import Former, repeated_plan
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
@@ -48,6 +50,44 @@ def distributor(world: World) -> KindCode:
 
 
 async def _start(world: World, call: Call) -> tuple[str, int]:
+    run_id = shard_id(call.token, DISTRIBUTION)
+    head = world.store.get_run(call.run_id)
+    former, items = _repeated(world, head, call)
+    prefix = token_of(call.run_id, call.instance)
+    used = int(call.token.removeprefix(f"{prefix}:")) - 1 if call.token.startswith(f"{prefix}:") else 0
+    if former is None:
+        plan = _planned(world, call, run_id, used)
+    else:
+        plan = repeated_plan(former, run_id, items, run=call.run_id, instance=call.instance, token=call.token, used=used)
+    if head is not None:
+        now_ms = world.clock.now_ms()
+        entry = {name: value for name, value in meta_of(head).items() if name == "entry"}
+        meta = {"parent": {"run": call.run_id, "instance": call.instance}, "number": DISTRIBUTION, **entry,
+                "plan": world.blobs.put(plan.encoded(), run_id)}  # fmt: skip
+        world.store.create_run(RunHead(
+            run_id, head.workflow_id, head.version, "created", now_ms, now_ms, b"null", json.dumps(meta).encode(),
+            due_ms=now_ms + START_GRACE_MS,
+        ))  # fmt: skip
+        world.queue.send(Message(run_id, "start"))
+    return run_id, plan.total
+
+
+def _repeated(world: World, head: RunHead | None, call: Call) -> tuple[Former | None, Sequence[int] | None]:
+    """The distribution of which a rerun repeats items, and which ones: None for those that have failed. A rerun that begins at
+    the node itself says it; any other one repeats what has failed of a node that has not completed."""
+    rerun = meta_of(head).get("rerun") if head is not None else None
+    if isinstance(rerun, dict) and str(rerun["from"]).removeprefix("node:") == call.instance:
+        if (items := rerun.get("items")) is None:
+            return None, None
+        return Former(world, str(rerun["shards"])), items if isinstance(items, list) else None
+    repeats = call.facts.get(REPEATS)
+    if repeats is None:
+        return None, None
+    former = distribution_id(str(repeats)) if ":" in str(repeats) else str(repeats)
+    return (Former(world, former), None) if world.store.get_run(former) is not None else (None, None)
+
+
+def _planned(world: World, call: Call, run_id: str, used: int) -> Plan:
     from stepless.nodes.control.distributed import DistributedParams
     from stepless.nodes.params import rendered
 
@@ -62,28 +102,13 @@ async def _start(world: World, call: Call) -> tuple[str, int]:
     if (shards := shards_of(len(items), shard)) > MAX_ITEM_SHARDS:
         message = f"{len(items):,} items in shards of {shard:,} are {shards:,} shards; {MAX_ITEM_SHARDS:,} is the limit"
         raise NodeFailure("config", "out_of_range", message, retryable=False, mend="set a larger `shard`")
-    run_id = shard_id(call.token, DISTRIBUTION)
     pages = [(first, world.blobs.put(page, run_id)) for first, page in _pages(items, shard)]
-    prefix = token_of(call.run_id, call.instance)
-    used = int(call.token.removeprefix(f"{prefix}:")) - 1 if call.token.startswith(f"{prefix}:") else 0
-    plan = Plan(
+    return Plan(
         call.run_id, call.instance, call.token, used, len(items), shard, pages, outer, params.concurrency, params.lanes,
         *_chunk(params.commit),
         params.tolerate.model_dump(exclude_none=True) if params.tolerate is not None else None, params.on_error, params.results,
         isinstance(params.items, dict),
     )  # fmt: skip
-    head = world.store.get_run(call.run_id)
-    if head is not None:
-        now_ms = world.clock.now_ms()
-        entry = {name: value for name, value in meta_of(head).items() if name == "entry"}
-        meta = {"parent": {"run": call.run_id, "instance": call.instance}, "number": DISTRIBUTION, **entry,
-                "plan": world.blobs.put(plan.encoded(), run_id)}  # fmt: skip
-        world.store.create_run(RunHead(
-            run_id, head.workflow_id, head.version, "created", now_ms, now_ms, b"null", json.dumps(meta).encode(),
-            due_ms=now_ms + START_GRACE_MS,
-        ))  # fmt: skip
-        world.queue.send(Message(run_id, "start"))
-    return run_id, len(items)
 
 
 def _chunk(given: ChunkParams | None) -> tuple[int, int | None]:

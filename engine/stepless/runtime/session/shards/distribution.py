@@ -29,6 +29,7 @@ from stepless.runtime.header_notes import meta_of
 from stepless.runtime.session.invocation_end import InvocationEnd
 from stepless.runtime.shards.plans import BEGIN, WORKER, Board, Plan, ShardEnd
 from stepless.runtime.shards.records import RecordLog
+from stepless.runtime.shards.repeats import GONE, FormerGone, taken_ends
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
@@ -81,6 +82,7 @@ class Distribution:
     # -- a look -----------------------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
+        await self._take_over()
         if any(signal.kind == inbox.CANCEL for signal in self._world.store.read_inbox(self._head.run_id)):
             await self._stop(CANCELLED)
         await self._take_ends()
@@ -96,6 +98,15 @@ class Distribution:
             await self._append({"done": done})
         else:
             self._send_workers()
+
+    async def _take_over(self) -> None:
+        """Records the ends of the shards that a rerun takes over as they are."""
+        plan = self._plan
+        try:
+            while plan.former and (texts := taken_ends(plan, self._head.run_id, self._world, self.ends)):
+                await self._append({"ended": texts})
+        except FormerGone as error:
+            await self._stop(error.code)
 
     async def _take_ends(self) -> None:
         """Records the ends that have come, then forgets them where the shards have put them."""
@@ -166,7 +177,8 @@ class Distribution:
         if self._stopped == CANCELLED:
             return {"status": "cancelled"}
         of = f"{failed:,} of {self._plan.total:,} items failed"
-        told = {TOO_MANY: f"{of}, more than `tolerate` allows", "result_too_large": "the results of one shard are too large"}
+        told = {TOO_MANY: f"{of}, more than `tolerate` allows", "result_too_large": "the results of one shard are too large",
+                GONE: "what the items of the former run returned is not there any more"}  # fmt: skip
         error: dict[str, JSON] = {"code": self._stopped, "message": told.get(self._stopped, self._stopped)}
         return {"status": "failed", "error": {**error, "completed": completed, "failed": failed, "total": self._plan.total}}
 
@@ -180,7 +192,8 @@ class Distribution:
             {"key": self._key(end.part), "rows": end.rows, "bytes": end.size, "sha256": end.part} for end in ends if end.part
         ]
         failed_key = self._world.blobs.put(failures, self._head.run_id) if failures else None
-        manifest = dump({"run": plan.run, "node": plan.instance, **counts, "parts": parts, "failures": failed_key})
+        names = {"run": plan.run, "node": plan.instance, **({"rerun_of": plan.former_run} if plan.former else {})}
+        manifest = dump({**names, **counts, "parts": parts, "failures": failed_key})
         output: dict[str, JSON] = {**counts, "manifest": self._world.blobs.put(manifest, self._head.run_id)}
         size = sum(end.size for end in ends)
         if plan.total <= MAX_INLINE_ITEMS and size <= MAX_INLINE_RESULT_BYTES:

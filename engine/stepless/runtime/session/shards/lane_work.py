@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stepless.core.decide import decide
 from stepless.core.deciding.pauses import next_due_ms
@@ -44,6 +44,7 @@ class LaneWork:
         self._executor = Executor(head._replace(run_id=plan.run), world, self._add, {"depth": 0}, mask)
         self.items = Items(graph, plan.run, plan.instance, plan.outer)
         self._facts: list[Fact] = []
+        self.tokens: Mapping[int, tuple[str, int]] = {}  # by item, the run and the `ended` of those that keep a former token
 
     @property
     def is_busy(self) -> bool:
@@ -66,11 +67,17 @@ class LaneWork:
         for dispatch in decision.dispatches:
             if dispatch.id in decision.aborts:
                 continue
-            dispatch.token = token_of(self._plan.run, dispatch.id, self._plan.used)
+            dispatch.token = self._token(dispatch.id)
             if (kind := dispatch.instance.node.kind.name) not in self._executor.code:
                 self._executor.load(kind)
             self._attempts.begin(dispatch, self._attempt, now=now)
         return self.items.take_ended()
+
+    def _token(self, instance: str) -> str:
+        run, used = self._plan.run, self._plan.used
+        if self.tokens:
+            run, used = self.tokens.get(int(instance.rpartition("[")[2][:-1]), (run, used))
+        return token_of(run, instance, used)
 
     def _add(self, fact: AttemptFact | Noticed | Stopped) -> None:
         """What nodes log and stream is not kept: an item has no log of its own."""

@@ -140,8 +140,8 @@ class ShardServer:
             return None
         if len(board.live(MAX_SHARD_WORKERS + 1)) >= self._wanted(board, plan):
             return None
-        number = board.draw(now_ms)
-        if number >= plan.shards:
+        number = plan.drawn(board.draw(now_ms))
+        if number is None:
             board.note_all_drawn(now_ms)
             self._world.queue.send(hint)
             return None

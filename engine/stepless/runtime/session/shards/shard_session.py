@@ -35,6 +35,7 @@ from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.session.shards.lane_work import LaneWork
 from stepless.runtime.shards.plans import Board, Plan, ShardEnd
 from stepless.runtime.shards.records import RecordLog
+from stepless.runtime.shards.repeats import FormerGone, takeover
 from stepless.runtime.world import World
 
 _LONG_ITEM_MS = 2_000
@@ -116,6 +117,9 @@ class ShardSession:
             await self._append({"died": 1})
         elif self.progress.left:  # from now on a death is one, also before the first chunk
             await self._append({"started_to": self.progress.started_to})
+        if self._plan.former and not self._log.sequence:
+            await self._take_over()
+        self._work.tokens = {self.first + place: own for place, own in self.progress.tokens.items()}
         if not self.progress.is_over and not await self._steered():
             await self._run()
         if self.progress.is_over or self._stop:
@@ -124,6 +128,17 @@ class ShardSession:
         await self._append({"left": INTERRUPTED if self._begun else WHOLE})
         await self._retried(partial(self._release, "running", self._world.clock.now_ms()), together=True)
         return False
+
+    async def _take_over(self) -> None:
+        """Begins with the ends of a former run. If these were removed, the node stops."""
+        plan, run_id = self._plan, self._head.run_id
+        try:
+            record = await self._retried(partial(takeover, self._world, plan, self._number, run_id))
+        except FormerGone as error:
+            await self._retried(partial(self._board.change, self._world.clock.now_ms(), stop=error.code))
+        else:
+            if record is not None:
+                await self._append(record)
 
     async def _run(self) -> None:
         progress = self.progress
