@@ -2,7 +2,7 @@
 # them. Included by the Makefile, which has the targets that people type, and the settings.
 
 CHECKS := $(lastword $(MAKEFILE_LIST))
-.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures contract cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-senders simulate-sessions simulate-texts size sweep-test-runs terraform test-pythons
+.PHONY: help-all bench-evaluation bench-peers build cdk check-mutants check-nightly check-pages check-planted check-stores check-sweeps check-template clean compare-flows console-demo console-looks console-pictures contract cost golden-drafts measure-console packages profile properties-drafts simulate simulate-drafts simulate-kills simulate-senders simulate-sessions simulate-shards simulate-texts size sweep-test-runs terraform test-pythons
 
 help-all: help ## list the targets of the Makefile, and then these
 	@printf '\n'
@@ -55,6 +55,9 @@ FROM ?= 0
 GROUND ?=
 simulate: $(READY) ## run seeds of the simulated world (SEEDS=n, FROM=n, GROUND=name, ERASES=1, MESSAGES=1); a failing seed prints how to replay it
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation $(SEEDS) --from $(FROM) --ground "$(GROUND)" $(if $(ERASES),--erases) $(if $(MESSAGES),--messages)
+
+simulate-shards: $(READY) ## run seeds of `distributed` nodes in the simulated world (SEEDS=n, FROM=n, GROUND=name); a failing seed is printed
+	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/simulation/sharded.py $(SEEDS) --from $(FROM) --ground "$(GROUND)"
 
 simulate-drafts: $(READY) ## run seeds of people who edit one draft at once (SEEDS=n, FROM=n); a failing seed is printed
 	@PYTHONPATH=$(TEST_TOOLS) $(BIN)/python tests/drafts $(SEEDS) --from $(FROM) --jobs 2

@@ -49,6 +49,9 @@ FINDINGS: Final[Table] = {
     "kind_without_code": Code("this installation simulates the kind but cannot run it", "Configure it, or use another kind."),
     "malformed_id": Code("an id contains characters that ids cannot have", "Use letters, digits, `_` and `-`."),
     "misplaced_inputs": Code("a node that is not an entry has `inputs`", "Move it to the entry, or write `input_contract`."),
+    "not_in_distributed": Code(
+        "a `distributed` node cannot have this in its body, or cannot be here", "Move it out, or use a `parallel`."
+    ),
     "misplaced_limit": Code("a node without attempts has a `concurrency` or `rate`", "Set it on a node that calls something."),
     "missing_count": Code("`mode: count` needs a `count`", "Set `count` to the number of branches that must arrive."),
     "missing_field": Code("a required field is missing", "Add it."),

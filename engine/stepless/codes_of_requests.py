@@ -52,6 +52,7 @@ TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     "limit_exceeded": ("413: a limit was reached", "See the message."),
     "method_not_allowed": ("405: the path does not support this method", "See `Allow`."),
     "not_found": ("404: the resource does not exist", "See the message."),
+    "not_distributed": ("422: `items` of a rerun, and no `distributed` node to begin at", "Name such a node in `from`."),
     "nothing_failed": ("409: the run completed, so nothing of it failed", "Rerun it from the start, a node or an instance."),
     "nothing_due": ("409: the run does not wait for a time", "Answer its question, or wait for its attempts to end."),
     "predecessor_never_ran": ("409: a node that this node needs never ran", "Rerun from an earlier node."),

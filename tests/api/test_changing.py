@@ -55,7 +55,7 @@ async def test_a_rerun_from_a_node_takes_over_what_stands_above_it(door: Any) ->
     answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "last", "inputs": {"n": 2}})
     again = answer.json()["run_id"]
     made = await door.end(again)
-    assert (made["rerun"], made["parent"]) == ({"of": first, "from": "last", "by": None, "reason": None}, None)
+    assert (made["rerun"], made["parent"]) == ({"of": first, "from": "last", "by": None, "reason": None, "items": None}, None)
     assert (await door.run(first))["rerun"] is None
     nodes = {node["node"]: node["output"] for node in (await door.ask.get(f"/runs/{again}/nodes")).json()["nodes"]}
     assert nodes["first"] == 1
@@ -69,7 +69,23 @@ async def test_a_child_run_names_its_parent_and_a_rerun_who_asked_for_it_and_why
     [child] = [one["payload"]["details"]["run"] for one in events if one["type"] == "node.waiting"]
     assert (await door.run(child))["parent"] == {"run": parent, "instance": "kid"}
     answer = await door.ask.post(f"/runs/{parent}/rerun", json={"by": "ada", "reason": "once more"})
-    assert (await door.run(answer.json()["run_id"]))["rerun"] == {"of": parent, "from": None, "by": "ada", "reason": "once more"}
+    told = {"of": parent, "from": None, "by": "ada", "reason": "once more", "items": None}
+    assert (await door.run(answer.json()["run_id"]))["rerun"] == told
+
+
+async def test_items_of_a_distributed_node_are_run_again(door: Any) -> None:
+    body = {"nodes": {"odd": {"type": "transform", "with": {"value": "{{ 6 / <item> }}"}}}}
+    with_ = {"items": [1, 0, 3], "tolerate": {"count": 1}, "body": body}
+    each = {"begin": {"type": "manual"}, "each": {"type": "distributed", "after": "begin", "with": with_}}
+    first = (await door.finish({"id": "fan", "nodes": each}, {}))["run_id"]
+    answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "each", "items": "failed"})
+    made = await door.end(answer.json()["run_id"])
+    assert made["rerun"]["items"] == "failed"
+    output = made["outputs"]["each"]
+    assert (output["completed"], output["failed"], output["results"][0], output["results"][2]) == (2, 1, 6, 2)
+    for items, status, code in ([9], 422, "out_of_range"), ([-1], 422, "invalid_request"), ("all", 422, "invalid_request"):
+        answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "each", "items": items})
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ async def main():
         built.close()
 
 asyncio.run(main())
-print(*sorted(name[25:].replace(".", "/") for name in sys.modules if name.startswith("stepless.runtime.session.")))
+session = "stepless.runtime.session."
+some = {name for name in sys.modules if name.startswith(session) or "shards" in name}
+print(*sorted(name.removeprefix(session).replace(".", "/") for name in some))
 """
 
 
@@ -65,6 +67,7 @@ def test_a_run_of_two_nodes_loads_none_of_them(tmp_path: object) -> None:
     command = [sys.executable, "-c", _RUN, f"{tmp_path}/runs.db"]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert "loop" in loaded and set(_PARTS) & set(loaded) == {"pauses/children"}
+    assert not [name for name in loaded if "shards" in name or name == "pauses/distributing"]
 
 
 def test_what_is_no_call_in_the_source_is_not_counted() -> None:

@@ -203,6 +203,10 @@ def test_a_rerun_says_which_run_it_repeats_and_from_where(say: Say, paused: str)
     assert re.search(rf"rerun of +{paused} from boss", say("runs", "show", new["run_id"])[1])
 
 
+@pytest.mark.parametrize(("items", "told"), [("3,x", "neither `failed` nor a list of numbers"), ("3,4", "[not_distributed]")])
+def test_a_rerun_of_items_needs_numbers_and_a_distributed_node(say: Say, paused: str, items: str, told: str) -> None:
+    code, _, complaint = say("runs", "rerun", paused, "--from", "boss", "--items", items)
+    assert code == 2 and told in complaint
 
 @pytest.mark.parametrize(("hold", "release"), [("hold", "release"), ("pause", "unpause")])
 def test_a_held_run_goes_on_when_it_is_released(say: Say, hello: str, hold: str, release: str) -> None:

@@ -34,7 +34,7 @@ READERS: Final[dict[str, tuple[Callable[[], Collection[str]], Callable[[], set[s
         lambda: of_nature(Nature.EFFECT), {"function", "code"},
     ),
     "how an installation gets the code of a kind: these have it, or need the store alone": (
-        lambda: publishing._NEEDS, lambda: of_nature(Nature.EFFECT), {*KIND_CODE, "workflow", "send"},
+        lambda: publishing._NEEDS, lambda: of_nature(Nature.EFFECT), {*KIND_CODE, "workflow", "send", "distributed"},
     ),
     "what a test run reaches: with these, it may end": (
         lambda: published_effects._GO_ON, lambda: of_nature(Nature.PURE), {"end"},

@@ -165,7 +165,7 @@ class OnCloud(Ground):
             batch = Batch(int(rest), int(item["l"]["N"]), item["b"]["B"], int(item["n"]["N"]))
             self.episode.journal.wrote(run_id, batch, emptied="z" in item)
         elif kind == "HEAD":
-            self.named(run_id, item["g1"]["S"].rpartition("#")[0])
+            self.named(run_id, (item.get("g1") or item["w1"])["S"].rpartition("#")[0])
             self.episode.erasures.header(run_id, erased="er" in item)
 
     def _deleted(self, key: tuple[str, str]) -> None:

@@ -104,6 +104,7 @@ export interface UnpauseRunBody {
 export interface RerunRunBody {
   readonly from?: string | null;
   readonly inputs?: unknown;
+  readonly items?: "failed" | readonly number[] | null;
   readonly again?: boolean;
   readonly by?: string | null;
   readonly reason?: string | null;
@@ -1271,6 +1272,7 @@ export interface RerunOut {
   readonly from: string | null;
   readonly by: string | null;
   readonly reason: string | null;
+  readonly items: string | readonly number[] | null;
 }
 
 /** `started` are the runs of instants that the pause has missed. */

@@ -142,4 +142,5 @@ def rerun_out(kept: Any) -> RerunOut | None:
     """Returns the facts about the repeated run in the header of a rerun."""
     if not isinstance(kept, dict):
         return None
-    return {"of": kept["of"], "from": kept.get("from"), "by": kept.get("by"), "reason": kept.get("reason")}
+    return {"of": kept["of"], "from": kept.get("from"), "by": kept.get("by"), "reason": kept.get("reason"),
+            "items": kept.get("items")}  # fmt: skip

@@ -15,6 +15,7 @@ from stepless.limits import (
     MAX_DURATION_FILTER_MS,
     MAX_INPUTS_QUERY_CHARACTERS,
     MAX_INSTANCE_CHARACTERS,
+    MAX_ITEMS_AGAIN,
     MAX_KEY_BYTES,
     MAX_KEY_NAME_CHARACTERS,
     MAX_KEYWORD_CHARACTERS,
@@ -105,11 +106,13 @@ class RerunBody(Body):
     """`from` says where the new run begins. `failed`: only what failed, was cancelled in flight or was never reached runs, and
     all else is taken over, also inside iterations and child runs. A node (`node:failed` for one with this id), or an instance
     like `pay@each[3]`: that one and what is downstream of it run, too. Without `from`, every node runs. `inputs` replace those of
-    the old run. `by` and `reason` say who runs it again, and why. With `again: false`, a
+    the old run. `items` are for a `distributed` node in `from`: of its items, only `failed` ones run, or those with the given
+    numbers, and those that have not ended. `by` and `reason` say who runs it again, and why. With `again: false`, a
     run whose rerun is in progress or has ended, unless it was cancelled, answers 409 `rerun_already`."""
 
     from_: str | None = Field(None, alias="from")
     inputs: Any = None
+    items: Literal["failed"] | Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MAX_ITEMS_AGAIN)] | None = None
     again: bool = True
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None

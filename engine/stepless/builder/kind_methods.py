@@ -183,6 +183,18 @@ class KindMethods(Nodes):
         )  # fmt: skip
         return self._contain(id, "parallel", params, options)
 
+    def distributed(
+        self, id: str, *, items: Value = UNSET, concurrency: Value = UNSET, lanes: Value = UNSET, shard: Value = UNSET,
+        commit: Value = UNSET, tolerate: Value = UNSET, on_error: Value = UNSET, results: Value = UNSET, max_items: Value = UNSET,
+        truncate: Value = UNSET, **options: Unpack[NodeOptions],
+    ) -> Container:  # fmt: skip
+        """`concurrency` is how many items run at once; it is no limit over all runs."""
+        params = given(
+            items=items, concurrency=concurrency, lanes=lanes, shard=shard, commit=commit, tolerate=tolerate, on_error=on_error,
+            results=results, max_items=max_items, truncate=truncate,
+        )  # fmt: skip
+        return self._contain(id, "distributed", params, options)
+
     # -- how ----------------------------------------------------------------------------------------------------------
 
     def _add(self, id: str, kind: str, params: Mapping[str, Value], options: NodeOptions | EntryOptions | CallOptions) -> Step:
@@ -198,7 +210,7 @@ class KindMethods(Nodes):
 
 
 class Container(Step, KindMethods):
-    """A `loop` or a `parallel`: a node for all others, and the body that its methods add nodes to.
+    """A `loop`, a `parallel` or a `distributed`: a node for all others, and the body that its methods add nodes to.
 
         with flow.loop("each", items=order.ref.lines, after=order) as each:
             each.function("ship", call="stock.ship", args={"line": each.item})

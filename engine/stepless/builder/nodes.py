@@ -10,7 +10,7 @@ from stepless.builder.plain import plain, plain_after
 from stepless.builder.steps import UNSET, After, Exit, Step, Unset, Value
 from stepless.errors import InvalidRequest
 
-CONTAINERS: Final = ("loop", "parallel")
+CONTAINERS: Final = ("loop", "parallel", "distributed")
 
 
 class NodeOptions(TypedDict, total=False):

@@ -193,13 +193,13 @@ class Calls:
 
     def rerun(
         self, run_id: str, *, from_: str | None = None, inputs: Any = None, again: bool = True, by: str | None = None,
-        reason: str | None = None,
+        reason: str | None = None, items: Literal["failed"] | Sequence[int] | None = None,
     ) -> Steps[StartedOut]:  # fmt: skip
         """Starts a new run of the same version that takes over outcomes of this one. `from_` is where it begins: `failed`, a
-        node, or an instance; without it, at the start. `inputs` replace the former ones. With `again=False`, a run that was
-        rerun already is refused: `Conflict` (rerun_already). A rerun has no idempotency key, so a call that the server may have
-        received is not tried again: `OutcomeUnknown`."""
-        body = {**_given(inputs=inputs, by=by, reason=reason), **({"from": from_} if from_ is not None else {}), "again": again}
+        node, or an instance; without it, at the start. Of a `distributed` node in `from_`, only `items` run again. `inputs`
+        replace the former ones. With `again=False`, a run that was rerun already is refused: `Conflict` (rerun_already). A rerun
+        has no idempotency key, so a call that the server may have received is not tried again: `OutcomeUnknown`."""
+        body = {**_given(inputs=inputs, by=by, reason=reason, items=items, **{"from": from_}), "again": again}
         request = Request("POST", ("runs", run_id, "rerun"), body=body)
         started: StartedOut = yield from self._json(request, Tries(self._terms, Effect.EACH))
         return started

@@ -214,6 +214,7 @@ RerunOut = TypedDict("RerunOut", {
     "from": "str | None",
     "by": "str | None",
     "reason": "str | None",
+    "items": "str | list[int] | None",
 })
 
 

@@ -12,7 +12,7 @@ from stepless.limits import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, MAX_INTEGER_
 from stepless.model.findings import Finding
 from stepless.model.json import JSON, encodable
 
-_CONTAINERS: Final = ("loop", "parallel")  # whose `with.body` is a graph
+_CONTAINERS: Final = ("loop", "parallel", "distributed")  # whose `with.body` is a graph
 
 
 def content_hash(document: Mapping[str, JSON]) -> str:

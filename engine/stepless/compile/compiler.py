@@ -13,6 +13,7 @@ from stepless.compile.checks import messages as message_checks
 from stepless.compile.checks import nodes as node_checks
 from stepless.compile.checks import policies as policy_checks
 from stepless.compile.checks import tools as tool_checks
+from stepless.compile.checks.distributed import distributed_bodies
 from stepless.compile.checks.reference_scope import reference_findings, reserved_env, unlisted_targets
 from stepless.compile.checks.secrets import literal_secrets
 from stepless.compile.checks.texts import doubtful_references
@@ -61,6 +62,7 @@ BODY_CHECKS: Final = (
     edge_checks.conditions,
     edge_checks.doubled_edges,
     edge_checks.circles,
+    distributed_bodies,
     tool_checks.unknown_tools,
     tool_checks.wired_tools,
     tool_checks.idle_tool_settings,

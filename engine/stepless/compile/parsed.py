@@ -17,7 +17,7 @@ from stepless.model.declaration.views import NOTHING
 from stepless.model.findings import Finding
 from stepless.model.graph import Config, Limits
 from stepless.model.json import JSON
-from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, Nature, nothing
+from stepless.model.kind import ERROR, SOURCE, Kind, Kinds, nothing
 from stepless.model.scope import Contract, Expression, Reference, Template
 
 if TYPE_CHECKING:
@@ -245,8 +245,13 @@ def readable(parsed: Parsed, *, strict: bool = True) -> Callable[[str], bool]:
     """Returns whether a reference may start with a name: that of a scope or of any node, including unreadable ones. `strict`:
     whether strict references are read."""
     names = parsed.names()
-    others = {*((STRICT,) if strict else ()), *SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
+    items = ("item",) if any(body.owner is not None and _distributes(body.owner) for body in parsed.bodies) else ()
+    others = {*items, *((STRICT,) if strict else ()), *SCOPES, *(name for body in parsed.bodies for name in body.unreadable)}
     return lambda name: name in names or name in others
+
+
+def _distributes(node: ParsedNode) -> bool:
+    return node.kind is not None and node.kind.distributes
 
 
 def _add_body(parsed: Parsed, body: ParsedBody, shape: Shape, read: Read) -> None:
@@ -260,7 +265,7 @@ def _add_body(parsed: Parsed, body: ParsedBody, shape: Shape, read: Read) -> Non
         if name in untyped:
             kind = None
         nodes[name] = node = ParsedNode(name, place, raw, raw.keys() <= _PLAIN, body, kind)
-        if kind is not None and kind.nature is Nature.CONTAINER:
+        if kind is not None and kind.container is not None:
             containers.append(node)
     body.written_edges = tuple(zip(shape.edge_places, shape.document.edges, strict=True))
     _wire(body)

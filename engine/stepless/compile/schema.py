@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from stepless.model.declaration.document import RESERVED_IDS
 from stepless.model.declaration.validation import BodyDocument, Document
-from stepless.model.kind import Kind, Kinds, Nature, Part
+from stepless.model.kind import Kind, Kinds, Part
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = {"type": "string", "pattern": r"<[A-Za-z_]|\$\{|\{\{"}
@@ -48,7 +48,7 @@ def _choice(kind: Kind, definitions: Schema) -> Schema:
 
 
 def _field(kind: Kind, name: str, field: Schema) -> Schema:
-    if kind.nature is Nature.CONTAINER and name == "body":
+    if kind.container is not None and name == "body":
         return {"$ref": "#/$defs/BodyDocument"}
     return field if kind.parts.get(name, Part.TEMPLATE) is not Part.TEMPLATE else _lenient(field)
 

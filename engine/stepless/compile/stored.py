@@ -14,7 +14,7 @@ from stepless.compile.parsed import Parsed, ParsedNode, as_written, parsed_of, r
 from stepless.compile.values.fields import Known, fill
 from stepless.errors import DamagedVersion, EngineBug, NewerVersion, SteplessError
 from stepless.model.graph import Graph
-from stepless.model.kind import SOURCE, Kind, Kinds, Nature, only_source
+from stepless.model.kind import SOURCE, Kind, Kinds, only_source
 from stepless.model.stored.damage import Damage, told_by
 from stepless.model.stored.document import CONTAINER_POLICIES, STRICT_REFERENCES, Stored, read_stored
 from stepless.model.stored.draft_run import DRAFT
@@ -79,7 +79,7 @@ def _unknown(version: str, node: ParsedNode) -> NewerVersion:
 
 def _find_exits(node: ParsedNode, kind: Kind, known: Known) -> bool:
     """Sets the exits of a node. For most kinds they do not depend on the parameters. Returns False if they are not known."""
-    if kind.exits is only_source and kind.nature is not Nature.CONTAINER:
+    if kind.exits is only_source and kind.container is None:
         node.exits = () if kind.terminal else _ONE_EXIT
         return True
     from stepless.compile.values.params import fit

@@ -32,7 +32,6 @@ from stepless.model.kind import Nature
 
 UNKNOWN: Final = frozenset({"timeout", "outcome_unknown", "crashed", "connection_failed", "protocol_error"})
 """Codes of failures after which the effect may or may not have happened."""
-CALL: Final = "workflow"  # the kind whose token names its child run
 _COMPLETED_KEYS: Final = ("handle", "halt", "break", "response", "usage")
 
 Ends: TypeAlias = "dict[str, _End]"
@@ -247,7 +246,7 @@ class Former:
             return  # what comes after the target has other inputs: it is no repetition
         if end is None or not end.started:
             return  # what it has of an earlier run is passed on
-        if node.kind.name == CALL:
+        if node.kind.calls_runs:
             if end.status is not Status.COMPLETED and (end.child or end.unknown):
                 calls[name] = end.child or end.token
         elif end.unknown:

@@ -226,6 +226,7 @@ class Kind:
     terminal: bool = False  # has no exits at all: respond, end
     container: ContainerSpec | None = None
     calls_runs: bool = False  # its attempts wait for a child run
+    distributes: bool = False  # runs its body once per item, in shards
     receives: bool = False  # waits for the message that its field `message` names; `where` reads it as `<message>`
     always_fails: bool = False  # it has no output
     is_answered: Callable[[Mapping[str, JSON]], bool] = never  # whether a node with this `with` returns the answer to a callback

@@ -41,6 +41,7 @@ _MODULES: Final[Mapping[str, str]] = MappingProxyType({
     "join": "control.join",
     "loop": "control.loop",
     "parallel": "control.parallel",
+    "distributed": "control.distributed",
     "approval": "pausing.approval",
     "callback": "pausing.callback",
     "receive": "pausing.receive",

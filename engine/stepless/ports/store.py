@@ -17,6 +17,7 @@ SUCCESSOR: Final = "+"
 """The owner of a lease that its holder has passed on: it belongs to the process that receives the holder's message."""
 MESSAGE: Final = "message"
 """The kind of those signals of which a run may get any number."""
+SHARD: Final = "shd_"  # the beginning of the ids of runs that no listing has, and that the sweep finds like others
 GRANTED: Final = (RECEIVER, SUCCESSOR)
 """The owners of leases that several processes may have received."""
 

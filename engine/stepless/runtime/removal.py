@@ -6,14 +6,16 @@ Every step may be repeated, and the header is removed last: a process that dies 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from stepless.errors import SteplessError
 from stepless.limits import ERASE_RETRY_MS, ERASED_KEPT_MS, EXPORTS_WAIT_MS, MAX_ERASED_AT_ONCE, SHORT_RUN_MS
 from stepless.model.runs.statuses import ENDED
-from stepless.ports import ERASED, RunHead
+from stepless.ports import ERASED, SHARD, RunHead
 from stepless.runtime.exporting.cursors import decode
+from stepless.runtime.header_notes import notes_in
 from stepless.runtime.mentions import forget_mentions, redact_audit
 from stepless.runtime.metering import REMOVED_RUNS
 from stepless.runtime.related_runs import living_parent
@@ -77,6 +79,10 @@ def _forget_expired(world: World, head: RunHead) -> bool:
     now_ms = world.clock.now_ms()
     if head.owner is not None and head.lease_until_ms > now_ms:
         return False  # the next sweep finds the run again
+    if head.run_id.startswith(SHARD):
+        from stepless.runtime.shards.removal import remove_expired_distribution  # imported late: few runs have shards
+
+        return remove_expired_distribution(world, head)
     if living_parent(world, head):
         world.store.keep_run(head.run_id, now_ms + SHORT_RUN_MS)
         return False
@@ -84,9 +90,20 @@ def _forget_expired(world: World, head: RunHead) -> bool:
     return True
 
 
+def erased_relatives(head: RunHead) -> Mapping[str, Any]:
+    """Returns what the header of an erased run says of the runs that it has started; empty for a damaged header."""
+    kept = notes_in(head).get("erased")
+    return kept if isinstance(kept, dict) else {}
+
+
 def finish(world: World, head: RunHead) -> None:
     """Removes the content of an erased run. Its header stays until nothing can refer to the run any more, and until late writes
     of other processes can no longer arrive."""
+    for child in erased_relatives(head).get("children", ()):
+        if child.startswith(SHARD):
+            from stepless.runtime.shards.removal import remove_distribution  # imported late: few runs have shards
+
+            remove_distribution(world, child)
     world.blobs.erase(head.run_id)
     redact_audit(world, head)
     world.store.erase_run(head.run_id, head.updated_ms + ERASED_KEPT_MS)

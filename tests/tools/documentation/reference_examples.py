@@ -159,6 +159,21 @@ nodes:
         nodes:
           book: {type: function, with: {call: stock.book, args: {line: <loop.item>, number: <loop.index>}}}
 """,
+    "distributed": """
+id: checks
+nodes:
+  begin: {type: manual}
+  check:
+    type: distributed
+    after: begin
+    with:
+      items: <begin.orders>
+      concurrency: 200
+      tolerate: {percent: 1}
+      body:
+        nodes:
+          one: {type: function, with: {call: orders.check, args: {order: <item>, number: <item.index>}}}
+""",
     "parallel": """
 id: thumbnails
 nodes:

@@ -106,6 +106,9 @@ PARTS: Final[Mapping[str, Part]] = {
     "llm.ToolParams": _alone("llm", "tools", 0, beside={"tools": None}),
     "loop.with": _alone("loop", body=BODY),
     "parallel.with": _alone("parallel", body=BODY),
+    "distributed.with": _alone("distributed", items=[1], body=BODY),
+    "distributed.ChunkParams": _alone("distributed", "commit", beside={"items": [1], "body": BODY}),
+    "distributed.ToleranceParams": _alone("distributed", "tolerate", beside={"items": [1], "body": BODY}),
     "respond.with": _alone("respond"),
     "fail.with": _alone("fail"),
     "router.with": _alone("router", routes={"r": "one"}),
@@ -260,6 +263,13 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "keep_writes": Example(True, {"times": 2}),
     },
     "parallel.with": {**_CONTAINER, "branches": Example(3, before=2), "window": Example(1, {"items": [1]})},
+    "distributed.with": {
+        "items": [Example([2]), Example({"a": 2}), Example("<input>")], "body": Example(OTHER_BODY), "concurrency": Example(7),
+        "lanes": Example(7), "shard": Example(7), "commit": Example({"items": 7}), "tolerate": Example({"count": 7}),
+        "on_error": Example("drop"), "results": Example("none"), "max_items": Example(7), "truncate": Example(True),
+    },
+    "distributed.ChunkParams": {"items": Example(7), "ms": Example(700)},
+    "distributed.ToleranceParams": {"count": Example(7), "percent": [Example(7), Example(0.5)]},
     "respond.with": {"status": Example(201), "headers": Example({"A": "b"}), "body": Example({"n": 1})},
     "router.with": {
         "routes": Example({"r": "two"}), "provider": Example("openai"), "model": Example("m"), "system": Example("s"),

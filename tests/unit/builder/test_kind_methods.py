@@ -13,7 +13,6 @@ from stepless.builder.kind_methods import KindMethods
 from stepless.builder.nodes import CONTAINERS, CallOptions, Nodes
 from stepless.builder.steps import Step
 from stepless.model.declaration.validation import AfterDocument, Document, DocumentPart, EdgeDocument, NodeDocument
-from stepless.model.kind import Nature
 from stepless.nodes import KINDS
 from stepless.runtime.wiring.single_run import RunOptions, run
 
@@ -51,7 +50,7 @@ def test_a_method_takes_the_parameters_of_its_kind(kind: str) -> None:
 
 
 def test_containers_are_the_kinds_that_contain() -> None:
-    assert set(CONTAINERS) == {name for name, kind in KINDS.items() if kind.nature is Nature.CONTAINER}
+    assert set(CONTAINERS) == {name for name, kind in KINDS.items() if kind.container is not None}
 
 
 def test_nodes_edges_and_the_top_level_take_what_the_document_has() -> None:

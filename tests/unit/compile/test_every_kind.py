@@ -29,7 +29,7 @@ LEAST: Final[Mapping[str, Mapping[str, Any]]] = {
     "loop": {"times": 1, "body": BODY}, "parallel": {"branches": 1, "body": BODY}, "router": {"routes": {"r": "one"}},
     "schedule": {"rate": "1h"}, "set": {"variables": {"v": 1}}, "transform": {"value": 1}, "wait": {"for": "50ms"},
     "webhook": {"path": "/a", "auth": "none"}, "workflow": {"workflow": "other"}, "receive": {"message": "m"},
-    "send": {"message": "m", "to": "run_1"},
+    "send": {"message": "m", "to": "run_1"}, "distributed": {"items": [1], "body": BODY},
 }  # fmt: skip
 ANSWERS: Final = {"approval": "approved", "callback": "source"}
 PLACED: Final = ("type", "with", "after")  # `with` is up to each kind (test_every_field)

@@ -15,6 +15,7 @@ LEAST = {
     "http": {"url": "https://a.example"}, "transform": {"value": None}, "set": {"variables": {"a": 1}},
     "condition": {"cases": {"yes": "1 == 1", "no": "else"}}, "router": {"routes": {"a": "when a"}},
     "loop": {"times": 1, "body": {}}, "parallel": {"branches": 1, "body": {}}, "wait": {"for": "1s"},
+    "distributed": {"items": [1], "body": {}},
     "approval": {"message": "Go on?"}, "code": {"code": "def main(args): return 1"}, "workflow": {"workflow": "other"},
     "lambda": {"function": "f"}, "aws": {"service": "sqs", "action": "ListQueues"}, "fail": {"code": "no"},
     "receive": {"message": "m"}, "send": {"message": "m", "to": "run_1"},
@@ -52,7 +53,7 @@ def test_no_kind_takes_a_field_that_it_does_not_know(kind: Kind) -> None:
 def test_every_kind_is_decided_in_exactly_the_way_of_its_nature(kind: Kind) -> None:
     assert (kind.evaluate is not None) == (kind.nature in (Nature.PURE, Nature.ENTRY))
     assert (kind.suspend is not None) == (kind.nature is Nature.PAUSE)
-    assert (kind.container is not None) == (kind.nature is Nature.CONTAINER)
+    assert (kind.container is not None) == (kind.nature is Nature.CONTAINER or kind.distributes)
 
 
 @every_kind
@@ -72,7 +73,7 @@ def test_only_effectful_kinds_are_run_and_some_wait_for_what_they_need() -> None
     effects = {name for name, kind in KINDS.items() if kind.nature is Nature.EFFECT}
     brought = {*model_kind_code(ScriptedModels([])), *sandbox_kind_code(ProcessSandbox())}
     assert brought == {"llm", "router", "code"}
-    assert effects - set(KIND_CODE) - brought == {"workflow", "send", "lambda", "aws"}  # the store, and a port
+    assert effects - set(KIND_CODE) - brought == {"workflow", "send", "lambda", "aws", "distributed"}  # the store, and a port
     assert set(KIND_CODE) <= effects
 
 

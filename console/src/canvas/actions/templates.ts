@@ -18,6 +18,7 @@ const GIVEN: ReadonlyMap<string, JsonObject> = new Map([
   ["condition", object([["cases", object([["first", "<input> == 1"], ["second", "<input> == 2"], ["other", "else"]])]])],
   ["loop", object([["items", "[1, 2, 3]"]])],
   ["parallel", object([["items", "[1, 2, 3]"]])],
+  ["distributed", object([["items", "[1, 2, 3]"]])],
   ["approval", object([["message", "Approve this request?"]])],
   ["wait", object([["for", "1h"]])],
   ["transform", object([["value", "<input>"]])],

@@ -3,15 +3,16 @@
 /** The kinds by the group of the palette that lists them, both in order. */
 export const GROUPS: Readonly<Record<string, string>> = {
   start: "manual webhook schedule event", do: "http function lambda aws code llm workflow send",
-  decide: "condition router join loop parallel", wait: "approval callback receive wait", shape: "transform set respond end fail",
+  decide: "condition router join loop parallel distributed", wait: "approval callback receive wait",
+  shape: "transform set respond end fail",
 };
 
 /** The parameters by which people tell a node from others of its kind. */
 export const BRIEFS: Readonly<Record<string, string>> = {
   webhook: "method path", schedule: "cron rate", http: "method url", function: "call", lambda: "function", aws: "service action",
   llm: "model", workflow: "workflow", send: "message key to", condition: "cases", router: "routes", loop: "times items while do_while",
-  parallel: "branches items", approval: "message", callback: "message", receive: "message where", wait: "for until", transform: "value",
-  set: "variables", respond: "status", fail: "code message",
+  parallel: "branches items", distributed: "items", approval: "message", callback: "message", receive: "message where", wait: "for until",
+  transform: "value", set: "variables", respond: "status", fail: "code message",
 };
 
 /** The parameter whose keys are exits. */
@@ -37,7 +38,7 @@ export const ICONS = {
   workflow: "M2 3h4.5v4H2zM9.5 9H14v4H9.5zM6.5 5h3.2c1 0 1.8.8 1.8 1.8V9", send: "M2.5 8 13.5 3 10 13.5 7.5 9zM7.5 9l6-6",
   condition: "M8 1.8 14.2 8 8 14.2 1.8 8 8 1.8Z", router: "M2 8h4l5-4.5h3M6 8l5 4.5h3M6 8h8", join: "M2 3.5h2.5L9 8h5M2 12.5h2.5L9 8",
   loop: "M4 6.2A4.6 4.6 0 0 1 12.3 6M12 9.8A4.6 4.6 0 0 1 3.7 10M12.6 3v3.2H9.4M3.4 13V9.8h3.2",
-  parallel: "M2.5 3.5h11M2.5 8h11M2.5 12.5h11",
+  parallel: "M2.5 3.5h11M2.5 8h11M2.5 12.5h11", distributed: "M2.5 3h4v4h-4zM9.5 3h4v4h-4zM2.5 9.5h4v4h-4zM9.5 9.5h4v4h-4z",
   approval: "M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.5 13.8a5.5 5.5 0 0 1 6.8-3.3M9.5 12.3l1.6 1.5 2.9-3.2",
   callback: "M13.5 5.5h-8a3 3 0 0 0 0 6H8M11 3l2.5 2.5L11 8", receive: "M2 4h12v8.5H2zM2 4.5l6 4.5 6-4.5",
   wait: "M4.5 2h7M4.5 14h7M5.5 2c0 3.5 5 4 5 6s-5 2.5-5 6M10.500 2c0 3.500-5 4-5 6s5 2.500 5 6",

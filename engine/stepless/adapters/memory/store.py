@@ -13,7 +13,7 @@ from stepless.adapters.memory.versions import MemoryVersions
 from stepless.errors import AppendConflict, LeaseLost
 from stepless.limits import MAX_INBOX_SIGNALS, MAX_MEMORY_AUDIT, MAX_PAGE_ITEMS
 from stepless.model.stored.cursors import decode_cursor, encode_cursor
-from stepless.ports import ERASED, RECEIVER, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal
+from stepless.ports import ERASED, RECEIVER, SHARD, AuditEntry, Batch, Lease, Page, RunFilter, RunHead, Signal
 
 
 @dataclass(slots=True)
@@ -113,7 +113,8 @@ class MemoryStore(MemoryVersions):
             if head.run_id in self._runs:
                 return False
             self._runs[head.run_id] = head
-            insort(self._by_age, (head.created_ms, head.run_id))
+            if not head.run_id.startswith(SHARD):
+                insort(self._by_age, (head.created_ms, head.run_id))
             return True
 
     def get_run(self, run_id: str) -> RunHead | None:
@@ -278,7 +279,8 @@ class MemoryStore(MemoryVersions):
             records = self._records.pop(run_id, None)
             if head is not None and due_ms is None:
                 del self._runs[run_id]
-                del self._by_age[bisect_left(self._by_age, (head.created_ms, run_id))]
+                if not run_id.startswith(SHARD):
+                    del self._by_age[bisect_left(self._by_age, (head.created_ms, run_id))]
             elif head is not None:
                 self._runs[run_id] = head._replace(due_ms=due_ms)
                 if records is not None and records.log:  # the ends of the log stay, so that late appends are refused

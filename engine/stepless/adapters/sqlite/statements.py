@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from stepless.ports import SHARD as _SHARD
+
 _VERSION: Final = "SELECT v.workflow_id, v.number, v.hash, v.document, v.created_ms FROM version AS v"
 # An erased run keeps the status that it ended with: the previous release must not continue it.
 _RUN: Final = """SELECT run_id, workflow_id, version, iif(erased IS NULL, status, 'erased'), created_ms, updated_ms,
@@ -96,7 +98,7 @@ LIST_DUE: Final = f"{_RUN} WHERE due_ms <= ? AND (due_ms, run_id) > (?, ?) ORDER
 LIST_RUNS: Final = {
     (by_workflow, by_status, waiting): f"""{_RUN}{" INDEXED BY run_by_waits" * waiting}
     WHERE {"workflow_id = :workflow_id AND " * by_workflow}{"status = :status AND " * by_status}{_WAITING * waiting}
-    erased IS NULL AND (NOT :due OR due_ms IS NOT NULL)
+    erased IS NULL AND substr(run_id, 1, {len(_SHARD)}) <> '{_SHARD}' AND (NOT :due OR due_ms IS NOT NULL)
     AND created_ms >= :since_ms AND (created_ms, run_id) < (:created_ms, :run_id)
     ORDER BY created_ms DESC, run_id DESC LIMIT :limit"""
     for by_workflow in (False, True)

@@ -174,7 +174,9 @@ class ParentOut(TypedDict):
 
 
 # What a rerun repeats: the run, where it begins (`failed`, a node or an instance; null: at the start), who asked for it and why.
-RerunOut = TypedDict("RerunOut", {"of": str, "from": str | None, "by": str | None, "reason": str | None})
+RerunOut = TypedDict(
+    "RerunOut", {"of": str, "from": str | None, "by": str | None, "reason": str | None, "items": str | list[int] | None}
+)
 
 
 class RunFacts(TypedDict):

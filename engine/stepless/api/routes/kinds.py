@@ -74,7 +74,7 @@ def _kind(kind: Kind) -> KindOut:
         "nature": kind.nature.value,
         "pure": kind.nature is Nature.PURE,
         "exits": _exits(kind),
-        "container": kind.nature is Nature.CONTAINER,
+        "container": kind.container is not None,
         "schema": _schema(kind),
         "parts": {name: kind.parts.get(name, Part.TEMPLATE).value for name in _names(kind.params)},
         "settings": [name for name in node_schema()["properties"] if _is_offered(kind, name)],

@@ -136,6 +136,8 @@ def _runs_rerun(command: argparse.ArgumentParser) -> None:
     text = "`failed` (what failed), a node, or an instance like pay@each[3]; reuse the rest"
     command.add_argument("--from", dest="node", metavar="NODE", help=text)
     command.add_argument("--from-start", action="store_true", help="run everything again, also if the run failed")
+    text = "of a `distributed` node in --from, run only these again: `failed`, or numbers like 3,17"
+    command.add_argument("--items", metavar="ITEMS", help=text)
     _add_inputs(command, "other inputs: JSON, @file, or -")
     command.add_argument("--again", action="store_true", help="with a filter: include runs that were rerun already")
     add_waiting(command)
@@ -294,6 +296,7 @@ outputs. Needs the roles edit and run.
   stepless runs rerun run_1a2b3c
   stepless runs rerun run_1a2b3c --from pay
   stepless runs rerun run_1a2b3c --from 'pay@each[3]'
+  stepless runs rerun run_1a2b3c --from each --items failed
   stepless runs rerun run_1a2b3c --from-start
   stepless runs rerun run_1a2b3c -i '{"amount": 40}' --wait
   stepless runs rerun --workflow refund --status failed --from pay

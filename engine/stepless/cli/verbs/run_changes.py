@@ -90,9 +90,20 @@ def _rerun_body(arguments: argparse.Namespace) -> dict[str, JSON]:
     if arguments.node is not None and arguments.from_start:
         raise InvalidRequest("--from and --from-start exclude each other", code="usage", mend="leave one of them out")
     body: dict[str, JSON] = {} if arguments.node is None else {"from": arguments.node}
+    if arguments.items is not None:
+        body["items"] = arguments.items if arguments.items == _FAILED else _numbers(arguments.items)
     if arguments.inputs is not None:
         body["inputs"] = read_inputs(arguments.inputs)
     return body
+
+
+def _numbers(text: str) -> list[JSON]:
+    """The numbers of items, like 3,17."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError as error:
+        message = f"--items is {text!r}, which is neither `failed` nor a list of numbers"
+        raise InvalidRequest(message, code="usage", mend="use numbers with commas between them, like 3,17") from error
 
 
 def _chooses(arguments: argparse.Namespace) -> bool:

@@ -16,6 +16,7 @@ from stepless.cli.terminal.timeline import glyphs_for, timeline
 from stepless.cli.verbs import following
 from stepless.cli.verbs.node import show_node
 from stepless.limits import MAX_PAGE_ITEMS
+from stepless.ports import SHARD
 
 _NODES: Final = (
     Column("INSTANCE", least=16), Column("KIND", spare=True), Column("STATUS"), Column("CODE", least=8, spare=True),
@@ -151,7 +152,8 @@ def _pause(run_id: str, pause: Mapping[str, Any]) -> list[tuple[str, str]]:
     asked = str(pause["details"].get("message") or "") or pause["reason"].replace("_", " ")
     how = f"stepless runs resume {run_id} {pause['pause']}" if pause["resume_at"] is None and exits else ""
     if pause["reason"] == "subrun":
-        how = f"stepless runs show {pause['details'].get('run')}"
+        child = str(pause["details"].get("run"))
+        how = "" if child.startswith(SHARD) else f"stepless runs show {child}"
     return [
         ("waits", f"{pause['pause']}: {asked}"), ("until", when(pause["deadline"] or pause["resume_at"])), ("answers", exits),
         ("then", how),

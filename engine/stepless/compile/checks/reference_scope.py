@@ -18,6 +18,7 @@ from stepless.model.findings import Change, Finding, Fix, Severity
 from stepless.model.scope import Reference
 from stepless.model.texts.failure_targets import parse_target
 
+ITEM: Final = "item"  # of the `distributed` node around, unless a node has this id
 ITERATION_FIELDS: Final = ("index", "iteration", "item", "items")
 RUN_FIELDS: Final = ("id", "workflow", "version", "started_at")
 _OWN_SETTINGS: Final = "STEPLESS_"
@@ -190,7 +191,7 @@ def _named_from(
         body = current.body
         read = body.nodes.get(reference.root)
         if read is not None and read is current and current is not reader:
-            yield from _enclosing(mention)
+            yield from _enclosing(current, mention)
             return
         if read is not None:
             yield from _no_output_field(read, mention)
@@ -201,7 +202,8 @@ def _named_from(
         if body.owner is None:
             break
         current = body.owner
-    yield _inner(parsed, mention)
+    if reference.root != ITEM or not any(owner.kind is not None and owner.kind.distributes for owner in _owners(reader.body)):
+        yield _inner(parsed, mention)
 
 
 def _no_output_field(read: ParsedNode, mention: Mention) -> Iterator[Finding]:
@@ -219,11 +221,14 @@ def _no_output_field(read: ParsedNode, mention: Mention) -> Iterator[Finding]:
     yield _finding("unknown_field", mention, message, mend, Severity.WARNING, fix)
 
 
-def _enclosing(mention: Mention) -> Iterator[Finding]:
-    path = mention[2].path
-    if not path or path[0] not in ITERATION_FIELDS:
-        message = f"`{mention[2].text}` reads the results of a container from inside, before they exist"
-        yield _finding("unknown_turn_field", mention, message, f"An iteration has {listed(ITERATION_FIELDS)}.")
+def _enclosing(owner: ParsedNode, mention: Mention) -> Iterator[Finding]:
+    path, distributes = mention[2].path, owner.kind is not None and owner.kind.distributes
+    fields = ITERATION_FIELDS[:-1] if distributes else ITERATION_FIELDS  # a shard does not have all items
+    if not path or path[0] not in fields:
+        what = "the results of a container from inside, before they exist"
+        if path[:1] == ("items",):
+            what = "all items, and a process has some of them"
+        yield _finding("unknown_turn_field", mention, f"`{mention[2].text}` reads {what}", f"An iteration has {listed(fields)}.")
 
 
 def _inner(parsed: Parsed, mention: Mention) -> Finding:

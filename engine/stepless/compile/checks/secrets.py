@@ -36,7 +36,7 @@ def _texts(node: ParsedNode) -> Iterator[tuple[Part, str, str]]:
     is_entry = node.kind.nature is Nature.ENTRY
     for name, value in node.document.with_.items():
         part = node.kind.parts.get(name, Part.TEMPLATE)
-        if not (is_entry and name == "auth") and not (node.kind.nature is Nature.CONTAINER and name == "body"):
+        if not (is_entry and name == "auth") and not (node.kind.container is not None and name == "body"):
             for place, text in texts_in(value, name):
                 yield part, place, text
 

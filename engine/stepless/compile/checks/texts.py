@@ -10,7 +10,7 @@ from stepless.compile.values.fields import texts_in
 from stepless.expressions.references import doubtful_words
 from stepless.limits import MAX_DOUBTFUL_WORDS
 from stepless.model.findings import Change, Finding, Severity, use
-from stepless.model.kind import Nature, Part
+from stepless.model.kind import Part
 
 _TEMPLATES: Final = (Part.TEMPLATE, Part.EXPRESSION)
 
@@ -32,7 +32,7 @@ def doubtful_references(parsed: Parsed) -> Iterator[Finding]:
 
 def _texts(node: ParsedNode) -> Iterator[tuple[str, str]]:
     """The texts of a node that a run fills in. Texts of a container are literals or expressions, which other checks cover."""
-    if node.kind is None or node.kind.nature is Nature.CONTAINER:
+    if node.kind is None or node.kind.container is not None:
         return
     for name, value in node.document.with_.items():
         if node.kind.parts.get(name, Part.TEMPLATE) in _TEMPLATES:

@@ -100,7 +100,7 @@ class _Compiler:
         self.templates[name] = value
 
     def _keep_literal(self, name: str, value: JSON) -> None:
-        if self.kind.nature is not Nature.CONTAINER:  # those of a container are read from its parameters
+        if self.kind.container is None or (self.kind.nature is Nature.EFFECT and name != "body"):  # else read from its parameters
             self.literals[name] = value
 
     def _keep_expression(self, name: str, value: JSON) -> None:

@@ -68,6 +68,9 @@ def child_changed(decision: Decision, fact: ChildChanged) -> None:
         return
     if fact.status == "completed":
         _resume(decision, instance, {"handle": SOURCE, "answer": fact.output})
+    elif fact.status == "failed" and instance.node.kind.distributes and fact.error:
+        code, message = str(fact.error["code"]), str(fact.error["message"])
+        attempt_failed(decision, instance, Failure("provider_error", code, message), drawn(decision.state, instance))
     elif f"child_{fact.status}" in CHILD_ENDS:
         child = wait.details.get("run")
         causes = ({"run": child, **fact.error},) if fact.error else ()

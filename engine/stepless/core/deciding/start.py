@@ -135,14 +135,13 @@ def work(decision: Decision, instance: Instance) -> None:
     if node.entry_contract is not None and _unfit(decision, reading, node.entry_contract):
         return
     try:
-        if node.container is not None:
+        nature = node.kind.nature
+        if node.container is not None and nature is Nature.CONTAINER:
             open_container(decision, instance, reading)
             return
         reading.params = params = node.config.template.render(reading)
-        nature = node.kind.nature
         if nature is Nature.EFFECT:
-            render = _tool_renderer(decision, instance) if node.tools else None
-            decision.dispatches.append(_dispatch(decision.state, instance, params, inputs, render, reading.nulls))
+            _dispatch_rendered(decision, instance, reading, params)
         elif nature is Nature.PAUSE:
             _suspend(decision, instance, reading)
         else:
@@ -157,6 +156,16 @@ def work(decision: Decision, instance: Instance) -> None:
         fail(decision, instance, processing(error.code, with_nulls(str(error), reading.nulls)))
     finally:
         decision.spent += reading.spent
+
+
+def _dispatch_rendered(decision: Decision, instance: Instance, reading: Reading, params: Mapping[str, JSON]) -> None:
+    """Dispatches an attempt whose parameters contain references."""
+    if instance.node.container is not None:
+        from stepless.core.shards.items import given_to_shards  # imported late: few workflows have `distributed` nodes
+
+        params = given_to_shards(instance, reading)
+    render = _tool_renderer(decision, instance) if instance.node.tools else None
+    decision.dispatches.append(_dispatch(decision.state, instance, params, reading.inputs, render, reading.nulls))
 
 
 def _dispatch(

@@ -49,7 +49,7 @@ def end_iteration(owner: Instance, scope: Scope, custom: Custom) -> None:
     if scope.bad:
         _failed_iteration(iterations, container, scope)
     elif container.keeps_results:
-        iterations.results[scope.index] = _result(scope)
+        iterations.results[scope.index] = result_of(scope)
     if scope.wrote and (container.keeps_writes or not scope.bad):
         owner.scope.wrote = True
         _keep_writes(owner, iterations, container, scope, custom)
@@ -82,8 +82,8 @@ def _count_row(iterations: Iterations, maximum: int, index: int) -> None:
         iterations.stopped = True
 
 
-def _result(scope: Scope) -> JSON:
-    """The iteration's result: the output if exactly one leaf completed, {leaf: output} if several did, else null."""
+def result_of(scope: Scope) -> JSON:
+    """Returns the iteration's result: the output if exactly one leaf completed, {leaf: output} if several did, else null."""
     leaves = [scope.instances[position] for position in scope.body.leaves]
     done = [leaf for leaf in leaves if leaf is not None and leaf.status is Status.COMPLETED]
     if len(done) == 1:

@@ -18,6 +18,7 @@ from stepless.model.steps import Steps
 _NOTHING: Mapping[str, JSON] = {}
 _NULL = re.compile(r"\bnull\b")
 MISSING = "missing_value"
+ITEM: Final = "item"  # the name of an item in the body of a `distributed` node, unless a node has it
 _NO_MESSAGE: Final[Any] = object()
 _FIXED = frozenset({"workflow", "loop", "parallel", "run"})  # their fields are checked at publication
 DECIDED = 1 << 62  # steps for an evaluation whose result the log determines: a release with other limits may have written it
@@ -141,9 +142,18 @@ class Reading(Steps):
                 instance = scope.instances[position]
                 return read_path(instance.readable, path) if instance is not None else None
             if scope.owner is None:
-                return None
+                return self._read_item(path) if name == ITEM else None
             if scope.owner.node.id == name:
                 return _iteration_field(scope, path)
+            scope = scope.owner.scope
+        return None
+
+    def _read_item(self, path: Path) -> JSON:
+        """Reads the item of the innermost `distributed` node: `index` is its number, all else its own."""
+        scope: Scope | None = self.instance.scope
+        while scope is not None and scope.owner is not None:
+            if scope.owner.node.kind.distributes:
+                return scope.index if path == ("index",) else read_path(scope.item, path)
             scope = scope.owner.scope
         return None
 

@@ -9,7 +9,7 @@ from stepless.drafts.log.heads import NAMES
 from stepless.drafts.log.records import BLOB_OWNER, damaged
 from stepless.drafts.log.rules_adapter import Origin
 from stepless.model.json import JSON
-from stepless.model.kind import Kinds, Nature
+from stepless.model.kind import Kinds
 from stepless.model.stored.damage import FAULTS, why_of
 from stepless.model.stored.packing import dump, pack, unpack
 from stepless.model.stored.version_metadata import Attached
@@ -74,4 +74,4 @@ class Origins:
 
     def is_container(self, type_: str) -> bool | None:
         kind = self._kinds.get(type_)
-        return None if kind is None else kind.nature is Nature.CONTAINER
+        return None if kind is None else kind.container is not None

@@ -45,4 +45,9 @@ def unpack(data: bytes) -> Any:
         plain = data if data[:1] in _PLAIN else zlib.decompress(data)
     except zlib.error as error:
         raise ValueError(str(error)) from error
+    return load(plain)
+
+
+def load(plain: bytes) -> Any:
+    """Decodes the value that `dump` has encoded. Raises ValueError."""
     return json.loads(plain.decode("utf-8", "surrogatepass")) if plain[:1] == b" " else orjson.loads(plain)

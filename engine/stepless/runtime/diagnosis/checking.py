@@ -19,7 +19,7 @@ from stepless.model.stored.damage import FAULTS, Damage, damage_in, told_by, why
 from stepless.model.stored.packing import unpack
 from stepless.model.stored.version_metadata import attached_damage
 from stepless.model.texts.ids import is_slug
-from stepless.ports import ERASED, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
+from stepless.ports import ERASED, SHARD, AuditEntry, Inspection, Record, RunHead, Signal, StoredVersion
 from stepless.runtime.access.audit import read_entry
 from stepless.runtime.diagnosis.claims import claim_fault, newest_keys
 from stepless.runtime.diagnosis.findings import OTHER, RESTORE, RULES, Diagnosis
@@ -27,6 +27,7 @@ from stepless.runtime.exporting.cursors import decode as decode_cursors
 from stepless.runtime.header_notes import damage_of, inputs_of
 from stepless.runtime.inbox import check_signal_body
 from stepless.runtime.runlog import RunLog
+from stepless.runtime.shards.records import check_records
 from stepless.runtime.verbs.reads.inspecting import graph_of
 from stepless.runtime.world import World
 
@@ -250,6 +251,9 @@ def _log(world: World, head: RunHead) -> Iterator[Diagnosis]:
     """Folds the whole log, with its values, and compares its end with the header and the snapshot."""
     log = RunLog(world.store, world.blobs, head.run_id)
     try:
+        if head.run_id.startswith(SHARD):
+            check_records(world, head)
+            return
         state = State(graph_of(world, head), head.run_id)
         log.catch_up(state)
         log.check_end(state.sequence, head.sequence)

@@ -105,7 +105,7 @@ class Session(Controls):
         left_ms = min(lease.until_ms - world.clock.now_ms(), LEASE_MS)
         self._renew_at = self._loop.time() + max(0, left_ms - LEASE_MS * 0.7) / 1000
         self._clock_ms = float("-inf")  # how far the clock was ahead of the loop's when the inbox was last read
-        self._calls_children = "workflow" in self._graph.kinds
+        self._calls_children = not self._graph.kinds.isdisjoint(children.CALLERS)
         self._receiving = receiving_of(world, head, self._graph, self._meta)
         self._dispatched, self._stopping = 0, False
         self._decided = True  # whether the last decision was complete

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from stepless.core.lease_ends import is_over
 from stepless.core.state import RunStatus, State
 from stepless.errors import Damaged, DamagedHeader, DamagedVersion, Fenced, LogUnreadable, NewerVersion, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MARGIN_MS, LEASE_MS, MAX_ACTIVE_RUNS, MAX_EXPORT_RETRY_MS
 from stepless.model.runs.statuses import ENDED
-from stepless.ports import ERASED, GRANTED, RECEIVER, SUCCESSOR, Lease, Message, RunHead
+from stepless.ports import ERASED, GRANTED, RECEIVER, SHARD, SUCCESSOR, Lease, Message, RunHead
 from stepless.runtime import metering
 from stepless.runtime.headers import head_of
 from stepless.runtime.run_backoff import rest
@@ -22,6 +23,9 @@ from stepless.runtime.session.pauses.receiving import waits_to_begin
 from stepless.runtime.session.permits.exclusivity import Exclusivity
 from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.world import World
+
+if TYPE_CHECKING:
+    from stepless.runtime.session.shards.serving import ShardServer
 
 _GRANTED = frozenset({"start", "signal", "sweep", "timer", "child"})  # the hints that may use a lease granted to their receiver
 
@@ -44,10 +48,18 @@ class Runner:
         self.on_opened: Callable[[RunHead], None] = lambda head: None
         self.on_left: Callable[[RunHead, State], None] = lambda head, state: None
 
+    @cached_property
+    def _shard_server(self) -> ShardServer:
+        from stepless.runtime.session.shards.serving import ShardServer  # imported late: few workflows have `distributed` nodes
+
+        return ShardServer(self._world, self)
+
     async def run(self, message: Message, budget: Budget) -> InvocationEnd:
         """Executes a run until it ends, waits or has used up the budget. Raises `StoreUnavailable` if the store stays
         unavailable: the message must then be delivered again."""
         with self._world.commits.writer():
+            if message.run_id.startswith(SHARD):
+                return await self._shard_server.serve(message, budget)
             return await self._invoke(message, budget)
 
     async def _invoke(self, message: Message, budget: Budget) -> InvocationEnd:

@@ -17,7 +17,7 @@ from stepless.core.history.trace import NodeRecord
 from stepless.errors import Conflict, InvalidRequest
 from stepless.limits import FOLLOW_MS, MAX_CALL_DEPTH, MAX_DOCUMENT_BYTES
 from stepless.model.json import JSON
-from stepless.ports import Models
+from stepless.ports import SHARD, Models
 from stepless.runtime.header_notes import notes_in
 from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.local import Local, local
@@ -282,7 +282,9 @@ def open_questions(built: Local, run_id: str) -> tuple[list[Question], bool]:
         view = built.service.run(run := runs.pop())
         stuck = stuck and view.status == "paused" and not any(map(_backs_off, view.nodes.values()))
         for pause in view.pauses:
-            if pause.reason == "subrun":
+            if pause.reason == "subrun" and str(pause.details["run"]).startswith(SHARD):
+                stuck = False  # its items go on without an answer
+            elif pause.reason == "subrun":
                 runs.append(str(pause.details["run"]))
             elif pause.resume_at_ms is not None:
                 stuck = False

@@ -197,8 +197,10 @@ function exitOf(events: readonly RunEvent[]): string {
   return typeof handle === "string" && handle !== "source" ? handle : "";
 }
 
+const SHARD = "shd_"; // the beginning of the ids of runs that have no page
+
 /** The run that it has started. */
 function childOf(events: readonly RunEvent[]): string {
   const details = events.findLast(({ type, payload }) => type === "node.waiting" && payload["reason"] === "subrun")?.payload["details"];
-  return typeof details === "object" && details !== null && "run" in details && typeof details.run === "string" ? details.run : "";
+  return typeof details === "object" && details !== null && "run" in details && typeof details.run === "string" && !details.run.startsWith(SHARD) ? details.run : "";
 }

@@ -2,7 +2,7 @@
 
 | attribute | what | | attribute | what |
 |---|---|---|---|---|
-| g1 | workflow and shard | | u | updated, ms |
+| g1; w1 if no listing has the run | workflow and shard | | u | updated, ms |
 | t1 | created, ms, and run id | | q | sequence |
 | st, e | status, and no end before the lease is released; the end, else absent | | d | due, ms; absent: the sweep skips the run |
 | g2 | shard; absent like `d` | | d2 | never later than `d` |
@@ -30,8 +30,9 @@ from stepless.errors import LimitExceeded
 from stepless.limits import MAX_ITEM_BYTES
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.damage import stand_in, told_by
-from stepless.ports import ERASED, RunHead
+from stepless.ports import ERASED, SHARD, RunHead
 
+_UNLISTED: Final = "w1"  # in place of g1: without that, an item is not in GSI 1
 _INLINE_BYTES: Final = 512  # for inputs; the rest of a header takes about 400
 
 
@@ -54,7 +55,8 @@ def put_inputs(wire: Wire, head: RunHead) -> dict[str, Value]:
 def item_of(head: RunHead, inputs: Mapping[str, Value], shard: str, nonce: bytes) -> dict[str, Value]:
     """Returns a new header's item. A run with a due instant is in GSI 2, which the sweep reads."""
     item: dict[str, Value] = {
-        "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD, "g1": item_keys.by_workflow(head.workflow_id, shard),
+        "pk": item_keys.run(head.run_id), "sk": item_keys.HEAD,
+        _UNLISTED if head.run_id.startswith(SHARD) else "g1": item_keys.by_workflow(head.workflow_id, shard),
         "t1": item_keys.age(head.created_ms, head.run_id), "st": head.status, "h": head.version, "u": head.updated_ms,
         "m": head.meta, "q": head.sequence, "n": head.epoch, "k": nonce, **inputs,
     }  # fmt: skip
@@ -87,7 +89,7 @@ def heads_of(wire: Wire, items: list[Item]) -> list[RunHead]:
 def _head(item: Item, fetched: Mapping[tuple[str, str], Item]) -> RunHead:
     return RunHead(
         run_id=item_keys.run_of(item["t1"]),
-        workflow_id=item["g1"].rpartition("#")[0],
+        workflow_id=(item[_UNLISTED] if _UNLISTED in item else item["g1"]).rpartition("#")[0],
         version=item["h"],
         status=ERASED if "er" in item else item.get("e", item["st"]),
         created_ms=item_keys.created_of(item["t1"]),

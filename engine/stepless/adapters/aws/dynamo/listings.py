@@ -93,7 +93,8 @@ class Listings(TableAccess):
 
     def _with_due(self, filter: RunFilter, start: str, end: str) -> Iterator[str]:
         by_workflow, by_status = filter.workflow_id is not None, filter.status is not None
-        condition = "t1 >= :start AND t1 < :end" + " AND begins_with(g1, :g1)" * by_workflow + " AND st = :st" * by_status
+        condition = "attribute_exists(g1) AND t1 >= :start AND t1 < :end"
+        condition += " AND begins_with(g1, :g1)" * by_workflow + " AND st = :st" * by_status
 
         def ages(shard: str) -> list[str]:
             values: dict[str, Value] = {"g2": shard, "start": start, "end": end}

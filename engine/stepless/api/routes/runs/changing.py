@@ -129,7 +129,7 @@ def _add_rerun(router: APIRouter, service: Service, links: Links) -> None:
         anywhere = may(request, Role.ADMIN)
         call = partial(
             service.rerun, run_id, node=body.from_, inputs=body.inputs, edited=edited, anywhere=anywhere, again=body.again,
-            by=body.by, reason=body.reason,
+            by=body.by, reason=body.reason, items=body.items,
         )  # fmt: skip
         return reply_started(await run_in_threadpool(call), None, links)
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from stepless.core.deciding.ending import outputs
 from stepless.core.deciding.pauses import CHILD_ENDS
@@ -31,7 +31,7 @@ from stepless.model.runs.statuses import ENDED
 from stepless.model.runs.traceparent import TRACE, attempt_span_id
 from stepless.model.work import NodeFailure, Result
 from stepless.nodes import KindCode
-from stepless.ports import ERASED, Call, Message, RunHead, Version
+from stepless.ports import ERASED, SHARD, Call, Message, RunHead, Version
 from stepless.runtime import inbox
 from stepless.runtime.commits import backoff_s, tries_for
 from stepless.runtime.header_notes import meta_of
@@ -45,11 +45,19 @@ from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
 T = TypeVar("T")
+CALLERS: Final = frozenset({"workflow", "distributed"})  # the kinds whose nodes wait for runs of their own
 
 
 def child_id(token: str) -> str:
     """Returns the run id of the child that an instance calls. `token` is the instance's idempotency token."""
     return f"run_{sha256(token.encode()).hexdigest()[:20]}"
+
+
+def distribution_id(token: str) -> str:
+    """Returns the run id of the distribution that a `distributed` node waits for."""
+    from stepless.runtime.shards.plans import DISTRIBUTION, shard_id  # imported late: few runs have `distributed` nodes
+
+    return shard_id(token, DISTRIBUTION)
 
 
 def caller(world: World) -> KindCode:
@@ -147,6 +155,10 @@ def notify_parent(world: World, meta: Mapping[str, JSON], state: State) -> None:
 
 def outcome(world: World, run_id: str) -> ChildOutcome:
     """Returns the outcome of a run that has ended."""
+    if run_id.startswith(SHARD):
+        from stepless.runtime.shards.outcomes import outcome_of  # imported late: few runs have `distributed` nodes
+
+        return outcome_of(world, run_id)
     head = world.store.get_run(run_id)
     if head is None or head.status == ERASED:
         return ChildOutcome()
@@ -180,7 +192,8 @@ def orphans(graph: Graph, run_id: str, events: Iterable[Event]) -> Iterator[str]
         if event.type is EventType.NODE_RETRIED:
             yield str(event.data["run"])
             continue
-        yield from (child_id(token_of(run_id, event.instance, ended)) for ended in range(node.retry.attempts))
+        called = distribution_id if node.kind.distributes else child_id
+        yield from (called(token_of(run_id, event.instance, ended)) for ended in range(node.retry.attempts))
 
 
 def _abandons_child(event: Event) -> bool:

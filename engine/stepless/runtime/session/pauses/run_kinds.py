@@ -20,7 +20,19 @@ from stepless.runtime.world import World
 
 def with_run_kinds(world: World) -> World:
     """Returns the world with the code of these kinds, which starts runs and sends messages in it."""
-    return replace(world, kind_code=LayeredMapping({"workflow": runner(world), "send": sender(world)}, world.kind_code))
+    own = {"workflow": runner(world), "send": sender(world), "distributed": _later(world)}
+    return replace(world, kind_code=LayeredMapping(own, world.kind_code))
+
+
+def _later(world: World) -> KindCode:
+    """The code of the `distributed` kind, loaded by its first use."""
+
+    async def run(call: Call) -> Result | Pause:
+        from stepless.runtime.session.pauses.distributing import distributor  # imported late: few runs have such nodes
+
+        return await distributor(world)(call)
+
+    return run
 
 
 def runner(world: World) -> KindCode:

@@ -64,9 +64,13 @@ class Exclusivity:
         if over or state.ended or not needs_exclusive(state, limiter.permits if limiter is not None else None):
             self.withdraw(session)
         elif session not in self._line:
-            self._line.append(session)
-            self.closed = True
-            self.advance()
+            self.request(session)
+
+    def request(self, session: Waiter) -> None:
+        """Requests exclusivity for a session that has none, until it withdraws."""
+        self._line.append(session)
+        self.closed = True
+        self.advance()
 
     def withdraw(self, session: Waiter) -> None:
         """Ends the request or the exclusivity of a session, if it has any."""

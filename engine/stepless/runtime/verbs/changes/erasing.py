@@ -8,11 +8,11 @@ from secrets import token_hex
 from stepless.errors import Conflict, LeaseLost
 from stepless.limits import ERASE_RETRY_MS, LEASE_MS
 from stepless.model.runs.statuses import ENDED
-from stepless.ports import ERASED, RunHead
-from stepless.runtime.header_notes import damage_of, notes_in
+from stepless.ports import ERASED, SHARD, RunHead
+from stepless.runtime.header_notes import damage_of
 from stepless.runtime.mentions import forget_mentions
 from stepless.runtime.related_runs import Relatives, living_parent, relatives_of
-from stepless.runtime.removal import exports_left, finish
+from stepless.runtime.removal import erased_relatives, exports_left, finish
 from stepless.runtime.verbs.reads.inspecting import unknown_run
 from stepless.runtime.world import World
 
@@ -46,11 +46,11 @@ def erase(world: World, run_id: str, *, dry: bool = False, force: bool = False) 
         raise Conflict(message, code="exports_pending", mend=mend, exporters=left, retry_after_ms=wait_ms)
     relatives = relatives_of(world, head)
     if dry:
-        return relatives
+        return _others(relatives)
     marked = _marked(world, head, relatives)
     finish(world, marked)
     # A concurrent erasure may have removed notes while they were read here: what it recorded is whole.
-    return _recorded(marked) if marked.status == ERASED else relatives
+    return _recorded(marked) if marked.status == ERASED else _others(relatives)
 
 
 def _marked(world: World, head: RunHead, relatives: Relatives) -> RunHead:
@@ -79,7 +79,12 @@ def _erased_by_another(world: World, head: RunHead) -> RunHead:
 
 def _recorded(head: RunHead) -> Relatives:
     """What the erasure recorded."""
-    kept = notes_in(head).get("erased")
-    if not isinstance(kept, dict):  # its header is damaged: what the run has started is not known any more
+    kept = erased_relatives(head)
+    if not kept:  # its header is damaged: what the run has started is not known any more
         return Relatives(more=True)
-    return Relatives(tuple(kept["children"]), tuple(kept["reruns"]), kept["more"])
+    return _others(Relatives(tuple(kept["children"]), tuple(kept["reruns"]), kept["more"]))
+
+
+def _others(relatives: Relatives) -> Relatives:
+    """The runs that stay: shards are removed with their run."""
+    return relatives._replace(children=tuple(child for child in relatives.children if not child.startswith(SHARD)))

@@ -16,7 +16,7 @@ from stepless.core.facts import Tick
 from stepless.core.state import State
 from stepless.errors import Conflict
 from stepless.model.stored.damage import decoding
-from stepless.ports import Clock, Store
+from stepless.ports import SHARD, Clock, Store
 from stepless.runtime.billing import spending
 from stepless.runtime.removal import ahead_key
 from stepless.runtime.runlog import RunLog
@@ -64,7 +64,8 @@ def _family(world: World, run_id: str) -> Iterator[State]:
             raise Conflict(f"the run {run_id} has ended: {state.status.value}", code="run_ended", run_status=state.status.value)
         yield state
         children = (instance.wait for instance in state.waiting.values())
-        open_runs += [str(wait.details["run"]) for wait in children if wait is not None and wait.reason == "subrun"]
+        called = (str(wait.details["run"]) for wait in children if wait is not None and wait.reason == "subrun")
+        open_runs += [child for child in called if not child.startswith(SHARD)]
 
 
 def _wait_ms(world: World, state: State) -> int | None:

@@ -21,7 +21,7 @@ from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.work import added
-from stepless.ports import ERASED, RunHead
+from stepless.ports import ERASED, SHARD, RunHead
 from stepless.runtime.access.tokens import Claims, Signer
 from stepless.runtime.header_notes import inputs_of, meta_of
 from stepless.runtime.inbox import MESSAGE, body_of
@@ -92,7 +92,7 @@ class EventPage:
 def head_of(world: World, run_id: str) -> RunHead:
     """Returns the header of a run. Raises `NotFound` (unknown_run), and `Gone` (run_erased) if the run was erased or its time is
     over, `DamagedHeader` if it cannot be used."""
-    head = world.store.get_run(run_id)
+    head = world.store.get_run(run_id) if not run_id.startswith(SHARD) else None
     if head is None:
         raise unknown_run(run_id)
     if head.status == ERASED or (head.expires_ms is not None and head.expires_ms <= world.clock.now_ms()):

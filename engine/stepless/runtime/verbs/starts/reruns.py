@@ -60,18 +60,21 @@ def rerun(
     again: bool = True,
     by: str | None = None,
     reason: str | None = None,
+    items: str | list[int] | None = None,
 ) -> Started:
     """Starts a run like `run_id`, with other inputs if `edited`. Who asked for it and why is kept in the header of the new run.
 
     `node` is where it begins: `failed`, a node (`node:failed` for one with that id) or an instance, like `pay@each[3]`.
+    Where it is a `distributed` node, `items` are those that run again, by their numbers, or `failed`.
     Other inputs are allowed at entries only, since nodes before `node`, like an approval, have decided about the former inputs.
     Elsewhere, and for a run that started elsewhere, the caller must be one who may start `anywhere`: entries then take the other
     inputs, and all else that stays is taken over.
     A test run is repeated from its draft: `Conflict` (test_run). Without `again`, a run that is repeated already, in the sense
     of `runtime/verbs/starts/repeated_runs.py`, is left alone: `Conflict` (rerun_already).
     Raises what `encoded_inputs` raises, `NotFound` (unknown_run, unknown_node), `InvalidRequest` (inside_container,
-    unknown_entry), and `Conflict`: key_taken if another live run has the key of the run; predecessor_never_ran if a predecessor
-    of the node never completed; from what failed run_not_ended, and nothing_failed for a run that completed.
+    unknown_entry, not_distributed, out_of_range), and `Conflict`: key_taken if another live run has the key of the run;
+    predecessor_never_ran if a predecessor of the node never completed; from what failed, or with `items`, run_not_ended, and
+    nothing_failed for a run that completed.
     """
     head = head_of(world, run_id)
     if draft_of(head) is not None:
@@ -87,10 +90,15 @@ def rerun(
         target = checked_target(graph, node)
         _check_upstream(read_former(world, head, graph, target), target)
         begins_at = [target.id] if edited else []
+    chosen: Mapping[str, JSON] = {}
+    if items is not None:
+        from stepless.runtime.verbs.starts.item_reruns import checked_items  # imported late: few runs have `distributed` nodes
+
+        chosen = checked_items(world, head, graph, node, items)
     asked = {"by": by, "reason": reason, **({"edited": True} if edited else {})}
     data = encoded_inputs(inputs) if edited else head.inputs
     version = former_version(world, head)
-    meta = former_meta(head, node, asked)
+    meta = former_meta(head, node, {**asked, **chosen})
     entries = [*(meta.get("entry") or ()), *begins_at]
     meta |= checked_entries(world, version, entries, anywhere=anywhere, place="from" if node is not None else "")
 

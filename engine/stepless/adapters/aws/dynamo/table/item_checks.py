@@ -32,11 +32,12 @@ class Kind(NamedTuple):
 
 _HEAD: Final = Kind(
     "run",
-    {"g1": "#", "t1": "", "st": "", "h": "", "u": 0, "m": b"", "q": 0, "n": 0},
-    {"k": bytes, "i": bytes, "z": bytes, "r": str, "e": str, "d": int, "g2": str, "d2": int, "o": str, "l": int, "w": bytes,
-     "a": str, "c": str, "y": int, "p": int, "er": int},
+    {"t1": "", "st": "", "h": "", "u": 0, "m": b"", "q": 0, "n": 0},
+    {"g1": str, "w1": str, "k": bytes, "i": bytes, "z": bytes, "r": str, "e": str, "d": int, "g2": str, "d2": int, "o": str,
+     "l": int, "w": bytes, "a": str, "c": str, "y": int, "p": int, "er": int},
     "m", frozenset({"u", "p"}),
 )  # fmt: skip
+_NAMED: Final = frozenset({"g1", "w1"})  # of which a header has one
 _BATCH: Final = Kind("batch", {"l": 0, "n": 0, "b": b""}, {"z": int}, "b")
 _SNAPSHOT: Final = Kind("snapshot", {"q": 0}, {"b": bytes, "p": int, "r": str}, "b")
 _PIECE: Final = Kind("piece", {"b": b""}, {}, "b")
@@ -92,6 +93,8 @@ def sound(item: dict[str, Any]) -> dict[str, Any]:
     if kind.carrier:
         item[kind.carrier] = stand_in(_place(kind, name, item), why)
     if kind is _HEAD:
+        if not _NAMED & item.keys():
+            item["g1"] = "#"
         if not {"i", "z", "r"} & item.keys():
             item["i"] = b"null"
         if "o" in item:
@@ -128,8 +131,11 @@ def _lacks(item: Mapping[str, Any], kind: Kind) -> Iterator[tuple[str, str]]:
     """What attributes say of each other."""
     if kind is _HEAD and type(item.get("t1")) is str and not _AGE.fullmatch(item["t1"]):
         yield "t1", "it is no instant and id of a run"
-    if kind is _HEAD and type(item.get("g1")) is str and "#" not in item["g1"]:
-        yield "g1", "it names no workflow"
+    if kind is _HEAD and not _NAMED & item.keys():
+        yield "g1", "it is missing"
+    for name in sorted(_NAMED & item.keys()) if kind is _HEAD else ():
+        if type(item[name]) is str and "#" not in item[name]:
+            yield name, "it names no workflow"
     if kind is _HEAD and not {"i", "z", "r"} & item.keys():
         yield "i", "the inputs are missing"
     if kind is _HEAD and "o" in item and "l" not in item:

@@ -1,0 +1,1 @@
+"""Keeps the plans and logs of `distributed` nodes: what their shards share, their outcome, their removal."""
