@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from journal import Violation
 from virtual_time import Actor, passing
+from weathers import ENDS
 
 if TYPE_CHECKING:
     from faults import Chance
@@ -24,9 +25,14 @@ class Coding:
     """`running` are the attempts whose code runs: (run, instance) → their processes."""
 
     chance: Chance
-    strict: bool
     running: dict[tuple[str, str], list[Actor]] = field(default_factory=dict)
     lingered: int = 0
+
+    @property
+    def strict(self) -> bool:
+        """Whether only its death takes a process its lease, in the present weather."""
+        weather = self.chance.weather
+        return bool(weather.lingers) and set(weather.faults) <= set(ENDS)
 
     async def work(self, call: Call, ms: float) -> None:
         """Takes the time of an attempt, and more if it is cancelled."""

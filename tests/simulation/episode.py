@@ -24,7 +24,7 @@ from faults import EPOCH_MS, Chance, SkewedClock, Weather, draw_weather
 from grounds import Ground, OnMemory
 from journal import Journal, Violation, show
 from virtual_time import Actor, Schedule
-from weathers import ENDS, draw_cloud_weather, with_lingering
+from weathers import draw_cloud_weather, with_lingering
 from workers import VISIBILITY_MS, KnownVersions, Parcel, Worker
 from workflows import Scenario, draw_scenario, features
 
@@ -123,7 +123,7 @@ class Episode:
         if parts.weather in (draw_weather, draw_cloud_weather):
             weather = with_lingering(weather, Random(f"lingering {number}"))
         self.chance = Chance(self.schedule, Random(f"chance {number}"), weather)
-        self.coding = Coding(self.chance, strict=bool(weather.lingers) and set(weather.faults) <= set(ENDS))
+        self.coding = Coding(self.chance)
         fenced = weather.skew_ms * 2 <= LEASE_MARGIN_MS and not weather.ahead_ms
         exact = not (weather.skew_ms or weather.back_ms or weather.ahead_ms)
         self.journal = Journal(self.schedule, exact=exact, fenced=fenced)
