@@ -7,6 +7,7 @@ import type { Value } from "../editing/values/encoding.ts";
 import { explained, Refusal, requestWritten } from "../wire/api.ts";
 import type { ApprovalOut } from "../wire/contract.ts";
 import { jsonOf, writtenOf } from "../wire/exact.ts";
+import { Details } from "./details.tsx";
 import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "../ui/forms/answer_fields.ts";
 
 export type Approval = Omit<ApprovalOut, "run">;
@@ -51,12 +52,13 @@ export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Appro
     <article className="question" aria-labelledby={`${id}-message`}>
       <div className="question-what">
       <header className="question-head">
-        <a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))}>{asked.workflow}</a>
-        <span className="quiet">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code></span>
+        <a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))}>{asked.name || asked.workflow}</a>
+        <span className="quiet">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code>{asked.asked_by === null ? "" : ` · asked by ${asked.asked_by}`}</span>
         <span className="head-gap" />
         {asked.deadline === null ? <span className="quiet">asked <When at={asked.since} /></span> : <span className="due">due <When at={asked.deadline} /></span>}
       </header>
       <h2 id={`${id}-message`} className={asked.message.length > LONG_MESSAGE ? "long" : ""}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
+      <Details of={asked.details} />
       {asked.approvers.length === 0 ? null : <p className="hint">Sent to {asked.approvers.join(", ")}</p>}
       </div>
       <form onSubmit={submit}>

@@ -4,7 +4,7 @@ import type { Approval } from "../../src/inbox/answer.tsx";
 import { merged, pathAfter, type Open } from "../../src/inbox/questions.ts";
 
 function asked(run: string): Approval {
-  return { run_id: run, workflow: "pay", version: 1, pause: "q", node: "q", message: "?", fields: {}, exits: [], approvers: [], since: "2026-01-01T00:00:00Z", deadline: null, resume: null };
+  return { run_id: run, workflow: "pay", name: "Pay", version: 1, pause: "q", node: "q", message: "?", details: [], asked_by: null, fields: {}, exits: [], approvers: [], since: "2026-01-01T00:00:00Z", deadline: null, resume: null };
 }
 
 function page(runs: readonly string[], cursor: string | null, unreadable: readonly string[] = []): Open {

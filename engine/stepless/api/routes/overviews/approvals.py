@@ -13,8 +13,10 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import ApprovalsQuery, DecisionsQuery
+from stepless.api.responses.details import details_out
 from stepless.api.responses.overviews import ApprovalOut, ApprovalsOut, DecisionsOut, MadeDecisionOut
 from stepless.model.json import JSON
+from stepless.model.texts.details import details_of
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.audit import Audited, AuditLog
 from stepless.runtime.access.deciders import approvers_of, decider_of
@@ -57,15 +59,18 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
 
 
 def _approval(question: Question, links: Links) -> ApprovalOut:
-    head, pause = question
+    head, pause, name = question
     fields = pause.details.get("fields")
     return {
         "run_id": head.run_id,
         "workflow": head.workflow_id,
+        "name": name,
         "version": version_of(head),
         "pause": pause.pause,
         "node": pause.node,
         "message": str(pause.details.get("message") or ""),
+        "details": details_out(details_of(pause.details)),
+        "asked_by": _text(pause.details.get("asked_by")),
         "fields": dict(fields) if isinstance(fields, Mapping) else {},
         "exits": list(pause.exits),
         "approvers": approvers_of(pause.details),

@@ -15,7 +15,7 @@ from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
 from stepless.runtime.verbs.changes.answering import linked
 from stepless.runtime.verbs.reads.header_reads import read_heads
-from stepless.runtime.verbs.reads.inspecting import OpenPause, overview
+from stepless.runtime.verbs.reads.inspecting import OpenPause, graph_of, overview
 from stepless.runtime.world import World
 
 _REASON = "human_input"
@@ -26,6 +26,7 @@ class Question(NamedTuple):
 
     head: RunHead
     pause: OpenPause
+    name: str  # of the workflow
 
 
 class Questions(NamedTuple):
@@ -75,7 +76,8 @@ def approvals(
         except (NotFound, Gone):  # removed meanwhile
             continue
         pauses = [pause for pause in view.pauses if pause.reason == _REASON]
-        asked = [Question(view.head, linked(signer, pause, decider, bound=True)) for pause in pauses]
+        name = graph_of(world, view.head).name if pauses else ""
+        asked = [Question(view.head, linked(signer, pause, decider, bound=True), name) for pause in pauses]
         count += len(asked) - noted.known  # the log knows more than five, and what was answered meanwhile
         items += (question for question in asked if _order(question) > after)
         if len(items) >= limit:
