@@ -189,6 +189,8 @@ export interface ReplayEventsQuery {
 /** The query of `GET /approvals`. */
 export interface ListApprovalsQuery {
   readonly workflow?: string | null;
+  readonly due_before?: string | null;
+  readonly assigned?: boolean;
   readonly limit?: number;
   readonly cursor?: string | null;
 }

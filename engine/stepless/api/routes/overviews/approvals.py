@@ -15,6 +15,7 @@ from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import ApprovalsQuery, DecisionsQuery
 from stepless.api.responses.details import details_out
 from stepless.api.responses.overviews import ApprovalOut, ApprovalsOut, DecisionsOut, MadeDecisionOut
+from stepless.api.routes.runs.listing import instant_ms
 from stepless.model.json import JSON
 from stepless.model.texts.details import details_of
 from stepless.ports import ERASED, RunHead
@@ -36,7 +37,10 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
         them. Needs the role `approve`. Searches the 2,000 newest runs that wait for an answer. The `cursor` continues the
         list."""
         decider = decider_of(request.state.caller, request.state.roles)
-        found = service.approvals(workflow=query.workflow, limit=query.limit, cursor=query.cursor, decider=decider)
+        found = service.approvals(
+            workflow=query.workflow, limit=query.limit, cursor=query.cursor, decider=decider, assigned=query.assigned,
+            due_ms=None if query.due_before is None else instant_ms(query.due_before, "due_before"),
+        )  # fmt: skip
         encoded = fitting(found.items, lambda each: _approval(each, links))
         left_out = len(found.items) - len(encoded)
         return page(
