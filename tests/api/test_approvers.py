@@ -112,3 +112,31 @@ async def test_a_key_outside_its_role_leaves_an_entry_whatever_the_method(door: 
         ("erase_run", run_id, "role_missing"),
     ]  # fmt: skip
     assert all(each["who"].endswith(" shop") for each in added)
+
+
+async def listed(door: Any, headers: dict[str, str], query: str) -> tuple[list[str], int, bool]:
+    found = (await door.ask.get(f"/approvals?{query}", headers=headers)).json()
+    return [each["run_id"] for each in found["approvals"]], found["count"], found["at_least"]
+
+
+async def test_questions_are_listed_by_whom_they_were_sent_to_and_by_when_they_are_due(door: Any) -> None:
+    soon = {**NAMED, "id": "soon", "nodes": {**NAMED["nodes"], "boss": {**UNNAMED, "with": {"message": "Pay?", "timeout": "1h"}}}}
+    named, unnamed, due = [await asking(door, document) for document in (NAMED, OPEN, soon)]
+    till, desk = await key(door, "till"), await key(door, "desk")
+    assert await listed(door, till, "assigned=true") == ([named], 1, False)
+    assert await listed(door, desk, "assigned=true") == ([], 0, False)
+    assert set((await listed(door, desk, ""))[0]) == {named, unnamed, due}
+    now_ms = door.local.world.clock.now_ms()
+    assert await listed(door, desk, f"due_before={now_ms + 2 * 3_600_000}") == ([due], 1, False)
+    assert await listed(door, desk, f"due_before={now_ms}") == ([], 0, False)
+    assert (await door.ask.get("/approvals?due_before=soon", headers=desk)).status_code == 400
+
+
+async def test_a_filter_of_questions_is_read_on(door: Any) -> None:
+    runs = [await asking(door, NAMED) for _ in range(3)]
+    till = await key(door, "till")
+    page = (await door.ask.get("/approvals?assigned=true&limit=2", headers=till)).json()
+    assert (len(page["approvals"]), page["count"], page["at_least"]) == (2, 2, True)
+    rest = (await door.ask.get(f"/approvals?assigned=true&cursor={page['cursor']}", headers=till)).json()
+    assert {each["run_id"] for each in (*page["approvals"], *rest["approvals"])} == set(runs)
+    assert rest["cursor"] is None

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from answer_page import DAY_MS, HTML, JSON, Page, link_for
 
-from stepless.api.pages.answer_page import form
+from stepless.api.pages.answer_page import document, form, headers
+from stepless.model.texts.company import Company
 
 pytestmark = pytest.mark.anyio
 
@@ -241,3 +242,56 @@ async def test_borders_and_words_can_be_seen(door: Any, dark: bool) -> None:
     small = {name: _contrast(found[name], found["paper"]) for name in ("line", "accent", "alarm")}
     words = {name: _contrast(found[name], found["paper"]) for name in ("ink", "quiet", "alarm", "accent")}
     assert min(small.values()) >= 3 and min(words.values()) >= 4.5
+
+
+DETAILS: list[dict[str, Any]] = [
+    {"label": "Amount", "value": "<begin.amount>", "currency": "EUR"},
+    {"label": "Order", "value": "A-17", "link": "https://shop.example/orders/A-17"},
+    {"label": EVIL, "value": EVIL, "link": "javascript:alert(1)"},
+    {"label": "At", "value": "2026-01-31T12:00:00Z", "format": "time"},
+    {"value": f"**{EVIL}**\n- [x](javascript:alert(1))\n- [rules](https://shop.example/rules)", "format": "markdown"},
+]
+
+
+def detailed(door: Any) -> dict[str, Any]:
+    with_ = {"message": "Pay?", "details": DETAILS, "asked_by": "Grace"}
+    question = {"type": "approval", "after": "begin", "with": with_}
+    return {**door.ASK, "name": "Payments", "nodes": {**door.ASK["nodes"], "question": question}}
+
+
+async def test_the_page_says_what_is_decided_and_lets_one_script_format_it(door: Any) -> None:
+    run_id = await door.start(detailed(door), {"text": "x", "amount": 1250.5})
+    link = (await door.paused(run_id))["pauses"][0]["resume"]
+    answer = await door.stranger.get(link, headers=HTML)
+    page = Page(answer.text)
+    assert page.all("data") == [{"class": "shown", "value": "1250.5", "data-currency": "EUR"}]
+    assert page.all("time") == [{"class": "shown", "datetime": "2026-01-31T12:00:00Z"}]
+    assert "1,250.50 EUR" in answer.text and "Payments · asked by Grace" in answer.text
+    assert [one["href"] for one in page.all("a")] == ["https://shop.example/orders/A-17", "https://shop.example/rules"]
+    assert all(one["rel"] == "noopener noreferrer" for one in page.all("a"))
+    script = re.search(r"<script>(.*?)</script>", answer.text, re.DOTALL)
+    assert script is not None and page.all("script") == [{}] and page.all("img") == []
+    digest = b64encode(sha256(script[1].encode()).digest()).decode()
+    policy = answer.headers["content-security-policy"]
+    assert f"script-src 'sha256-{digest}';" in policy and "unsafe" not in policy
+    said = (await door.stranger.get(link, headers=JSON)).json()
+    assert (said["details"][0]["text"], said["details"][2]["link"], said["asked_by"]) == ("1,250.50 EUR", None, "Grace")
+
+
+async def test_the_outcome_comes_first_and_offers_nothing_else(door: Any) -> None:
+    run_id = await door.start(detailed(door), {"text": "x", "amount": 1})
+    link = (await door.paused(run_id))["pauses"][0]["resume"]
+    answer = await door.stranger.post(link, data={"decision": "approved", "by": "Ada"}, headers=HTML)
+    assert answer.text.index("Thank you.") < answer.text.index("<h1>Pay?") < answer.text.index("You can close this page.")
+    assert Page(answer.text).all("form") == Page(answer.text).all("button") == []
+
+
+def test_the_page_has_the_name_the_logo_and_the_colour_of_the_company() -> None:
+    company = Company("Acme & Sons", "https://acme.example/logo.svg", "#ffcc00")
+    html = document("Pay?", ["<h1>Pay?</h1>"], company)
+    assert "Acme &amp; Sons" in html and Page(html).all("img") == [{"src": company.logo, "alt": ""}]
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert style is not None and "color: #000000; background: #ffcc00" in style[1]
+    digest = b64encode(sha256(style[1].encode()).digest()).decode()
+    policy = headers(company, html)["content-security-policy"]
+    assert f"style-src 'sha256-{digest}'" in policy and "img-src https://acme.example/logo.svg;" in policy

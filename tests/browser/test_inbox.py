@@ -107,6 +107,7 @@ def test_every_open_question_can_be_reached_and_their_number_is_said(page: Any, 
     assert page.locator(".question").count() == MAX_LISTED_APPROVALS
     page.get_by_role("button", name="Show more").click()
     last = page.locator(".question", has_text=f"order o-{len(runs) - 1:03}?")
+    last.locator(".question-open").click()
     last.get_by_label("Your name").fill("Ada")
     assert page.locator(".question").count() == len(runs)
     assert page.get_by_role("button", name="Show more").count() == 0
@@ -116,6 +117,60 @@ def test_every_open_question_can_be_reached_and_their_number_is_said(page: Any, 
     for run_id in runs[:-1]:
         page.request.post(f"{site.url}/runs/{run_id}/cancel", data={}, headers=WAITING)
     page.get_by_text("No open questions").wait_for()
+
+
+def test_several_questions_are_answered_at_once_and_each_is_recorded_alone(page: Any, site: DraftSite) -> None:
+    runs = [start(page, site, "refund", {"id": f"many-{number}", "amount": 40 + number}) for number in range(4)]
+    page.goto(f"{site.url}/console/approvals?workflow=refund&due=7d")
+    rows = page.locator(".question", has_text="many-")
+    rows.nth(3).wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    page.get_by_text("3 questions chosen").wait_for()
+    assert seen(page, "approvals-chosen") == []
+    page.keyboard.press("r")
+    dialog = page.get_by_role("dialog", name="Answer 3 questions")
+    assert dialog.get_by_role("button", name="Reject").evaluate("one => one === document.activeElement")
+    dialog.get_by_label("Comment").fill("outside of the policy")
+    dialog.get_by_label("Your name").fill("Ada")
+    assert seen(page, "approvals-together") == []
+    dialog.get_by_role("button", name="Reject").click()
+    dialog.get_by_text("3 answers recorded.").wait_for()
+    dialog.get_by_role("button", name="Close").last.click()
+    rows.nth(1).wait_for(state="detached")
+    entries = page.request.get(f"{site.url}/audit?verb=decide&limit=10", headers=WAITING).json()["entries"]
+    made = [each for each in entries if each["target"] in runs]
+    assert {each["details"]["comment"] for each in made} == {"outside of the policy"} and len(made) == 3
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("a")
+    approve = page.locator(".question.open").get_by_role("button", name="Approve")
+    assert approve.evaluate("one => one === document.activeElement"), "no single key decides"
+    page.keyboard.press("Enter")
+    page.get_by_text("No matching questions").wait_for()
+    found = [page.request.get(f"{site.url}/runs/{run_id}", headers=WAITING).json() for run_id in runs]
+    assert [run["outputs"] for run in found].count({"pay": None}) == 1, "one was approved"
+
+
+def test_questions_are_filtered_by_workflow_deadline_and_approver(page: Any, site: DraftSite) -> None:
+    run_id = start(page, site, "refund", {"id": "filtered", "amount": 1})
+    page.goto(f"{site.url}/console/approvals")
+    row = page.locator(".question", has_text="filtered")
+    row.wait_for()
+    page.get_by_label("Due").select_option(label="Due in 24 hours")
+    page.get_by_text("No matching questions").wait_for()
+    page.get_by_label("Due").select_option(label="Due in 7 days")
+    row.wait_for()
+    page.get_by_role("button", name="Assigned to me").click()
+    page.get_by_text("No matching questions").wait_for()
+    assert page.url.endswith("?due=7d&mine=1")
+    assert seen(page, "approvals-none") == []
+    page.get_by_role("link", name="Show all questions").click()
+    row.wait_for()
+    page.request.post(f"{site.url}/runs/{run_id}/cancel", data={}, headers=WAITING)
 
 
 def test_decisions_are_read_on(page: Any, site: DraftSite) -> None:

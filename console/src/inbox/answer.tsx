@@ -1,113 +1,65 @@
-/** One open question: what is asked, the form of its answer, and a button for each decision. */
-import { useId, useMemo, useState, type ReactElement, type SyntheticEvent } from "react";
+/** One open question: a row that unfolds into what it is about, and the form of its answer. */
+import { useId, useRef, useState, type ReactElement } from "react";
 import { follow, hrefOf, runPath } from "../ui/addresses.ts";
+import { Icon } from "../ui/icons.tsx";
 import { shortId } from "../ui/words/formats.ts";
 import { When } from "../ui/words/times.tsx";
-import type { Value } from "../editing/values/encoding.ts";
-import { explained, Refusal, requestWritten } from "../wire/api.ts";
-import type { ApprovalOut } from "../wire/contract.ts";
-import { jsonOf, writtenOf } from "../wire/exact.ts";
-import { answerOf, faultsOf, fieldsOf, verbOf, type Field } from "../ui/forms/answer_fields.ts";
+import { explained } from "../wire/api.ts";
+import { AnswerForm, faultOf, NO_FAULT, type Approval, type Body } from "./answer_form.tsx";
+import { Details } from "./details.tsx";
+import { isOver, send } from "./sending.ts";
+import type { Field } from "../ui/forms/answer_fields.ts";
 
-export type Approval = Omit<ApprovalOut, "run">;
-
-interface Fault {
-  readonly whole: readonly string[];
-  readonly byField: ReadonlyMap<string, string>;
+export function titleOf(asked: Approval): string {
+  return asked.message === "" ? `${asked.node} asks for a decision` : asked.message;
 }
 
-const LONG_MESSAGE = 160; // characters, above which a heading is a wall
-const NO_FAULT: Fault = { whole: [], byField: new Map() };
-
-export function Answer({ asked, decidingAs, onDecided }: { readonly asked: Approval; readonly decidingAs: string | null; readonly onDecided: (said: string) => void }): ReactElement {
-  const fields = useMemo(() => fieldsOf(asked.fields), [asked.fields]);
-  const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
-  const [comment, setComment] = useState("");
-  const [by, setBy] = useState("");
+export function Question({ asked, decidingAs, isOpen, isChosen, onOpen, onChoose, onDecided }: {
+  readonly asked: Approval; readonly decidingAs: string | null; readonly isOpen: boolean; readonly isChosen: boolean;
+  readonly onOpen: () => void; readonly onChoose: () => void; readonly onDecided: (said: string) => void;
+}): ReactElement {
   const [busy, setBusy] = useState("");
   const [fault, setFault] = useState(NO_FAULT);
+  const item = useRef<HTMLLIElement>(null);
   const id = useId();
-  const decide = (exit: string): void => {
-    if (busy !== "" || asked.resume === null) return;
+  const title = titleOf(asked);
+  const done = (said: string): void => {
+    const next = item.current?.nextElementSibling ?? item.current?.previousElementSibling;
+    next?.querySelector<HTMLElement>(".question-open")?.focus();
+    onDecided(`${asked.workflow}: ${said}`);
+  };
+  const decide = (exit: string, body: Body, fields: readonly Field[]): void => {
     setBusy(exit);
     setFault(NO_FAULT);
-    const body = new Map<string, Value>([
-      ["decision", exit], ["answer", answerOf(fields, typed)], ...(comment.trim() === "" ? [] : [["comment", comment.trim()] as const]),
-      ...(decidingAs !== null || by.trim() === "" ? [] : [["by", by.trim()] as const]),
-    ]);
-    requestWritten("POST", new URL(asked.resume, location.origin).pathname, jsonOf(body)).then(
-      () => { onDecided(`${asked.workflow}: ${exit.replaceAll("_", " ")}.`); },
-      (error: unknown) => {
-        if (isOver(error)) onDecided(`${asked.workflow}: ${explained(error).why}`);
-        else {
-          setBusy("");
-          setFault(said(error, fields));
-        }
-      },
-    );
+    send(asked, body).then(() => { done(`${exit.replaceAll("_", " ")}.`); }, (error: unknown) => {
+      if (isOver(error)) done(explained(error).why);
+      else {
+        setBusy("");
+        setFault(faultOf(error, fields));
+      }
+    });
   };
-  const submit = (event: SyntheticEvent): void => { event.preventDefault(); };
   return (
-    <article className="question" aria-labelledby={`${id}-message`}>
-      <div className="question-what">
-      <header className="question-head">
-        <a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))}>{asked.workflow}</a>
-        <span className="quiet">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code></span>
-        <span className="head-gap" />
-        {asked.deadline === null ? <span className="quiet">asked <When at={asked.since} /></span> : <span className="due">due <When at={asked.deadline} /></span>}
-      </header>
-      <h2 id={`${id}-message`} className={asked.message.length > LONG_MESSAGE ? "long" : ""}>{asked.message === "" ? `${asked.node} asks for a decision` : asked.message}</h2>
-      {asked.approvers.length === 0 ? null : <p className="hint">Sent to {asked.approvers.join(", ")}</p>}
+    <li ref={item} className={`question${isOpen ? " open" : ""}${isChosen ? " chosen" : ""}`}>
+      <div className="question-row">
+        <label className="question-tick"><input type="checkbox" checked={isChosen} disabled={asked.resume === null} onChange={onChoose} aria-label={`Choose ${title}`} /></label>
+        <button type="button" className="question-open" aria-expanded={isOpen} aria-controls={`${id}-body`} onClick={onOpen}>
+          <Icon mark="chevron" size={14} /><span className="cut" id={`${id}-title`} title={isOpen ? undefined : title}>{title}</span></button>
+        <span className="question-of cut"><a href={hrefOf(runPath(asked.run_id))} onClick={follow(runPath(asked.run_id))} title={`${asked.workflow}, ${asked.run_id}`}>{asked.name || asked.workflow}</a></span>
+        <span className="question-who cut quiet" title={asked.asked_by ?? undefined}>{asked.asked_by ?? ""}</span>
+        <span className={asked.deadline === null ? "question-when quiet" : "question-when due"}>{asked.deadline === null ? <>asked <When at={asked.since} /></> : <>due <When at={asked.deadline} /></>}</span>
       </div>
-      <form onSubmit={submit}>
-        {fields.map((field) => <Input key={field.name} id={`${id}-${field.name}`} field={field} value={typed.get(field.name) ?? field.initial} fault={fault.byField.get(field.name) ?? ""}
-          onChange={(value) => { setTyped(new Map(typed).set(field.name, value)); }} />)}
-        <label className="question-comment"><span className="label">Comment, kept in the audit log</span>
-          <textarea className="field prose" rows={1} maxLength={500} value={comment} onChange={(event) => { setComment(event.target.value); }} /></label>
-        {decidingAs !== null ? null : <label><span className="label">Your name</span><input className="field" maxLength={200} autoComplete="name" value={by} onChange={(event) => { setBy(event.target.value); }} /></label>}
-        <div role="alert">{fault.whole.map((one) => <p className="fault" key={one}>{one}</p>)}</div>
-        <div className="question-buttons">
-          {asked.exits.map((exit, place) => (
-            <button key={exit} className={place === 0 ? "button first" : exit === "rejected" ? "button danger" : "button"} type="button" disabled={busy !== "" || asked.resume === null} onClick={() => { decide(exit); }}>
-              {busy === exit ? "Sending…" : verbOf(exit)}</button>
-          ))}
-        </div>
-      </form>
-    </article>
-  );
-}
-
-/** Whether there is nothing to answer any more: another person was faster, the deadline has passed, or the run has ended. */
-function isOver(error: unknown): boolean {
-  return error instanceof Refusal && [404, 409, 410].includes(error.status);
-}
-
-function said(error: unknown, fields: readonly Field[]): Fault {
-  if (error instanceof Refusal && error.texts("violations").length > 0) return faultsOf(error.texts("violations"), fields);
-  const { why, mend } = explained(error);
-  return { whole: [`${why} ${mend}`.trim()], byField: new Map() };
-}
-
-function Input({ id, field, value, fault, onChange }: { readonly id: string; readonly field: Field; readonly value: string; readonly fault: string; readonly onChange: (value: string) => void }): ReactElement {
-  const shared = { id, "aria-invalid": fault !== "", "aria-describedby": `${id}-said` };
-  const lines = field.control === "lines" || field.control === "json";
-  return (
-    <div>
-      {field.control === "check" ? (
-        <label className="question-check"><input type="checkbox" {...shared} checked={value === "true"} onChange={(event) => { onChange(event.target.checked ? "true" : "false"); }} /> {field.label}</label>
-      ) : (
-        <>
-          <label className="label" htmlFor={id}>{field.label}</label>
-          {field.control === "choice" ? (
-            <select className="field" {...shared} value={value} onChange={(event) => { onChange(event.target.value); }}>
-              <option value="">Choose…</option>
-              {field.choices.map((choice) => <option key={writtenOf(choice)} value={writtenOf(choice)}>{typeof choice === "string" ? choice : writtenOf(choice)}</option>)}
-            </select>
-          ) : lines ? <textarea className={field.control === "json" ? "field" : "field prose"} rows={3} spellCheck={field.control !== "json"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />
-            : <input className="field" inputMode={field.control === "whole" ? "numeric" : field.control === "number" ? "decimal" : "text"} {...shared} value={value} onChange={(event) => { onChange(event.target.value); }} />}
-        </>
-      )}
-      <p id={`${id}-said`} className={fault === "" ? "hint" : "fault"}>{fault === "" ? field.hint : fault}</p>
-    </div>
+      {isOpen ? (
+        <article id={`${id}-body`} className="question-body" aria-labelledby={`${id}-title`}>
+          <div className="question-what">
+            <h2>{title}</h2>
+            <p className="hint">{asked.version === null ? "" : `v${asked.version} · `}{asked.node} · <code title={asked.run_id}>{shortId(asked.run_id)}</code> · asked{asked.asked_by === null ? "" : ` by ${asked.asked_by}`} <When at={asked.since} />
+              {asked.approvers.length === 0 ? "" : ` · sent to ${asked.approvers.join(", ")}`}</p>
+            <Details of={asked.details} />
+          </div>
+          {asked.resume === null ? <p className="hint">You are none of the approvers of this question.</p> : <AnswerForm asked={asked} decidingAs={decidingAs} busy={busy} fault={fault} decide={decide} />}
+        </article>
+      ) : null}
+    </li>
   );
 }

@@ -190,6 +190,8 @@ export interface ReplayEventsQuery {
 /** The query of `GET /approvals`. */
 export interface ListApprovalsQuery {
   readonly workflow?: string | null;
+  readonly due_before?: string | null;
+  readonly assigned?: boolean;
   readonly limit?: number;
   readonly cursor?: string | null;
 }
@@ -406,16 +408,20 @@ export interface AllStatsOut {
 }
 
 /**
- * An open question. `fields` are the JSON Schemas of the fields of its answer, `exits` the decisions that it takes,
- * `approvers` those whom it was sent to. `resume` is the signed link that answers it; `run` is the path of its run.
+ * An open question. `name` is that of the workflow, `asked_by` who asks, where the approval says it. `fields` are the
+ * JSON Schemas of the fields of its answer, `exits` the decisions that it takes, `approvers` those whom it was sent to.
+ * `resume` is the signed link that answers it; `run` is the path of its run.
  */
 export interface ApprovalOut {
   readonly run_id: string;
   readonly workflow: string;
+  readonly name: string;
   readonly version: number | null;
   readonly pause: string;
   readonly node: string;
   readonly message: string;
+  readonly details: readonly DetailOut[];
+  readonly asked_by: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly exits: readonly string[];
   readonly approvers: readonly string[];
@@ -471,6 +477,12 @@ export interface BillLineOut {
   readonly per: number;
   readonly usd_per_million_runs: number;
   readonly note: string;
+}
+
+/** A paragraph, whose lines are broken, or the items of a list. */
+export interface BlockOut {
+  readonly is_list: boolean;
+  readonly lines: readonly (readonly SpanOut[])[];
 }
 
 /**
@@ -619,6 +631,20 @@ export interface DeliveredOut {
   readonly delivered: readonly string[];
   readonly kept_until: string | null;
   readonly started: string | null;
+}
+
+/**
+ * A row that is shown with a question. `format` is `text`, `number`, `amount`, `time`, `date` or `markdown`; `value` is
+ * a decimal number, an instant, a day or a text. `text` is the same in English and UTC. `blocks` are those of Markdown.
+ */
+export interface DetailOut {
+  readonly label: string;
+  readonly format: string;
+  readonly value: string;
+  readonly text: string;
+  readonly currency: string | null;
+  readonly link: string | null;
+  readonly blocks: readonly BlockOut[];
 }
 
 export interface DiffOut {
@@ -1250,11 +1276,16 @@ export interface PublishedOut {
   readonly warnings: readonly FindingOut[];
 }
 
-/** What a signed link shows: the question, never the run. */
+/**
+ * What a signed link shows: the question, never the run. `asked_by` is who asks, null where the approval does not say
+ * it.
+ */
 export interface QuestionOut {
   readonly workflow: string;
   readonly label: string;
   readonly message: string;
+  readonly details: readonly DetailOut[];
+  readonly asked_by: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly exits: readonly string[];
   readonly deadline: string | null;
@@ -1543,6 +1574,13 @@ export interface SkippedOut {
   readonly run_id: string;
   readonly skipped_ms: number;
   readonly links: RunLinks;
+}
+
+/** A piece of a text. `style` is `b`, `i`, `code` or empty; `href` is the address of a link, or empty. */
+export interface SpanOut {
+  readonly text: string;
+  readonly style: string;
+  readonly href: string;
 }
 
 /** A test run of the draft as it was after item `seq`. */

@@ -256,9 +256,13 @@ class NodesQuery(Query):
 
 
 class ApprovalsQuery(Query):
-    """`workflow` asks for the questions of one workflow; `cursor` continues with those that come after."""
+    """`workflow` asks for the questions of one workflow, `due_before` for those with a deadline up to an instant, in ISO 8601 or
+    milliseconds since 1970, `assigned` for those whose `approvers` name the caller; `cursor` continues with those that come
+    after."""
 
     workflow: str | None = None
+    due_before: str | None = None
+    assigned: bool = False
     limit: int = Field(DEFAULT_PAGE_ITEMS, ge=1, le=MAX_LISTED_APPROVALS)
     cursor: str | None = Field(None, max_length=MAX_CURSOR_CHARACTERS)
 

@@ -139,11 +139,13 @@ class KindMethods(Nodes):
         return self._add(id, "wait", given(for_=for_, until=until), options)
 
     def approval(
-        self, id: str, *, message: Value, fields: Value = UNSET, approvers: Value = UNSET, notify: Value = UNSET,
-        timeout: Value = UNSET, reminders: Value = UNSET, **options: Unpack[NodeOptions],
+        self, id: str, *, message: Value, details: Value = UNSET, asked_by: Value = UNSET, fields: Value = UNSET,
+        approvers: Value = UNSET, notify: Value = UNSET, timeout: Value = UNSET, reminders: Value = UNSET,
+        **options: Unpack[NodeOptions],
     ) -> Step:  # fmt: skip
         params = given(
-            message=message, fields=fields, approvers=approvers, notify=notify, timeout=timeout, reminders=reminders
+            message=message, details=details, asked_by=asked_by, fields=fields, approvers=approvers, notify=notify,
+            timeout=timeout, reminders=reminders,
         )  # fmt: skip
         return self._add(id, "approval", params, options)
 

@@ -139,6 +139,7 @@ async def approval(
     message: str, *, timeout: str | None = None,  # noqa: ASYNC109  # of the node
     fields: Mapping[str, Any] | None = None,
     approvers: str | Sequence[str] | None = None, notify: str | None = None, reminders: Sequence[str] | None = None,
+    details: Sequence[Mapping[str, Any]] | None = None, asked_by: str | None = None,
 ) -> Answer:
     """Asks a person. The answer has `decision`, `approved`, `by`, `at`, and the fields of the question. After the `timeout` its
     decision is `timeout`. The parameters are those of the kind `approval` (docs/write/reference.md#approval)."""

@@ -10,6 +10,7 @@ from stepless.core.state import Instance, State, Wait
 from stepless.limits import LINGER_MS
 from stepless.model.effects.exchange import NoHttp
 from stepless.model.kind import Kinds
+from stepless.model.texts.company import NONE, Company
 from stepless.nodes import KindCode
 from stepless.ports import (
     Blobs,
@@ -51,8 +52,8 @@ class World:
     invocation; None if there is no limit. `retention_ms` is how long runs are kept after their end, unless their workflow says
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
     starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
-    `OpenStore.drafts`. `linger_ms` is how long the code of an attempt may go on after its end. `fresh` are headers of runs that
-    this process has just created (`headers.head_of`)."""
+    `OpenStore.drafts`. `linger_ms` is how long the code of an attempt may go on after its end. `company` is whose questions
+    approvers are asked. `fresh` are headers of runs that this process has just created (`headers.head_of`)."""
 
     store: Store
     queue: Queue
@@ -79,4 +80,5 @@ class World:
     near: bool = False
     drafts: Drafts | None = None
     linger_ms: int = LINGER_MS
+    company: Company = NONE
     fresh: dict[str, RunHead] = field(default_factory=dict)

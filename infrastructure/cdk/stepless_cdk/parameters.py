@@ -42,6 +42,12 @@ class Parameters(TypedDict):
     """ARNs of managed policies for the services that your nodes call, comma-separated."""
     notify_from: NotRequired[str]
     """The sender address of mail to approvers, verified in SES. Empty: no mail is sent."""
+    company_name: NotRequired[str]
+    """Whose name the pages and the mail for approvers have. Empty: none."""
+    company_logo: NotRequired[str]
+    """The https address of an image that the pages and the mail for approvers show. Empty: none."""
+    company_color: NotRequired[str]
+    """The colour of the first button on pages and in mail for approvers, like #0b5cad. Empty: blue."""
     notify_topic: NotRequired[str]
     """ARN of the SNS topic that `notify` may publish to. Empty: none."""
     run_events_bus: NotRequired[str]
@@ -139,6 +145,9 @@ NAMES: Final = {
     "function_modules": "FunctionModules",
     "runner_policies": "RunnerPolicies",
     "notify_from": "NotifyFrom",
+    "company_name": "CompanyName",
+    "company_logo": "CompanyLogo",
+    "company_color": "CompanyColor",
     "notify_topic": "NotifyTopic",
     "run_events_bus": "RunEventsBus",
     "on_failure_notify": "OnFailureNotify",

@@ -215,6 +215,10 @@ nodes:
     after: begin
     with:
       message: "Pay <begin.amount>?"
+      details:
+        - {label: Amount, value: <begin.amount>, currency: EUR}
+        - {label: Receipt, value: <begin.receipt>, link: "https://files.example.com/<begin.receipt>"}
+      asked_by: <begin.name>
       fields: {comment: {type: string, maxLength: 200}}
       approvers: [ada@example.com]
       notify: mailto:ada@example.com

@@ -206,6 +206,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
     "approval.with": {
         "message": Example("n"), "fields": Example({"n": {"type": "integer"}}), "approvers": Example(["ada"]),
         "notify": Example("mailto:ada@example.com"), "timeout": Example("1h"), "reminders": Example(["1m"]),
+        "details": Example([{"label": "n", "value": 1}]), "asked_by": Example("ada"),
     },
     "aws.with": {"service": Example("sqs"), "action": Example("GetObject"), "params": Example({"Bucket": "b"})},
     "callback.with": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stepless.api.responses.details import DetailOut
 from stepless.api.responses.overviews import (
     AllStatsOut,
     ApprovalOut,
@@ -19,9 +20,14 @@ _RUN: Final = "run_5c9b3c607606162f02b7"
 _AT: Final = "2026-11-22T09:30:00.412Z"
 _LATER: Final = "2026-11-22T10:05:17.008Z"
 
+DETAILS: Final[list[DetailOut]] = [
+    {"label": "Amount", "format": "amount", "value": "120.5", "text": "120.50 EUR", "currency": "EUR", "link": None,
+     "blocks": []},
+]  # fmt: skip
 _APPROVAL: Final[ApprovalOut] = {
-    "run_id": _RUN, "workflow": "refund-approval", "version": 3, "pause": "manager", "node": "manager",
-    "message": "Refund A-17?", "fields": {"amount": {"type": "integer", "minimum": 1}}, "exits": ["approved", "rejected"],
+    "run_id": _RUN, "workflow": "refund-approval", "name": "Refund approval", "version": 3, "pause": "manager",
+    "node": "manager", "message": "Refund A-17?", "details": DETAILS, "asked_by": "Grace Hopper",
+    "fields": {"amount": {"type": "integer", "minimum": 1}}, "exits": ["approved", "rejected"],
     "approvers": ["ada@example.com"], "since": _AT, "deadline": "2026-11-24T09:30:00.412Z",
     "resume": "https://flows.example.com/resume/k1.eyJydW4iOiJydW5fNWM5YiJ9.q1Zr8mZ0",
     "run": f"https://flows.example.com/runs/{_RUN}",

@@ -112,8 +112,9 @@ _EVENT: Final[EventOut] = {
 _STREAM: Final = 'retry: 1000\n\nid: 1\nevent: run.started\ndata: {"eventId":1,"type":"run.started"}\n\n'
 _DECISION: Final[DecisionOut] = {"decision": "approved", "by": "ada@example.com", "at": _DECIDED, "answer": {"comment": "fine"}}
 _QUESTION: Final[QuestionOut] = {
-    "workflow": "Refund approval", "label": "manager", "message": "Refund A-17?", "fields": {"comment": {"type": "string"}},
-    "exits": ["approved", "rejected"], "deadline": None, "decided": None,
+    "workflow": "Refund approval", "label": "manager", "message": "Refund A-17?",
+    "details": overviews.DETAILS, "asked_by": "Grace Hopper",
+    "fields": {"comment": {"type": "string"}}, "exits": ["approved", "rejected"], "deadline": None, "decided": None,
 }  # fmt: skip
 _CANCELLING: Final[CancelOut] = {"run_id": _RUN, "status": "cancelling", "links": _LINKS.run(_RUN)}
 _HOLDING: Final[HoldOut] = {"run_id": _RUN, "status": "holding", "links": _LINKS.run(_RUN)}

@@ -1,18 +1,25 @@
-"""Renders the page of a signed link: plain HTML without scripts, with every text escaped.
+"""Renders the page of a signed link: plain HTML, with every text escaped.
 
-The page shows the question and its fields, or its outcome; it shows nothing else of the run.
+The page shows the question, its details and its fields, or its outcome; it shows nothing else of the run. Where its details
+have numbers or times, one script of a few lines formats them in the language and zone of the reader; without it they are in
+English and UTC.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from html import escape
 from typing import Final
 
 from stepless.api.pages.answer_forms import Field
 from stepless.limits import MAX_PERSON_CHARACTERS
+from stepless.model.texts.company import NONE, Company
+from stepless.model.texts.details import Detail, instant_text
+from stepless.runtime.access.detail_html import rows_html
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c2024; --paper: #fff; --line: #767e88; --quiet: #5a626c;
@@ -26,10 +33,19 @@ h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 .35rem; overflow-wrap: an
 .quiet { color: var(--quiet); margin: 0 0 1.5rem; }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 1.5rem; }
 .alarm { border-left: .25rem solid var(--alarm); padding: .1rem 0 .1rem 1rem; margin: 0 0 1.5rem; }
-.answer { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .35rem 1.25rem; margin: 0 0 1.5rem; }
+.company { display: flex; align-items: center; gap: .75rem; margin: 0 0 2rem; font-weight: 600; }
+.company img { max-width: 12rem; height: 2rem; object-fit: contain; }
+.answer, .details { display: grid; grid-template-columns: fit-content(40%) 1fr; gap: .35rem 1.25rem; margin: 0 0 1.5rem; }
 time { white-space: nowrap; }
-.answer dt { color: var(--quiet); }
-.answer dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.details time { white-space: normal; }
+.outcome { border-left: .25rem solid var(--accent); padding: .35rem 0 .35rem 1rem; margin: 0 0 1.75rem; }
+.answer dt, .details dt { color: var(--quiet); }
+.answer dd, .details dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.details dd > p, .details dd > ul { white-space: normal; }
+:is(dd, .prose) > :is(p, ul) { margin: 0 0 .5rem; }
+:is(dd, .prose) > ul { padding-left: 1.25rem; }
+.prose { margin: 0 0 1.5rem; overflow-wrap: anywhere; }
+a { color: var(--accent); }
 .fault { color: var(--alarm); margin: .3rem 0 0; }
 [aria-invalid] { border-color: var(--alarm); box-shadow: inset 0 0 0 1px var(--alarm); }
 .field { margin: 0 0 1.1rem; }
@@ -49,7 +65,24 @@ button:first-child { color: var(--paper); background: var(--accent); }
 """
 _META: Final = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
 _NO_ENTER: Final = "<button disabled hidden></button>"  # Enter presses the first button: it must not approve by accident
-_STYLE_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
+_SCRIPT: Final = """
+for (const one of document.querySelectorAll("time")) {
+  const at = new Date(one.dateTime), day = { day: "numeric", month: "long", year: "numeric" };
+  const time = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+  const zone = one.dateTime.length === 10 ? { timeZone: "UTC" } : {};
+  one.textContent = at.toLocaleString([], { ...day, ...(one.classList.contains("day") ? zone : time) });
+}
+for (const one of document.querySelectorAll("data")) {
+  const { currency } = one.dataset;
+  try {
+    const kind = currency ? { style: "currency", currency } : { maximumFractionDigits: 20 };
+    one.textContent = new Intl.NumberFormat([], kind).format(one.value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+}
+"""
+_FORMATTED: Final = 'class="shown'  # of a detail that the script formats; text cannot have it, since its marks are escaped
 
 COMMON_HEADERS: Final = {  # of every page, in addition to the policy of what it may load
     "referrer-policy": "no-referrer",
@@ -57,35 +90,68 @@ COMMON_HEADERS: Final = {  # of every page, in addition to the policy of what it
     "x-content-type-options": "nosniff",
     "x-robots-tag": "noindex, nofollow",
 }
-HEADERS: Final = {
-    **COMMON_HEADERS,
-    "content-security-policy": (
-        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "cache-control": "no-store",
-}
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@lru_cache(maxsize=2)
+def _style(company: Company) -> str:
+    """The style with the colour of the company: that of the first button."""
+    if not company.color:
+        return _STYLE
+    colours = f"color: {company.ink}; background: {company.color}; border-color: {company.color};"
+    others = "color: var(--ink); border-color: var(--line);"
+    return f"{_STYLE}.buttons button {{ {others} }}\n.buttons button:first-child {{ {colours} }}\n"
+
+
+def headers(company: Company = NONE, html: str = "") -> dict[str, str]:
+    """Returns the headers of a page. It may load its style, its script if it has one, and the logo of the company."""
+    script = f"script-src {_hash(_SCRIPT)}; " if _SCRIPT in html else ""
+    logo = f"img-src {company.logo}; " if company.logo else ""
+    policy = f"default-src 'none'; style-src {_hash(_style(company))}; {script}{logo}"
+    return {
+        **COMMON_HEADERS,
+        "content-security-policy": f"{policy}form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "cache-control": "no-store",
+    }
+
+
+HEADERS: Final = headers()
 _BUTTONS: Final = {"approved": "Approve", "rejected": "Reject", "source": "Send"}
 _DECIDED: Final = {"approved": "Approved", "rejected": "Rejected", "source": "Answered", "timeout": "No answer in time"}
 
 
-def document(title: str, parts: Iterable[str]) -> str:
+def document(title: str, parts: Iterable[str], company: Company = NONE) -> str:
     """Returns a complete page. `parts` are HTML; `title` is text."""
-    head = f"{_META}<title>{escape(title)}</title><style>{_STYLE}</style>"
-    body = "\n".join(part for part in parts if part)
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body><main>\n{body}\n</main></body>\n</html>\n'
+    head = f"{_META}<title>{escape(title)}</title><style>{_style(company)}</style>"
+    body = "\n".join(part for part in (_company(company), *parts) if part)
+    script = f"<script>{_SCRIPT}</script>" if _FORMATTED in body else ""
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body><main>\n{body}\n</main>{script}</body>\n</html>\n'
+
+
+def _company(company: Company) -> str:
+    logo = f'<img src="{escape(company.logo)}" alt="">' if company.logo else ""
+    return f'<p class="company">{logo}{escape(company.name)}</p>' if logo or company.name else ""
 
 
 def title(text: str) -> str:
     return f"<h1>{escape(text)}</h1>"
 
 
-def heading(question: str, label: str, workflow: str) -> str:
+def heading(question: str, label: str, workflow: str, asked_by: str = "") -> str:
     """Returns a heading and paragraphs: the first line of the question is the heading; its other lines follow. Without a question
     the heading is the node's label."""
     first, _, more = question.strip().partition("\n")
-    where = f"{label} · {workflow}" if first else workflow
+    where = " · ".join(part for part in (label if first else "", workflow, f"asked by {asked_by}" if asked_by else "") if part)
     message = f'\n<p class="message">{escape(more.strip())}</p>' if more.strip() else ""
     return f'<h1>{escape(first.strip() or label)}</h1>\n<p class="quiet">{escape(where)}</p>{message}'
+
+
+def details(rows: Sequence[Detail]) -> str:
+    """Returns what the question is about."""
+    return rows_html(rows)
 
 
 def alarm(sentences: Sequence[str]) -> str:
@@ -102,7 +168,7 @@ def decision(exit: str, by: str | None, at: str, *, thanks: bool = False) -> str
     who = f" by {escape(by)}" if by else ""
     word = escape(_DECIDED.get(exit, exit))
     lead = "Thank you. " if thanks else ""
-    return f'<p class="message" role="status">{lead}<strong>{word}</strong>{who}, {_time(at)}.</p>'
+    return f'<p class="outcome" role="status">{lead}<strong>{word}</strong>{who}, {_time(at)}.</p>'
 
 
 def answered(fields: Sequence[tuple[str, str]]) -> str:
@@ -177,4 +243,4 @@ def _option(choice: str, shown: str, value: str) -> str:
 
 def _time(at: str) -> str:
     """An instant like `2026-01-31T12:00:00.000Z` as readable text, with the original in an attribute."""
-    return f'<time datetime="{escape(at)}">{escape(at[:10])} {escape(at[11:16])} UTC</time>'
+    return f'<time datetime="{escape(at)}">{escape(instant_text(datetime.fromisoformat(at)))}</time>'

@@ -7,6 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from stepless.api.responses.details import DetailOut
 from stepless.api.responses.evaluated_conditions import LoopedOut, TestedOut
 from stepless.api.responses.links import RunLinks
 from stepless.api.responses.messages import UnreadOut
@@ -385,11 +386,13 @@ class DecisionOut(TypedDict):
 
 
 class QuestionOut(TypedDict):
-    """What a signed link shows: the question, never the run."""
+    """What a signed link shows: the question, never the run. `asked_by` is who asks, null where the approval does not say it."""
 
     workflow: str
     label: str
     message: str
+    details: list[DetailOut]
+    asked_by: str | None
     fields: dict[str, Any]
     exits: list[str]
     deadline: str | None

@@ -6,17 +6,23 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from stepless.api.responses.details import DetailOut
+
 
 class ApprovalOut(TypedDict):
-    """An open question. `fields` are the JSON Schemas of the fields of its answer, `exits` the decisions that it takes,
-    `approvers` those whom it was sent to. `resume` is the signed link that answers it; `run` is the path of its run."""
+    """An open question. `name` is that of the workflow, `asked_by` who asks, where the approval says it. `fields` are the JSON
+    Schemas of the fields of its answer, `exits` the decisions that it takes, `approvers` those whom it
+    was sent to. `resume` is the signed link that answers it; `run` is the path of its run."""
 
     run_id: str
     workflow: str
+    name: str
     version: int | None
     pause: str
     node: str
     message: str
+    details: list[DetailOut]
+    asked_by: str | None
     fields: dict[str, Any]
     exits: list[str]
     approvers: list[str]

@@ -20,12 +20,14 @@ from stepless.api.pages.answer_forms import PREFIX, faults_by_field, fields_of, 
 from stepless.api.problems import documented, respond
 from stepless.api.replies import decision_out, instant, reply
 from stepless.api.requests import ResumeBody
+from stepless.api.responses.details import details_out
 from stepless.api.responses.general import DecisionOut, QuestionOut
 from stepless.compile.reading.strict_json import strict_json
 from stepless.errors import CallerError, Gone, InvalidRequest, LimitExceeded, SteplessError, TransientError
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
 from stepless.model.stored.encoding import encode
+from stepless.model.texts.company import Company
 from stepless.runtime.access.audit import AuditLog
 from stepless.runtime.access.deciders import named
 from stepless.runtime.service import Service
@@ -36,6 +38,7 @@ _JSON: Final = "application/json"
 _TAGS: Final[list[str | Enum]] = ["resume"]
 _PAGE: Final[Mapping[str, Any]] = {"content": {_HTML: {"schema": {"type": "string"}}}}
 _TITLES: Final = {403: "Not a valid link", 404: "No question here", 410: "Too late", 503: "Temporarily unavailable"}
+_DONE: Final = "Nothing else is needed. You can close this page."
 _FOR_PEOPLE: Final = (CallerError, TransientError, LimitExceeded)  # errors that the page explains
 
 
@@ -49,7 +52,7 @@ def add_routes(router: APIRouter, service: Service, log: AuditLog) -> None:
             return await run_in_threadpool(_explained, service, token, error, as_page)
         if not as_page:
             return reply(_question(view), headers=answer_page.HEADERS)
-        return _page(200, view, _question_parts(view))
+        return _page(200, view, _question_parts(view), service.world.company)
 
     for method in ("GET", "HEAD"):
         router.add_api_route(
@@ -171,6 +174,8 @@ def _question(view: PauseView) -> QuestionOut:
         "workflow": view.workflow,
         "label": view.label,
         "message": view.message,
+        "details": details_out(view.details),
+        "asked_by": view.asked_by or None,
         "fields": dict(view.fields),
         "exits": list(view.exits),
         "deadline": instant(view.deadline_ms),
@@ -181,15 +186,15 @@ def _question(view: PauseView) -> QuestionOut:
 # -- pages ------------------------------------------------------------------------------------------------------------
 
 
-def _page(status: int, about: PauseView | str, parts: list[str]) -> Response:
+def _page(status: int, about: PauseView | str, parts: list[str], company: Company) -> Response:
     """A page. `about` is its question, or its title."""
     title = about if isinstance(about, str) else about.message.strip().partition("\n")[0] or about.label
-    html = answer_page.document(title, parts).encode("utf-8", "replace")
-    return Response(html, status, answer_page.HEADERS, "text/html; charset=utf-8")
+    html = answer_page.document(title, parts, company)
+    return Response(html.encode("utf-8", "replace"), status, answer_page.headers(company, html), "text/html; charset=utf-8")
 
 
 def _asked(view: PauseView) -> list[str]:
-    return [answer_page.heading(view.message, view.label, view.workflow)]
+    return [answer_page.heading(view.message, view.label, view.workflow, view.asked_by), answer_page.details(view.details)]
 
 
 def _outcome(view: PauseView) -> list[str]:
@@ -202,7 +207,7 @@ def _outcome(view: PauseView) -> list[str]:
 
 def _question_parts(view: PauseView, typed: Mapping[str, str] | None = None, faults: Sequence[str] = ()) -> list[str]:
     if view.decided is not None:
-        return [*_asked(view), *_outcome(view)]
+        return [*_outcome(view), *_asked(view)]
     whole, by_field = faults_by_field(faults, view.fields)
     alarm = [answer_page.alarm(["Please correct your answer.", *whole])] if faults else []
     by = (typed or {}).get("by", "")
@@ -214,30 +219,32 @@ def _decided_page(service: Service, token: str, given: Mapping[str, JSON]) -> Re
     """The page after a decision: it shows the decision, with thanks."""
     view, made = service.show_pause(token), decision_out(given)
     thanks = answer_page.decision(made["decision"], made["by"], made["at"], thanks=True)
-    return _page(200, view, [*_asked(view), thanks, answer_page.answered(shown_answer(view.fields, made["answer"]))])
+    answered = answer_page.answered(shown_answer(view.fields, made["answer"]))
+    return _page(200, view, [thanks, answered, *_asked(view), answer_page.note(_DONE)], service.world.company)
 
 
 def _late_page(service: Service, token: str) -> Response:
     """The page for a second answer: it shows the first decision."""
     view = service.show_pause(token)
     late = answer_page.alarm(["This was already decided. Your answer was not counted."])
-    return _page(409, view, [*_asked(view), late, *_outcome(view)])
+    return _page(409, view, [late, *_outcome(view), *_asked(view)], service.world.company)
 
 
 def _open_page(service: Service, token: str, error: SteplessError, typed: Mapping[str, str]) -> Response:
     """The question again, with the typed values and their faults."""
     view = service.show_pause(token)
-    return _page(422, view, _question_parts(view, typed, error.facts.get("violations") or [error.message]))
+    faults = error.facts.get("violations") or [error.message]
+    return _page(422, view, _question_parts(view, typed, faults), service.world.company)
 
 
 def _closed_page(service: Service, token: str) -> Response:
     """The page of a link that can no longer be answered: its question and the outcome."""
     view = service.show_pause(token)
     if view.expired_ms is None:
-        return _page(410, view, [*_asked(view), *_outcome(view)])
+        return _page(410, view, [*_outcome(view), *_asked(view)], service.world.company)
     expired = answer_page.closed("This link expired at", instant(view.expired_ms))
     ask = [] if view.decided is not None or view.over else [answer_page.note("The question is still open. Ask for a new link.")]
-    return _page(410, view, [*_asked(view), expired, *_outcome(view), *ask])
+    return _page(410, view, [expired, *_outcome(view), *ask, *_asked(view)], service.world.company)
 
 
 def _explained(
@@ -250,14 +257,14 @@ def _explained(
         return _closed_page(service, token)
     if as_page and error.http_status == 422:
         return _open_page(service, token, error, typed or {})
-    return _refused(error, as_page)
+    return _refused(error, as_page, service.world.company)
 
 
-def _refused(error: SteplessError, as_page: bool) -> Response:
+def _refused(error: SteplessError, as_page: bool, company: Company) -> Response:
     if as_page and isinstance(error, _FOR_PEOPLE):
         title = _TITLES.get(error.http_status, "The answer was not accepted")
         sentences = [text[:1].upper() + text[1:] + "." for text in (error.message, error.mend) if text]
-        return _page(error.http_status, title, [answer_page.title(title), answer_page.alarm(sentences)])
+        return _page(error.http_status, title, [answer_page.title(title), answer_page.alarm(sentences)], company)
     response = respond(error)
     response.headers.update(answer_page.HEADERS)
     return response

@@ -15,6 +15,8 @@ def _limited(command: argparse.ArgumentParser) -> None:
 
 def _approvals(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workflow", metavar="ID", help="only questions of this workflow")
+    command.add_argument("--due-before", metavar="INSTANT", help="only questions due up to this, like 2026-01-31T12:00:00Z")
+    command.add_argument("--assigned", action="store_true", help="only questions whose approvers name you")
     command.add_argument("--decided", action="store_true", help="list who decided what, the newest first, instead")
     _limited(command)
 

@@ -13,6 +13,7 @@ from typing import Any
 from stepless.expressions import compile_contract
 from stepless.limits import MAX_ANSWER_BYTES
 from stepless.model.json import JSON
+from stepless.model.texts.details import details_of, lines_of
 from stepless.runtime.verbs.reads.inspecting import OpenPause
 from stepless.runtime.wiring.single_run import Answer
 
@@ -67,6 +68,7 @@ class Prompt:
     async def ask(self, pause: OpenPause) -> Answer:
         """Asks until the answer is valid. Raises `NoMoreAnswers` when the input ends."""
         self.write(f"\n{pause.details.get('message') or pause.node}\n")
+        self.write("".join(f"  {line}\n" for line in lines_of(details_of(pause.details))))
         exit = await self._decision(pause)
         fields = pause.details.get("fields")
         if fields is None and pause.reason == "callback":

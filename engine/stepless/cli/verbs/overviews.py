@@ -66,12 +66,13 @@ _DRAFTS: Final[Columns] = (
 
 def approvals(arguments: argparse.Namespace) -> int:
     if arguments.decided:
-        if arguments.workflow is not None:
-            mend = "leave --workflow out"
+        if arguments.workflow is not None or arguments.due_before is not None or arguments.assigned:
+            mend = "leave --workflow, --due-before and --assigned out"
             raise InvalidRequest("--decided lists the decisions of all workflows", code="usage", mend=mend)
         path, name, columns, most = "approvals/decisions", "decisions", _DECISIONS, MAX_LISTED_DECISIONS
         return _listed(arguments, path, name, columns, "No decisions", most=most)
-    query = {"workflow": arguments.workflow}
+    assigned = "true" if arguments.assigned else None
+    query = {"workflow": arguments.workflow, "due_before": arguments.due_before, "assigned": assigned}
     return _listed(arguments, "approvals", "approvals", _QUESTIONS, "No open questions", query, most=MAX_LISTED_APPROVALS)
 
 

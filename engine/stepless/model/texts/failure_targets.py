@@ -9,6 +9,7 @@ FORMS: Final = (
     "`${NAME}` for a URL in a secret (with `slack:`, `teams:` or `webhook:` before it, if its host does not show which), "
     "`mailto:address`, or the ARN of an SNS topic"
 )
+SLACK_HOSTS: Final = ("hooks.slack.com", "hooks.slack-gov.com")
 
 _SECRET: Final = re.compile(r"(?:(slack|teams|webhook):)?\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}")
 _MAIL: Final = re.compile(r"mailto:([^@ <>,;]+@[^@ <>,;]+)")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stepless.limits import MAX_ANSWER_FIELDS, MAX_APPROVERS, MAX_MESSAGE_CHARACTERS, MAX_REMINDERS
+from stepless.limits import (
+    MAX_ANSWER_FIELDS,
+    MAX_APPROVERS,
+    MAX_DETAIL_CHARACTERS,
+    MAX_DETAILS,
+    MAX_MESSAGE_CHARACTERS,
+    MAX_REMINDERS,
+)
 from stepless.model.findings import Finding
 from stepless.model.json import JSON
 from stepless.model.kind import Kind, Nature, Part, Pause, Work
+from stepless.model.texts.details import said
 from stepless.model.texts.durations import parse_duration_ms
 from stepless.nodes.params import Duration, Name, Params, notify_target, rendered, warning
 
@@ -18,11 +26,31 @@ ANSWERS = ("approved", "rejected")
 _OWN_OUTPUT = ("decision", "by", "at")
 
 
+class DetailParams(Params):
+    """A row that is shown with the question."""
+
+    label: str = Field("", max_length=MAX_DETAIL_CHARACTERS)
+    """What the value is."""
+    value: Any
+    """The value: a text, a number, an instant, or any JSON."""
+    format: Literal["text", "number", "time", "date", "markdown"] = "text"
+    """How the value is shown: numbers, instants and days in the language and zone of the reader, `markdown` with paragraphs,
+    lists, bold, italic, code and links."""
+    currency: str | None = Field(None, min_length=3)
+    """The code of a currency, like `EUR`: the value is an amount of it."""
+    link: str | None = Field(None, min_length=1)
+    """An address with https, http or mailto that the value leads to."""
+
+
 class ApprovalParams(Params):
     """The question, the approvers, and how long they have."""
 
     message: str = Field(max_length=MAX_MESSAGE_CHARACTERS)
     """The question for the approvers."""
+    details: list[DetailParams] = Field(default_factory=list, max_length=MAX_DETAILS)
+    """What the approvers have to know: rows on the page, in the mail and in the message."""
+    asked_by: str | None = Field(None, max_length=MAX_DETAIL_CHARACTERS)
+    """Who asks, as the approvers know them."""
     fields: dict[Name, dict[str, Any] | bool] = Field(default_factory=dict, max_length=MAX_ANSWER_FIELDS)
     """The answer's fields, each with its JSON Schema. The approval page shows them as a form."""
     approvers: str | Annotated[list[str], Field(max_length=MAX_APPROVERS)] | None = None
@@ -57,12 +85,23 @@ def suspend(work: Work) -> Pause:
     params = rendered(ApprovalParams, work.params, work.literals)
     approvers = [params.approvers] if isinstance(params.approvers, str) else params.approvers or []
     details: dict[str, JSON] = {"message": params.message, "fields": params.fields, "approvers": approvers}
+    if params.details:
+        details["details"] = [_stored(row) for row in params.details]
+    if params.asked_by:
+        details["asked_by"] = params.asked_by
     if params.notify is not None:
         details["notify"] = params.notify
     if params.reminders:
         details["reminders_ms"] = [parse_duration_ms(text) for text in params.reminders]
     deadline_ms = None if params.timeout is None else work.now_ms + parse_duration_ms(params.timeout)
     return Pause("human_input", deadline_ms=deadline_ms, exits=ANSWERS, fields=params.fields, details=details)
+
+
+def _stored(row: DetailParams) -> dict[str, JSON]:
+    """A row as the log holds it: without what is not set, and a long value cut."""
+    given = row.model_dump(exclude_defaults=True)
+    is_short = isinstance(row.value, int | float | bool)
+    return {**given, "value": row.value if is_short else said(row.value)}
 
 
 def fields_of(written: Mapping[str, JSON]) -> Collection[str] | None:

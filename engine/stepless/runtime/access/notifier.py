@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from stepless.core.deciding.pauses import TIMEOUT
 from stepless.core.state import Instance, State, Wait
@@ -15,9 +16,12 @@ from stepless.core.values.inputs import merged_inputs
 from stepless.core.values.reference_values import Reading
 from stepless.limits import LINK_LIFE_MS, NOTICE_TIMEOUT_MS
 from stepless.model.json import JSON
+from stepless.model.texts.company import NONE, Company
+from stepless.model.texts.details import details_of
 from stepless.model.work import NodeFailure
 from stepless.ports import Aws, Http, HttpRequest
 from stepless.runtime.access.invitations import Invitations
+from stepless.runtime.access.question_formats import Question, is_slack, mail_html, mail_text, slack
 from stepless.runtime.origin import command
 
 _TOPIC, _MAIL = "arn:", "mailto:"
@@ -25,13 +29,17 @@ _SUBJECT_CHARACTERS = 100  # SNS takes no more
 
 
 class Notifier:
-    """Sends notices. `sender` is the address from which mail is sent. Without `aws`, only URLs can be notified, by `http`."""
+    """Sends notices. `sender` is the address from which mail is sent. Without `aws`, only URLs can be notified, by `http`.
+    `company` is whose mail it is."""
 
-    def __init__(self, invitations: Invitations, http: Http, aws: Aws | None, sender: str | None) -> None:
+    def __init__(
+        self, invitations: Invitations, http: Http, aws: Aws | None, sender: str | None, company: Company = NONE
+    ) -> None:
         self._invitations = invitations
         self._http = http
         self._aws = aws
         self._sender = sender
+        self._company = company
 
     async def send(self, state: State, instance: Instance, wait: Wait, env: Mapping[str, str], now_ms: int) -> None:
         """Sends the notice of a waiting instance. The target is evaluated again, since the log holds it masked. Raises
@@ -44,13 +52,14 @@ class Notifier:
             given = {"TopicArn": target, "Subject": _subject(notice), "Message": json.dumps(notice, ensure_ascii=False)}
             await self._call("sns", "Publish", given, token)
         elif target.startswith(_MAIL):
-            await self._call("sesv2", "SendEmail", self._mail(target.removeprefix(_MAIL), notice), token)
+            await self._call("sesv2", "SendEmail", self._mail(target.removeprefix(_MAIL), notice, wait), token)
         else:
-            content = json.dumps(notice, ensure_ascii=False, separators=(",", ":")).encode()
+            body = slack(_question(notice, wait)) if is_slack(target) else notice
+            content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
             headers = {"content-type": "application/json", "idempotency-key": token}
             await self._http.send(HttpRequest("POST", target, headers, content=content, timeout_ms=NOTICE_TIMEOUT_MS))
 
-    def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, JSON]:
+    def _notice(self, state: State, instance: Instance, wait: Wait) -> dict[str, Any]:
         """The content of the notice: the question and its links, and nothing else of the run."""
         expires_ms = wait.deadline_ms if wait.deadline_ms is not None else wait.since_ms + LINK_LIFE_MS
         approvers = wait.details.get("approvers") or [None]
@@ -64,23 +73,26 @@ class Notifier:
         return {
             "type": "pause.waiting",
             "workflow": state.graph.workflow_id,
+            "workflow_name": state.graph.name,
             "run_id": state.run_id,
             "pause": instance.id,
             "label": instance.node.label,
             "reason": wait.reason,
             "message": wait.details.get("message"),
+            "details": wait.details.get("details") or [],
+            "asked_by": wait.details.get("asked_by"),
             "fields": wait.details.get("fields"),
             "deadline_ms": wait.deadline_ms,
             "reminder": wait.sent,
             "links": links(None) if approvers == [None] else {str(name): links(str(name)) for name in approvers},
         }
 
-    def _mail(self, to: str, notice: Mapping[str, JSON]) -> dict[str, JSON]:
+    def _mail(self, to: str, notice: Mapping[str, Any], wait: Wait) -> dict[str, JSON]:
         if self._sender is None:
             raise NodeFailure("config", "notice_without_sender", "mail needs a sender address", mend="set STEPLESS_NOTIFY_FROM")
-        lines = [str(notice["message"] or notice["label"]), "", *_link_lines(notice["links"])]
-        text = {"Text": {"Data": "\n".join(lines)}}
-        simple = {"Subject": {"Data": _subject(notice)}, "Body": text}
+        question = _question(notice, wait)
+        body = {"Text": {"Data": mail_text(question)}, "Html": {"Data": mail_html(question, self._company)}}
+        simple = {"Subject": {"Data": _subject(notice)}, "Body": body}
         return {"FromEmailAddress": self._sender, "Destination": {"ToAddresses": [to]}, "Content": {"Simple": simple}}
 
     async def _call(self, service: str, action: str, given: Mapping[str, JSON], token: str) -> None:
@@ -95,11 +107,10 @@ def _subject(notice: Mapping[str, JSON]) -> str:
     return words.encode("ascii", "replace").decode()[:_SUBJECT_CHARACTERS]
 
 
-def _link_lines(links: Mapping[str, JSON], indent: str = "") -> list[str]:
-    lines = []
-    for name, link in links.items():
-        if isinstance(link, Mapping):
-            lines += [f"{indent}{name}:", *_link_lines(link, indent + "  ")]
-        else:
-            lines.append(f"{indent}{name}: {link}")
-    return lines
+def _question(notice: Mapping[str, Any], wait: Wait) -> Question:
+    links = notice["links"]
+    people = {"": links} if isinstance(links.get("answer"), str) else links
+    return Question(
+        str(notice["workflow_name"]), str(notice["message"] or notice["label"]), str(notice["asked_by"] or ""),
+        details_of(wait.details), wait.deadline_ms, people,
+    )  # fmt: skip

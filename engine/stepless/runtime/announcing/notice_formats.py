@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from stepless.model.json import JSON
+from stepless.model.texts.failure_targets import SLACK_HOSTS
 
 _SUBJECT_CHARACTERS: Final = 100  # SNS takes no more
-_SLACK_HOSTS: Final = ("hooks.slack.com", "hooks.slack-gov.com")
 _TEAMS_HOSTS: Final = (".webhook.office.com", ".logic.azure.com", ".logic.azure.us", ".api.powerplatform.com")
 
 
@@ -48,7 +48,7 @@ def _at(error: Mapping[str, Any]) -> str:
 def channel_of(url: str) -> str:
     """Returns the format that the host of a URL expects."""
     host = urlsplit(url).hostname or ""
-    if host in _SLACK_HOSTS:
+    if host in SLACK_HOSTS:
         return "slack"
     return "teams" if host.endswith(_TEAMS_HOSTS) else "webhook"
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from stepless.errors import ConfigError
 from stepless.limits import LINGER_MS
+from stepless.model.texts.company import company_of
 from stepless.model.texts.durations import parse_duration_ms, parse_retention_ms
 from stepless.nodes import KINDS, aws_kind_code, aws_kinds, kind_code_with
 from stepless.ports import Aws, Clock, HttpAnswer, HttpRequest, Models, Moderator
@@ -44,8 +45,8 @@ def equipped(
     world: World, setting: Setting, invitations: Invitations, aws: Aws | None, models: Models | None = None
 ) -> World:
     """Returns `world` with these parts. `models` replaces the configured models; without `aws` no kind calls AWS. Raises
-    `ConfigError` (invalid_duration)."""
-    http = GuardedHttp(world.clock)
+    `ConfigError` (invalid_duration, or a setting of the company that cannot be used)."""
+    http, company = GuardedHttp(world.clock), company_of(setting)
     code = kind_code_with(configured_kind_code(setting, models), {} if aws is None else aws_kind_code(aws, invitations.invite))
     complete = replace(
         world,
@@ -53,7 +54,8 @@ def equipped(
         kind_code=code,
         http=http,
         moderator=_moderator(setting(MODERATOR)),
-        notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM)).send,
+        notify=Notifier(invitations, http, aws, setting(NOTIFY_FROM), company).send,
+        company=company,
         retention_ms=retention_ms(setting(RETENTION)),
         traces=is_traced(setting),
         linger_ms=linger_ms(setting(LINGER)),

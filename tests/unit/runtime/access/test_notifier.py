@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,10 +16,13 @@ import pytest
 from stepless.adapters.memory.secrets import MemorySecrets
 from stepless.core.state import Instance, State, Wait
 from stepless.limits import MAX_NOTICE_TRIES, NOTICE_BACKOFF_MS
+from stepless.model.texts.company import NONE, Company
+from stepless.model.texts.details import details_of
 from stepless.model.work import NodeFailure
-from stepless.ports import Message
+from stepless.ports import HttpAnswer, HttpRequest, Message
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.notifier import Notifier
+from stepless.runtime.access.question_formats import Question, slack
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.runner import InvocationEnd, Runner
 from stepless.runtime.wiring.local import Local, local
@@ -50,6 +54,14 @@ class Post:
         if self.faults:
             raise self.faults.pop(0)
         self.got.append(wait.sent)
+
+
+DETAILS: list[dict[str, Any]] = [
+    {"label": "Amount", "value": 1250.5, "currency": "EUR"},
+    {"label": "Order", "value": "<A-17> & co", "link": "https://shop.example/orders/A-17"},
+    {"label": "Since", "value": "2026-01-31T12:00:00Z", "format": "time"},
+    {"value": "**Why**: see [the rules](https://shop.example/rules) <!channel>", "format": "markdown"},
+]
 
 
 def asking(post: Post, **params: Any) -> tuple[Local, Clock, str]:
@@ -209,3 +221,72 @@ def test_a_topic_and_a_mailbox_are_told_with_links_that_hold(target: str, servic
     assert where in str(params)
     token = str(params).partition("https://flows.example/resume/")[2].split('"')[0].split("\\")[0]
     assert signer.verify(token, clock.now).pause == "q"
+
+
+def sent_to(target: str, company: Company = NONE, **params: Any) -> tuple[str, Any]:
+    """The one notice of an approval: the name of the run, and what AWS or the receiver of a URL got."""
+    aws: Any = FakeAws()
+
+    class Receiver:
+        async def send(self, request: HttpRequest) -> HttpAnswer:
+            aws.asked.append(("http", request.url, json.loads(request.content or b"")))
+            return HttpAnswer(200, {}, b"")
+
+    built, _, run_id = asking(Post(), details=DETAILS, asked_by="Grace <Hopper>", timeout="1d", **params)
+    invitations = Invitations(built.service.signer.sign, "https://flows.example")
+    notices = Notifier(invitations, Receiver(), aws, "flows@example.com", company)
+    built.world = replace(built.world, notify=notices.send, secrets=MemorySecrets({"HOOK": target}))
+    go(built, run_id)
+    [(_, _, params_)] = aws.asked
+    return run_id, params_
+
+
+def test_mail_says_what_is_decided_and_its_buttons_lead_to_the_page() -> None:
+    company = Company("Acme & Sons", "https://acme.example/logo.svg", "#ffcc00")
+    _, params = sent_to("mailto:ada@example.com", company, message="Go on?")
+    body = params["Content"]["Simple"]["Body"]
+    html, text = body["Html"]["Data"], body["Text"]["Data"]
+    for said in ("Go on?", "1,250.50 EUR", "31 January 2026, 12:00 UTC", "<b>Why</b>", "Grace &lt;Hopper&gt;", "Acme &amp; Sons"):
+        assert said in html, said
+    assert "&lt;A-17&gt; &amp; co</a>" in html and "&lt;!channel&gt;" in html
+    assert 'href="https://shop.example/orders/A-17"' in html and 'src="https://acme.example/logo.svg"' in html
+    assert "background:#ffcc00;color:#000000" in html
+    assert re.findall(r">(Approve|Reject)</a>", html) == ["Approve", "Reject"]
+    assert html.count("https://flows.example/resume/") == 2
+    assert "<script" not in html and "<form" not in html
+    assert "Order: <A-17> & co (https://shop.example/orders/A-17)" in text and "Asked by: Grace <Hopper>" in text
+    assert "Why: see the rules (https://shop.example/rules)" in text and "Approve: https://flows.example/resume/" in text
+
+
+def test_mail_has_the_buttons_of_each_approver() -> None:
+    _, params = sent_to("mailto:team@example.com", approvers=["ada", "bob"])
+    html = params["Content"]["Simple"]["Body"]["Html"]["Data"]
+    assert re.findall(r">(ada|bob|Approve|Reject)<", html) == ["ada", "Approve", "Reject", "bob", "Approve", "Reject"]
+
+
+def test_slack_gets_blocks_with_buttons_and_times_that_it_formats_itself() -> None:
+    _, body = sent_to("https://hooks.slack.com/services/T/B/x", message="Go on?\nIt is <urgent>.")
+    assert body["text"] == "ask: Go on?"
+    kinds = [block["type"] for block in body["blocks"]]
+    assert kinds == ["header", "section", "section", "section", "section", "section", "context", "actions"]
+    said = json.dumps(body)
+    assert "*Amount*\\n1,250.50 EUR" in said and "<https://shop.example/orders/A-17|&lt;A-17&gt; &amp; co>" in said
+    assert "<!date^1769860800^{date_long_pretty}, {time}|31 January 2026, 12:00 UTC>" in said
+    assert "*Why*: see <https://shop.example/rules|the rules> &lt;!channel&gt;" in said
+    assert "Asked by: Grace &lt;Hopper&gt;" in said and "<!channel>" not in said
+    buttons = body["blocks"][-1]["elements"]
+    assert [button["text"]["text"] for button in buttons] == ["Approve", "Reject"]
+    assert all(button["url"].startswith("https://flows.example/resume/") for button in buttons)
+
+
+def test_slack_gets_no_more_blocks_than_it_takes() -> None:
+    people = {f"p{number}": {"answer": "https://x.example"} for number in range(100)}
+    question = Question("w", "Go?", "", details_of({"details": [{"label": "n", "value": 1}] * 50}), None, people)
+    blocks: Any = slack(question)["blocks"]
+    assert len(blocks) <= 50 and blocks[-1]["elements"][0]["text"]["text"] == "Open"
+
+
+def test_any_other_receiver_gets_the_details_as_they_are() -> None:
+    _, notice = sent_to("https://hooks.example/x")
+    assert notice["details"][0] == {"label": "Amount", "value": 1250.5, "currency": "EUR"}
+    assert (notice["asked_by"], notice["workflow_name"]) == ("Grace <Hopper>", "ask")

@@ -13,8 +13,11 @@ from stepless.api.links import Links
 from stepless.api.problems import documented
 from stepless.api.replies import fitting, instant, page, reply
 from stepless.api.requests import ApprovalsQuery, DecisionsQuery
+from stepless.api.responses.details import details_out
 from stepless.api.responses.overviews import ApprovalOut, ApprovalsOut, DecisionsOut, MadeDecisionOut
+from stepless.api.routes.runs.listing import instant_ms
 from stepless.model.json import JSON
+from stepless.model.texts.details import details_of
 from stepless.ports import ERASED, RunHead
 from stepless.runtime.access.audit import Audited, AuditLog
 from stepless.runtime.access.deciders import approvers_of, decider_of
@@ -34,7 +37,10 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
         them. Needs the role `approve`. Searches the 2,000 newest runs that wait for an answer. The `cursor` continues the
         list."""
         decider = decider_of(request.state.caller, request.state.roles)
-        found = service.approvals(workflow=query.workflow, limit=query.limit, cursor=query.cursor, decider=decider)
+        found = service.approvals(
+            workflow=query.workflow, limit=query.limit, cursor=query.cursor, decider=decider, assigned=query.assigned,
+            due_ms=None if query.due_before is None else instant_ms(query.due_before, "due_before"),
+        )  # fmt: skip
         encoded = fitting(found.items, lambda each: _approval(each, links))
         left_out = len(found.items) - len(encoded)
         return page(
@@ -57,15 +63,18 @@ def add_routes(router: APIRouter, service: Service, links: Links, log: AuditLog)
 
 
 def _approval(question: Question, links: Links) -> ApprovalOut:
-    head, pause = question
+    head, pause, name = question
     fields = pause.details.get("fields")
     return {
         "run_id": head.run_id,
         "workflow": head.workflow_id,
+        "name": name,
         "version": version_of(head),
         "pause": pause.pause,
         "node": pause.node,
         "message": str(pause.details.get("message") or ""),
+        "details": details_out(details_of(pause.details)),
+        "asked_by": _text(pause.details.get("asked_by")),
         "fields": dict(fields) if isinstance(fields, Mapping) else {},
         "exits": list(pause.exits),
         "approvers": approvers_of(pause.details),

@@ -25,7 +25,7 @@ OPTIONS: Final = ("retry", "timeout_ms", "delivery", "label", "concurrency", "ra
                   "output_contract")
 """The fields of a node that `.with_(…)` accepts in addition to `id`."""
 _ASKING: Final = {
-    "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders"),
+    "approval": ("message", "timeout", "fields", "approvers", "notify", "reminders", "details", "asked_by"),
     "callback": ("message", "timeout", "fields", "notify"),
 }
 Arguments = Callable[[Unit, Sequence[ast.expr]], list[ast.expr]]

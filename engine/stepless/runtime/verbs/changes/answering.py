@@ -3,7 +3,7 @@ docs/understand/semantics.md#cancel, docs/run/security.md#what-is-signed)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stepless.core.deciding.pauses import TIMEOUT, refusal
@@ -15,6 +15,7 @@ from stepless.limits import LEASE_MS, MAX_VIOLATIONS, PREVIEW_CHARACTERS, START_
 from stepless.model.graph import Node
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
+from stepless.model.texts.details import Detail, details_of
 from stepless.ports import RunHead, Signal
 from stepless.runtime import inbox
 from stepless.runtime.access.deciders import Decider, approvers_of, check_may_decide, may_decide, named
@@ -46,6 +47,8 @@ class PauseView:
     expired_ms: int | None = None
     over_ms: int | None = None
     via: str | None = None  # the caller of the API for whom the link was made
+    details: Sequence[Detail] = ()
+    asked_by: str = ""
 
 
 def show_pause(world: World, signer: Signer, token: str) -> PauseView:
@@ -75,6 +78,8 @@ def show_pause(world: World, signer: Signer, token: str) -> PauseView:
         expired_ms=claims.expires_ms if claims.expires_ms <= world.clock.now_ms() else None,
         over_ms=_closed_ms(world, claims) if over else None,
         via=claims.via,
+        details=details_of(details),
+        asked_by=str(details.get("asked_by") or ""),
     )
 
 

@@ -9,13 +9,13 @@ from stepless.errors import Gone, LogUnreadable, NotFound
 from stepless.limits import MAX_NOTED_PAUSES, NEVER_MS
 from stepless.model.stored.cursors import decode_cursor, encode_cursor
 from stepless.ports import RunFilter, RunHead
-from stepless.runtime.access.deciders import Decider
+from stepless.runtime.access.deciders import Decider, approvers_of, is_assigned
 from stepless.runtime.access.tokens import Signer
 from stepless.runtime.header_notes import pauses_of
 from stepless.runtime.inbox import OVER
 from stepless.runtime.verbs.changes.answering import linked
 from stepless.runtime.verbs.reads.header_reads import read_heads
-from stepless.runtime.verbs.reads.inspecting import OpenPause, overview
+from stepless.runtime.verbs.reads.inspecting import OpenPause, graph_of, overview
 from stepless.runtime.world import World
 
 _REASON = "human_input"
@@ -26,6 +26,7 @@ class Question(NamedTuple):
 
     head: RunHead
     pause: OpenPause
+    name: str  # of the workflow
 
 
 class Questions(NamedTuple):
@@ -48,24 +49,28 @@ _LAST: Final[_Key] = (NEVER_MS + 1, 0, "", "")
 
 def approvals(
     world: World, signer: Signer, *, workflow: str | None = None, limit: int = 100, cursor: str | None = None,
-    decider: Decider,
+    decider: Decider, due_ms: int | None = None, assigned: bool = False,
 ) -> Questions:  # fmt: skip
     """Returns the first `limit` open questions for people, after those that a cursor has listed. A question keeps its place in
     the list: a caller that follows the cursors sees each that is open throughout once. The links are those of `decider`, who may
-    not answer all. Reads the log of each run with a question among them, and of each run that may have more than its header
-    notes. Raises `InvalidRequest` (invalid_cursor)."""
+    not answer all. `due_ms` asks for those with a deadline up to then, `assigned` for those whose approvers name `decider`;
+    `total` then counts those that were read. Reads the log of each run with a question among them, and of each run that may have
+    more than its header notes. Raises `InvalidRequest` (invalid_cursor)."""
     after: _Key = _FIRST if cursor is None else decode_cursor(cursor, int, int, str, str)
     found = read_heads(world, RunFilter(workflow, waiting="answer"), published=False)
     asking = [(noted, head) for head in found.items if head.status not in OVER and (noted := _noted(head)) is not None]
+    if due_ms is not None:
+        asking = [one for one in asking if one[0].first[0] <= due_ms]
     asking.sort(key=lambda one: (one[0].first, one[1].run_id))
+    is_filtered = due_ms is not None or assigned
     count, more, following = 0, found.more, False
     items, unreadable, end = list[Question](), list[str](), _LAST
     for noted, head in asking:
-        count, more = count + noted.known, more or noted.known >= MAX_NOTED_PAUSES
+        count, more = count + (0 if is_filtered else noted.known), more or noted.known >= MAX_NOTED_PAUSES
         if noted.last <= after:
             continue
         if len(items) >= limit and noted.first >= end:
-            following = True
+            following, more = True, more or is_filtered
             continue
         try:
             view = overview(world, signer, head.run_id)
@@ -74,9 +79,10 @@ def approvals(
             continue
         except (NotFound, Gone):  # removed meanwhile
             continue
-        pauses = [pause for pause in view.pauses if pause.reason == _REASON]
-        asked = [Question(view.head, linked(signer, pause, decider, bound=True)) for pause in pauses]
-        count += len(asked) - noted.known  # the log knows more than five, and what was answered meanwhile
+        pauses = [pause for pause in view.pauses if pause.reason == _REASON and _fits(pause, decider, due_ms, assigned)]
+        name = graph_of(world, view.head).name if pauses else ""
+        asked = [Question(view.head, linked(signer, pause, decider, bound=True), name) for pause in pauses]
+        count += len(asked) - (0 if is_filtered else noted.known)  # the log knows more than five, and what was answered meanwhile
         items += (question for question in asked if _order(question) > after)
         if len(items) >= limit:
             items.sort(key=_order)
@@ -85,6 +91,11 @@ def approvals(
             end = _order(items[-1])
     items.sort(key=_order)
     return Questions(items, max(count, len(items)), more, unreadable, following)
+
+
+def _fits(pause: OpenPause, decider: Decider, due_ms: int | None, assigned: bool) -> bool:
+    is_due = due_ms is None or (pause.deadline_ms is not None and pause.deadline_ms <= due_ms)
+    return is_due and (not assigned or is_assigned(decider, approvers_of(pause.details)))
 
 
 def cursor_after(question: Question) -> str:
