@@ -19,6 +19,7 @@ from stepless.ports import (
     Http,
     Meter,
     Moderator,
+    Objects,
     Queue,
     RunHead,
     Secrets,
@@ -52,7 +53,7 @@ class World:
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
     starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
     `OpenStore.drafts`. `linger_ms` is how long the code of an attempt may go on after its end. `fresh` are headers of runs that
-    this process has just created (`headers.head_of`)."""
+    this process has just created (`headers.head_of`). `objects` are the places of sources and sinks, by name: `s3`, `file`."""
 
     store: Store
     queue: Queue
@@ -80,3 +81,4 @@ class World:
     drafts: Drafts | None = None
     linger_ms: int = LINGER_MS
     fresh: dict[str, RunHead] = field(default_factory=dict)
+    objects: Mapping[str, Callable[[], Objects]] = field(default_factory=dict)
