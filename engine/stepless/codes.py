@@ -107,6 +107,7 @@ NODES: Final[Table] = {
     "argument_changed": Code("a lifted expression changed one of its arguments in place", "Return the new value."),
     "address_refused": Code("the http node may not connect to this address", "To allow it, set STEPLESS_HTTP_ALLOW."),
     "attempt_over": Code("the attempt ended while its code was still running", "Stop the work: its result is discarded."),
+    "bad_row": Code("a row of a source cannot be read: its item fails", "See the line in the message; `tolerate` allows some."),
     "call_depth_exceeded": Code("workflows call each other too deeply", "Look for a cycle of calls."),
     "code_memory": Code("the code exceeded its memory limit", "Raise `memory_mb`, or hold less at a time."),
     "code_output_too_large": Code("the code returns or prints more than a run may keep", "Return less, or a reference to it."),
@@ -167,6 +168,16 @@ NODES: Final[Table] = {
     "sandbox_unavailable": Code("author code cannot be isolated here, or its sandbox failed", "See the message."),
     "script_exhausted": Code("the scripted model has no more answers", "Add one to the script."),
     "secret_missing": Code("a node reads a name of `env` that is unset or empty", "Set it where the workflow runs."),
+    "sink_taken": Code("the place of the results holds those of another run", "Use another prefix, such as one with `<run.id>`."),
+    "sink_unwritable": Code(
+        "the place of the results cannot be written", "Correct the place, or permit the role to write there."
+    ),
+    "source_changed": Code(
+        "the source was written or removed after it was planned", "Start the run again, on a source that stays."
+    ),
+    "source_unreadable": Code(
+        "the source cannot be read", "See the message: the place, the right to read it, its format or size."
+    ),
     "stalled": Code("the run could not continue; this is a bug in the engine", "Report it with the run's events."),
     "timeout": Code("no answer within `timeout_ms`", "Raise it, or retry."),
     "too_large": Code("evaluating the node takes too many steps", "Process less data, or split the work over several nodes."),

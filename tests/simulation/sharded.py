@@ -7,16 +7,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
 from os import cpu_count
+from pathlib import Path
 from random import Random
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any, Final
 
 from embedded import OnFile
@@ -29,13 +34,14 @@ from virtual_time import Actor, passing
 from weathers import draw_cloud_weather
 from workflows import Scenario
 
+from stepless.adapters.folder_objects import FolderObjects
 from stepless.core.shards.progress import Progress
 from stepless.core.shards.sizes import workers_for
 from stepless.model.stored.packing import dump
 from stepless.model.work import NodeFailure, Result
 from stepless.ports import SHARD, Batch, Call, RunHead
 from stepless.runtime.session.pauses.distributing import distributor
-from stepless.runtime.session.shards import shard_session
+from stepless.runtime.session.shards import planning, shard_session
 from stepless.runtime.shards.plans import DISTRIBUTION, shard_id
 from stepless.runtime.shards.records import read_records
 from stepless.runtime.world import World
@@ -44,6 +50,8 @@ OF_FAULTS: Final = frozenset({"timeout", "item_poisoned"})  # how faults alone m
 EVERY: Final = 10
 MOST_STEPS: Final = 30_000  # of the schedule: a world of these sizes takes a tenth
 USUAL: Final = Parts()
+SHARED: Final = Path("/dev/shm")  # a folder in memory
+planning.USUAL = planning.Sizes(in_turn=3, at_once=6)  # so that some plans need several records
 shard_session.CHUNK_INLINE_BYTES = 20  # so that some chunks of these few items have their results beside the log
 
 
@@ -62,6 +70,8 @@ class Fan:
     on_error: str
     results: str
     tolerate: Mapping[str, int]
+    source: str = ""  # the format of a file that has the items, instead of the document
+    into: bool = False  # whether the results are written into files
 
     @property
     def workers(self) -> int:
@@ -69,24 +79,37 @@ class Fan:
 
     @property
     def node(self) -> dict[str, Any]:
+        item = "{{ int(<item.n>) }}" if self.source == "csv" else "<item>"
         body: dict[str, Any] = {
             f"e{number}": {
-                "type": "function", "timeout_ms": 30_000, "with": {"call": "test.echo", "args": {"n": "<item>"}},
+                "type": "function", "timeout_ms": 30_000, "with": {"call": "test.echo", "args": {"n": item}},
                 "retry": {"attempts": 3, "backoff_ms": 200, "max_backoff_ms": 800, "retry_on": ["timeout", "provider_error"]},
                 **({"after": f"e{number - 1}"} if number else {}),
             }
             for number in range(self.effects)
         }  # fmt: skip
-        value = ["<item.index>", "{{ <item> * 2 }}"]
+        value = ["<item.index>", f"{{{{ {item.strip('{} ')} * 2 }}}}"]
         body["out"] = {"type": "transform", "after": f"e{self.effects - 1}", "with": {"value": value}}
+        given: dict[str, Any] = {"into": {"file": "out/<run.id>"}} if self.into else {}
+        given |= {"source": {"file": f"in.{self.source}"}} if self.source else {"items": self.items}
         return {
             "type": "distributed", "after": "go",
             "with": {
-                "items": list(range(100, 100 + self.total)), "shard": self.shard, "commit": {"items": self.commit},
+                **given, "shard": self.shard, "commit": {"items": self.commit},
                 "lanes": self.lanes, "concurrency": self.concurrency, "tolerate": dict(self.tolerate), "on_error": self.on_error,
                 "results": self.results, "body": {"nodes": body},
             },
         }  # fmt: skip
+
+    @property
+    def items(self) -> list[int]:
+        return list(range(100, 100 + self.total))
+
+    def write(self, folder: Path) -> None:
+        """Writes the source. A row of the table ends one line later than it begins."""
+        rows = "".join(f'{item},"a\n""b"\n' for item in self.items)
+        (folder / "in.csv").write_text(f"n,text\n{rows}")
+        (folder / "in.jsonl").write_text("".join(f"{item}\n\n" for item in self.items))
 
     def error(self, index: int) -> dict[str, str] | None:
         if index in self.deadly:
@@ -104,6 +127,7 @@ def draw(dice: Random) -> Fan:
         frozenset(dice.sample(some, 1)) if total and dice.random() < 0.15 else frozenset(),
         dice.choice(["mark", "drop"]), dice.choice(["all", "all", "failed", "none"]),
         dice.choice([{"percent": 100}, {"percent": 100}, {"percent": 100}, {"count": 2}]),
+        dice.choice(["", "csv", "jsonl"]), dice.random() < 0.5,
     )  # fmt: skip
 
 
@@ -120,6 +144,8 @@ class ShardsEpisode(Episode):
 
     def __init__(self, number: int, parts: Parts = USUAL, fan: Fan | None = None) -> None:
         self.fan = fan or draw(Random(f"fan {number}"))
+        self.folder = Path(mkdtemp(dir=SHARED if SHARED.is_dir() else None))
+        self.fan.write(self.folder)
         self.begun: dict[tuple[Actor, str], Begun] = {}
         self.ran: dict[int, int] = defaultdict(int)
         super().__init__(number, replace(parts, operators=False))
@@ -145,7 +171,7 @@ class ShardsEpisode(Episode):
         return Scenario({"id": "fan", "nodes": {"go": {"type": "manual"}, "each": self.fan.node}}, timed=True)
 
     def world(self, actor: Actor) -> World:
-        world = super().world(actor)
+        world = replace(super().world(actor), objects={"file": partial(FolderObjects, self.folder)})
         world.kind_code["distributed"] = distributor(world)  # type: ignore[index]
         return world
 
@@ -153,6 +179,12 @@ class ShardsEpisode(Episode):
         self.busy_people += 1
         yield "starter", 0.0, lambda actor: _start(self, actor, Random(0))
         yield "sweeper", SWEEP_MS, lambda actor: _sweep(self, actor)
+
+    def go(self) -> Episode:
+        try:
+            return super().go()
+        finally:
+            rmtree(self.folder)
 
     def over(self) -> bool:
         return super().over() or self.schedule.steps > MOST_STEPS
@@ -234,6 +266,8 @@ class ShardsEpisode(Episode):
         output = next(outputs, None)
         failing = {index for index in range(fan.total) if fan.error(index)}
         limit = fan.tolerate.get("count", fan.total)
+        if fan.into and list(self.folder.glob("out/*/_claim.json")):
+            raise Violation("a node that has ended leaves the place of its results")
         if output is None:
             code = end.data["error"]["code"] if end is not None else None
             if code != "too_many_failures":
@@ -244,11 +278,25 @@ class ShardsEpisode(Episode):
         if len(failing) > limit:
             raise Violation(f"{len(failing)} items fail, and only {limit} may")
         wanted = self._expected(run_id, {})
+        if fan.into:
+            self._check_files(output, Path(f"out/{run_id}"))
         if output == wanted:
             return
         odd = {row["index"]: row["error"] for row in output["failures"] if row["error"]["code"] in OF_FAULTS}
         if not odd or not self._odd() or output != self._expected(run_id, odd):
             raise Violation(f"the results are those of an undisturbed run: {output}, not {wanted}")
+
+    def _check_files(self, output: Mapping[str, Any], folder: Path) -> None:
+        """The files are those of the manifest, with the results of the output."""
+        manifest = json.loads((self.folder / folder / "manifest.json").read_bytes())
+        names = {part["key"] for part in manifest["parts"]} | {manifest["failures"], str(folder / "manifest.json")} - {None}
+        found = {str(path.relative_to(self.folder)) for path in (self.folder / folder).iterdir()}
+        parts = [(self.folder / part["key"]).read_bytes() for part in manifest["parts"]]
+        rows = [json.loads(line) for part in parts for line in part.splitlines()]
+        results = [row["result"] if "result" in row else {"error": row["error"], "index": row["index"]} for row in rows]
+        digests = [sha256(part).hexdigest() for part in parts]
+        if found != names or results != output["results"] or digests != [part["sha256"] for part in manifest["parts"]]:
+            raise Violation(f"the files are those of the manifest: {found}, not {names}; {results}, not {output['results']}")
 
     def _odd(self) -> bool:
         """Whether the faults of this world can end an item: freezes, by its timeout, and deaths."""
@@ -271,15 +319,14 @@ class ShardsEpisode(Episode):
             if lines:
                 digest = sha256(b"".join(lines)).hexdigest()
                 size = sum(map(len, lines))
-                parts.append({"key": f"{distribution}/{digest}", "rows": len(lines), "bytes": size, "sha256": digest})
+                key = f"out/{run_id}/part-{first // fan.shard:05}.jsonl" if fan.into else f"{distribution}/{digest}"
+                parts.append({"key": key, "rows": len(lines), "bytes": size, "sha256": digest})
         lost = b"".join(dump(row) + b"\n" for row in failures)
         counts = {"total": fan.total, "completed": fan.total - len(failures), "failed": len(failures)}
-        manifest = {
-            "run": run_id, "node": "each", **counts, "parts": parts,
-            "failures": f"{distribution}/{sha256(lost).hexdigest()}" if lost else None,
-        }  # fmt: skip
+        lost_key = f"out/{run_id}/failures.jsonl" if fan.into else f"{distribution}/{sha256(lost).hexdigest()}"
+        manifest = {"run": run_id, "node": "each", **counts, "parts": parts, "failures": lost_key if lost else None}
         results = [row["result"] if "result" in row else {"error": row["error"], "index": row["index"]} for row in kept]
-        key = f"{distribution}/{sha256(dump(manifest)).hexdigest()}"
+        key = f"out/{run_id}/manifest.json" if fan.into else f"{distribution}/{sha256(dump(manifest)).hexdigest()}"
         return {**counts, "manifest": key, "results": results, "failures": failures}
 
 

@@ -186,14 +186,14 @@ class KindMethods(Nodes):
         return self._contain(id, "parallel", params, options)
 
     def distributed(
-        self, id: str, *, items: Value = UNSET, concurrency: Value = UNSET, lanes: Value = UNSET, shard: Value = UNSET,
-        commit: Value = UNSET, tolerate: Value = UNSET, on_error: Value = UNSET, results: Value = UNSET, max_items: Value = UNSET,
-        truncate: Value = UNSET, **options: Unpack[NodeOptions],
+        self, id: str, *, items: Value = UNSET, source: Value = UNSET, concurrency: Value = UNSET, lanes: Value = UNSET,
+        shard: Value = UNSET, commit: Value = UNSET, tolerate: Value = UNSET, on_error: Value = UNSET, results: Value = UNSET,
+        into: Value = UNSET, max_items: Value = UNSET, truncate: Value = UNSET, **options: Unpack[NodeOptions],
     ) -> Container:  # fmt: skip
         """`concurrency` is how many items run at once; it is no limit over all runs."""
         params = given(
-            items=items, concurrency=concurrency, lanes=lanes, shard=shard, commit=commit, tolerate=tolerate, on_error=on_error,
-            results=results, max_items=max_items, truncate=truncate,
+            items=items, source=source, concurrency=concurrency, lanes=lanes, shard=shard, commit=commit, tolerate=tolerate,
+            on_error=on_error, results=results, into=into, max_items=max_items, truncate=truncate,
         )  # fmt: skip
         return self._contain(id, "distributed", params, options)
 

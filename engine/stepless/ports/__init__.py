@@ -15,6 +15,7 @@ from stepless.model.effects.exchange import Http, HttpAnswer, HttpRequest
 from stepless.ports.draft_connections import Connection, DraftConnections, Wire
 from stepless.ports.drafts import ENTITY_KINDS, Draft, DraftHead, Drafts, Entity, Op, StateAt
 from stepless.ports.hints import Calendar, Firing, Inbound, Message, Queue, Rhythm, Timers
+from stepless.ports.objects import ObjectChanged, ObjectRefused, Objects, Seen
 from stepless.ports.outward import Announcement, Announcer
 from stepless.ports.run_database import Inspection, OpenStore, Record, RunDatabase
 from stepless.ports.store import (
@@ -73,6 +74,9 @@ __all__ = [
     "Misfit",
     "Models",
     "Moderator",
+    "ObjectChanged",
+    "ObjectRefused",
+    "Objects",
     "Op",
     "Inspection",
     "OpenStore",
@@ -86,6 +90,7 @@ __all__ = [
     "RunHead",
     "Sandbox",
     "Secrets",
+    "Seen",
     "Signal",
     "StateAt",
     "Store",

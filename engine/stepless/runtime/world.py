@@ -20,6 +20,7 @@ from stepless.ports import (
     Http,
     Meter,
     Moderator,
+    Objects,
     Queue,
     RunHead,
     Secrets,
@@ -53,7 +54,8 @@ class World:
     otherwise; None keeps them for ever. `traces` says whether the trace context of a request is stored with the run that it
     starts, and handed on by its nodes. `near` is `OpenStore.near`, `drafts` is
     `OpenStore.drafts`. `linger_ms` is how long the code of an attempt may go on after its end. `company` is whose questions
-    approvers are asked. `fresh` are headers of runs that this process has just created (`headers.head_of`)."""
+    approvers are asked. `fresh` are headers of runs that this process has just created (`headers.head_of`). `objects` are the
+    places of sources and sinks, by name: `s3`, `file`."""
 
     store: Store
     queue: Queue
@@ -82,3 +84,4 @@ class World:
     linger_ms: int = LINGER_MS
     company: Company = NONE
     fresh: dict[str, RunHead] = field(default_factory=dict)
+    objects: Mapping[str, Callable[[], Objects]] = field(default_factory=dict)

@@ -107,6 +107,12 @@ PARTS: Final[Mapping[str, Part]] = {
     "loop.with": _alone("loop", body=BODY),
     "parallel.with": _alone("parallel", body=BODY),
     "distributed.with": _alone("distributed", items=[1], body=BODY),
+    "distributed.SourceParams": _alone("distributed", "source", beside={"body": BODY}),
+    "distributed.S3SourceParams": _alone("distributed", "source", "s3", beside={"source": {"s3": {}}, "body": BODY}, bucket="b"),
+    "distributed.IntoParams": _alone("distributed", "into", beside={"items": [1], "body": BODY}),
+    "distributed.S3SinkParams": _alone(
+        "distributed", "into", "s3", beside={"items": [1], "into": {"s3": {}}, "body": BODY}, bucket="b", prefix="p"
+    ),
     "distributed.ChunkParams": _alone("distributed", "commit", beside={"items": [1], "body": BODY}),
     "distributed.ToleranceParams": _alone("distributed", "tolerate", beside={"items": [1], "body": BODY}),
     "respond.with": _alone("respond"),
@@ -268,7 +274,21 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "items": [Example([2]), Example({"a": 2}), Example("<input>")], "body": Example(OTHER_BODY), "concurrency": Example(7),
         "lanes": Example(7), "shard": Example(7), "commit": Example({"items": 7}), "tolerate": Example({"count": 7}),
         "on_error": Example("drop"), "results": Example("none"), "max_items": Example(7), "truncate": Example(True),
+        "source": Example({"file": "a.csv"}, {"items": None}, {"file": "b.csv"}), "into": Example({"file": "a"}),
     },
+    "distributed.SourceParams": {
+        "s3": Example({"bucket": "b", "key": "a.csv"}, before={"bucket": "b", "key": "b.csv"}),
+        "file": Example("a.csv", before="b.csv"), "format": Example("csv", {"file": "a.jsonl"}),
+        "header": Example(False, {"file": "a.csv"}), "delimiter": Example(";", {"file": "a.csv"}),
+    },
+    "distributed.S3SourceParams": {
+        "bucket": Example("c", {"key": "a.csv"}), "key": Example("a.csv", before="b.csv"), "prefix": Example("a/", before="b/"),
+    },
+    "distributed.IntoParams": {
+        "s3": Example({"bucket": "b", "prefix": "a/"}, before={"bucket": "b", "prefix": "b/"}),
+        "file": Example("a", before="b"), "format": Example("jsonl", {"file": "a"}),
+    },
+    "distributed.S3SinkParams": {"bucket": Example("c"), "prefix": Example("q")},
     "distributed.ChunkParams": {"items": Example(7), "ms": Example(700)},
     "distributed.ToleranceParams": {"count": Example(7), "percent": [Example(7), Example(0.5)]},
     "respond.with": {"status": Example(201), "headers": Example({"A": "b"}), "body": Example({"n": 1})},

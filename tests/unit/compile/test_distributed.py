@@ -82,7 +82,44 @@ def test_a_body_does_not_read_all_items() -> None:
 @pytest.mark.parametrize(("with_", "code"), [
     ({"items": None}, "out_of_range"), ({"lanes": 201}, "out_of_range"), ({"concurrency": 0}, "out_of_range"),
     ({"shard": 5_001}, "out_of_range"), ({"items": ["${KEY}"]}, "secret_in_inputs"), ({"rate": 3}, "unknown_field"),
-    ({"source": {"file": "a.csv"}}, "unknown_field"),
+    ({"source": {"file": "a.csv"}}, "out_of_range"),
 ])  # fmt: skip
 def test_parameters_have_bounds(with_: dict[str, Any], code: str) -> None:
     assert code in [code for code, _ in found({"one": CALL}, **with_)]
+
+
+@pytest.mark.parametrize(("source", "place"), [
+    ({}, ""), ({"file": "a.csv", "s3": {"bucket": "b", "key": "a.csv"}}, ""), ({"file": "a.txt"}, ".format"),
+    ({"file": "/etc/a.csv"}, ".file"), ({"file": "../a.csv"}, ".file"), ({"file": "in/.hidden.csv"}, ".file"),
+    ({"file": ""}, ".file"), ({"file": "a.csv", "delimiter": "ab"}, ".delimiter"),
+    ({"file": "a.csv", "delimiter": '"'}, ".delimiter"), ({"file": "a.csv", "format": "objects"}, ".format"),
+    ({"s3": {"bucket": "b"}}, ".s3"), ({"s3": {"bucket": "b", "key": "a.csv", "prefix": "a/"}}, ".s3"),
+    ({"s3": {"bucket": "b", "prefix": "a/"}, "format": "csv"}, ".format"),
+    ({"s3": {"bucket": "b", "key": "k" * 1_025}}, ".s3.key"),
+])  # fmt: skip
+def test_a_source_is_one_place_of_rows(source: dict[str, Any], place: str) -> None:
+    assert ("out_of_range", f"nodes.each.with.source{place}") in found({"one": CALL}, items=None, source=source)
+
+
+@pytest.mark.parametrize("into", [{}, {"file": "a", "s3": {"bucket": "b", "prefix": "a/"}}])
+def test_results_go_to_one_place(into: dict[str, Any]) -> None:
+    assert ("out_of_range", "nodes.each.with.into") in found({"one": CALL}, into=into)
+
+
+@pytest.mark.parametrize("source", [
+    {"file": "in/a.jsonl"}, {"file": "in/a.CSV.gz"}, {"file": "<go.path>", "format": "csv", "delimiter": ";", "header": False},
+    {"s3": {"bucket": "b", "key": "a.ndjson"}}, {"s3": {"bucket": "<go.b>", "prefix": ""}}, "<go.source>",
+])  # fmt: skip
+def test_sources_may_be_named_by_references(source: Any) -> None:
+    assert found({"one": CALL}, items=None, source=source, into={"file": "out/<run.id>"}) == []
+
+
+@pytest.mark.parametrize("with_", [
+    {"items": None, "source": {"file": "${KEY}.csv"}}, {"into": {"s3": {"bucket": "b", "prefix": "${KEY}"}}},
+])  # fmt: skip
+def test_places_have_no_secrets(with_: dict[str, Any]) -> None:
+    assert "secret_in_inputs" in [code for code, _ in found({"one": CALL}, **with_)]
+
+
+def test_tables_are_not_written_yet() -> None:
+    assert found({"one": CALL}, into={"file": "out", "format": "csv"})

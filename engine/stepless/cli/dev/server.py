@@ -56,7 +56,7 @@ def dev(arguments: argparse.Namespace) -> int:
         kept_ms = retention_ms(arguments.retention, place="--retention")
         settings = {EVENTS_URL: arguments.events_url} if arguments.events_url else {}
         budget_ms = arguments.budget_ms or LOCAL_BUDGET_MS
-        built = local(_made(arguments.db), budget_ms=budget_ms, retention_ms=kept_ms, settings=settings)
+        built = local(_made(arguments.db), budget_ms=budget_ms, retention_ms=kept_ms, settings=settings, folder=folder)
         built.world.versions.while_compiling = resting_collector
         try:
             watched = Folder(folder, modules, built.service, arguments.target_timeout)

@@ -22,9 +22,10 @@ from stepless.limits import (
 from stepless.model.findings import Finding
 from stepless.model.kind import Bounds, ContainerSpec, Group, Kind, Nature, Part
 from stepless.model.runs.span import PRODUCER
+from stepless.nodes.control.item_places import IntoParams, SourceParams, check_places
 from stepless.nodes.params import Params, stored_secrets
 
-MODES: Final = ("items",)
+MODES: Final = ("items", "source")
 
 
 def _bounded(default: Any, least: int, most: int) -> Any:
@@ -55,6 +56,8 @@ class DistributedParams(Params):
 
     items: str | list[Any] | dict[str, Any] | None = None
     """The items: a list, or an object, which gives items {key, value}. At most 100,000."""
+    source: SourceParams | None = None
+    """Instead of `items`: a file or objects that have the items. At most 10,000,000."""
     body: dict[str, Any]
     """The graph of one item: `nodes` and, optionally, `edges`. Reads the item as `<item>`, and its number as `<item.index>`."""
     concurrency: int = _bounded(DEFAULT_ITEMS_AT_ONCE, 1, MAX_ITEMS_AT_ONCE)
@@ -71,6 +74,8 @@ class DistributedParams(Params):
     """A failed item in the results: `mark` has an entry {error, index}, `drop` leaves it out."""
     results: Literal["all", "failed", "none"] = "all"
     """Whose results are kept: those of all items, of the failed ones, or none."""
+    into: IntoParams | None = None
+    """Where the results are put, as files. Default: the store of runs."""
     max_items: int = _bounded(MAX_ITEMS, 1, MAX_ITEMS)
     """The node fails if there are more items than this."""
     truncate: bool = False
@@ -90,9 +95,9 @@ def _out_of_bounds(params: Params, path: str) -> Iterator[Finding]:
 
 def check(params: DistributedParams, path: str) -> list[Finding]:
     found = [] if params.items is None else stored_secrets(params.items, f"{path}.items", "shards")
-    found += _out_of_bounds(params, path)
-    if params.items is None:
-        found.append(Finding("out_of_range", path, "`items` is required", "Add the items: a list, or an expression."))
+    found += [*_out_of_bounds(params, path), *check_places(params.source, params.into, path)]
+    if (params.items is None) == (params.source is None):
+        found.append(Finding("out_of_range", path, "exactly one of `items` and `source` is required", "Set one of them."))
     return found
 
 
@@ -100,12 +105,13 @@ KIND = Kind(
     "distributed", Nature.EFFECT, DistributedParams,
     "runs its body for each of many items, in shards that many processes share; returns counts and results",
     parts={
-        **dict.fromkeys(DistributedParams.model_fields, Part.LITERAL), **dict.fromkeys(MODES, Part.EXPRESSION),
+        **dict.fromkeys(DistributedParams.model_fields, Part.LITERAL), "items": Part.EXPRESSION,
+        **dict.fromkeys(("source", "into"), Part.TEMPLATE),
     },
     check=check, calls_runs=True, distributes=True,
     container=ContainerSpec(MODES, parallel=True, bounds=lambda params: Bounds(
         window=params.lanes, max_iterations=params.max_items, truncate=params.truncate, on_error="drop", keeps_results=False,
     )),
-    group=Group.DECIDE, brief=MODES, span=PRODUCER,
+    group=Group.DECIDE, brief=("items",), span=PRODUCER,
     icon="M2.5 3h4v4h-4zM9.5 3h4v4h-4zM2.5 9.5h4v4h-4zM9.5 9.5h4v4h-4z",
 )

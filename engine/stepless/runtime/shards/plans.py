@@ -9,6 +9,7 @@ that follow from the token of the node, so a repeated start has no effect. None 
 | line `shards-live:{distribution}` | the shards in progress: `{number}` |
 | line `shards-ended:{distribution}` | the ends that the distribution has not recorded yet, in the form of `ShardEnd.text` |
 | claim `shards-drawn:{distribution}` | set once every number is drawn |
+| claim `shards-plan:{distribution}` | the key of the plan, where a source had to be read for it |
 | claim `shards-steer:{distribution}` | `Steer`, changed while the shards run |
 """
 
@@ -21,7 +22,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from stepless.core.shards.sizes import range_of, shards_of
-from stepless.limits import DISTRIBUTION_LIFE_MS
+from stepless.limits import DISTRIBUTION_LIFE_MS, MAX_ITEMS
 from stepless.model.json import JSON
 from stepless.model.stored.packing import dump, pack, unpack
 from stepless.ports import SHARD, RunHead, Store
@@ -42,7 +43,8 @@ def shard_id(token: str, number: int) -> str:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The items of a node and how they are worked off. `used` is the `ended` of the node's token. `pages` are the first item and
-    the blob of each page of items, which holds whole shards, one item per line.
+    the blob of each page of items, which holds whole shards, one item per line. Of a `source` the `marks` are the byte and the
+    line at which each shard begins, and those after the last one. `into` is where the results go, None for the store.
 
     A plan of a rerun has the distribution that it repeats, and its run, as `former`. `again` are the items that run again (None:
     those that have failed), `only` the shards that have such items or have not ended. The others are taken over."""
@@ -67,10 +69,21 @@ class Plan:
     former_run: str = ""
     again: Sequence[int] | None = None
     only: Sequence[int] | None = None
+    source: Mapping[str, Any] | None = None
+    marks: Sequence[Sequence[int]] = ()
+    into: Mapping[str, str] | None = None
+    wanted_size: int | None = None
+    max_items: int = MAX_ITEMS
+    truncate: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the source was not read yet: `total`, `size` and `marks` are unknown."""
+        return self.source is not None and not self.size
 
     @property
     def shards(self) -> int:
-        return shards_of(self.total, self.size)
+        return shards_of(self.total, self.size) if self.size else 0
 
     def drawn(self, number: int) -> int | None:
         """Returns the shard that a worker gets by a number of the counter. None once all are drawn."""
@@ -89,7 +102,15 @@ class Plan:
 
 
 def plan_of(world: World, distribution: str, key: str) -> Plan:
-    """Reads a plan. Raises `KeyError` if it was removed with its run."""
+    """Reads a plan: that of a source, once it is complete, instead of the one without it. Raises `KeyError` if it was removed
+    with its run."""
+    plan = _plan_in(world, distribution, key)
+    if plan.is_open and (planned := world.store.get_claim(f"shards-plan:{distribution}", world.clock.now_ms())) is not None:
+        return _plan_in(world, distribution, planned.decode())
+    return plan
+
+
+def _plan_in(world: World, distribution: str, key: str) -> Plan:
     data = world.blobs.get(key)
     if data is None:
         raise KeyError(f"the plan of {distribution} is missing")
@@ -156,6 +177,9 @@ class Board:
         """Returns the next number that no one has drawn, from 0."""
         return self.store.count(f"shards:{self.distribution}", now_ms, now_ms + DISTRIBUTION_LIFE_MS) - 1
 
+    def note_plan(self, key: str, now_ms: int) -> None:
+        self.store.claim(f"shards-plan:{self.distribution}", key.encode(), now_ms, now_ms + DISTRIBUTION_LIFE_MS)
+
     def note_all_drawn(self, now_ms: int) -> None:
         self.store.claim(f"shards-drawn:{self.distribution}", b"1", now_ms, now_ms + DISTRIBUTION_LIFE_MS)
 
@@ -182,7 +206,7 @@ class Board:
 
     def forget(self, now_ms: int) -> None:
         """Removes the claims, and the counter where that can be; elsewhere it expires."""
-        for name in ("shards", "shards-drawn", "shards-steer", "shards-removed"):
+        for name in ("shards", "shards-drawn", "shards-plan", "shards-steer", "shards-removed"):
             if (kept := self.store.get_claim(f"{name}:{self.distribution}", now_ms)) is not None:
                 self.store.release_claim(f"{name}:{self.distribution}", kept)
 

@@ -91,9 +91,11 @@ def repeated_plan(former: Former, run_id: str, items: Sequence[int] | None, **ow
     """Returns the plan of a rerun, with the same items in the same shards. `own` are the run, the instance and the token."""
     plan = former.plan
     pages = [(first, former.copied(key, run_id)) for first, key in plan.pages]
+    source = plan.source and {**plan.source, "pages": [[at, former.copied(key, run_id)] for at, key in plan.source["pages"]]}
     return replace(
-        plan, pages=pages, former=former.run_id, former_run=plan.run, again=items, only=former.shards_again(items), **own
-    )
+        plan, pages=pages, source=source, former=former.run_id, former_run=plan.run, again=items,
+        only=former.shards_again(items), **own,
+    )  # fmt: skip
 
 
 def taken_ends(plan: Plan, run_id: str, world: World, known: Collection[int]) -> list[str]:

@@ -28,7 +28,7 @@ from stepless.ports import Calendar, Message, Rhythm
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.triggers.payloads import FIRING
 from stepless.runtime.versions import Versions
-from stepless.runtime.wiring.aws_operations import LazyOperations
+from stepless.runtime.wiring.aws_operations import LazyOperations, s3_objects
 from stepless.runtime.wiring.equipment import BASE_URL, equipped
 from stepless.runtime.world import World
 
@@ -137,7 +137,7 @@ def aws() -> Cloud:
     world = World(
         store, queue, timers, blobs, SystemClock(), secrets(), KINDS, Versions(store, KINDS, blobs), KIND_CODE, meter=meter,
         tallies=tallies, calendar=LazyCalendar(), drafts=drafts,
-        runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None,
+        runner_timeout_s=int(os.environ.get("STEPLESS_RUNNER_TIMEOUT", "0")) or None, objects={"s3": s3_objects},
     )  # fmt: skip
     invitations = Invitations(sign, os.environ.get(BASE_URL, ""))
     return Cloud(equipped(world, os.environ.get, invitations, LazyOperations()), meter, queue)

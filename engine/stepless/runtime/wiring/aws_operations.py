@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 
 from stepless.model.json import JSON
-from stepless.ports import Aws, Misfit
+from stepless.ports import Aws, Misfit, Objects
 
 
 def configured_operations() -> Aws | None:
     """Returns the port over boto3; None when boto3 is not installed."""
     return LazyOperations() if find_spec("boto3") is not None else None
+
+
+@cache
+def s3_objects() -> Objects:
+    """Returns the port over S3. Call it only when boto3 is installed."""
+    from stepless.adapters.aws.clients import client
+    from stepless.adapters.aws.effects.objects import S3Objects
+
+    return S3Objects(client("s3"))
 
 
 class LazyOperations:

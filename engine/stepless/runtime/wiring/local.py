@@ -6,16 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from types import MappingProxyType
 
 from stepless.adapters.due_queue import DueQueue
+from stepless.adapters.folder_objects import FolderObjects
 from stepless.adapters.memory.queue import MemoryQueue
 from stepless.adapters.memory.timers import MemoryTimers
 from stepless.adapters.system import EnvSecrets, SteadyClock, SystemClock
 from stepless.errors import Conflict
 from stepless.limits import LOCAL_BUDGET_MS
 from stepless.nodes import KIND_CODE, KINDS
-from stepless.ports import Aws, Models, OpenStore, Queue, Secrets, Timers
+from stepless.ports import Aws, Models, Objects, OpenStore, Queue, Secrets, Timers
 from stepless.runtime.access.invitations import Invitations
 from stepless.runtime.access.signing_keys import kept_keys
 from stepless.runtime.access.tokens import Signer, parse_keys
@@ -28,7 +30,7 @@ from stepless.runtime.session.runner import Runner
 from stepless.runtime.triggers.schedule_firing import Schedules
 from stepless.runtime.verbs.changes.time_skip import own_times
 from stepless.runtime.versions import Versions
-from stepless.runtime.wiring.aws_operations import configured_operations
+from stepless.runtime.wiring.aws_operations import configured_operations, s3_objects
 from stepless.runtime.wiring.equipment import BASE_URL, equipped
 from stepless.runtime.wiring.exporting import check_exports
 from stepless.runtime.wiring.models import Setting
@@ -41,7 +43,7 @@ SIGNING_KEYS = "STEPLESS_SIGNING_KEYS"
 @dataclass(slots=True)
 class Local:
     """The engine in one process. `close` releases the database of runs; `adopted` counts the runs that an earlier
-    process left unfinished."""
+    process left unfinished. `files` are those of sources and sinks."""
 
     world: World
     service: Service
@@ -50,6 +52,7 @@ class Local:
     adopted: int
     invitations: Invitations
     schedules: Schedules
+    files: FolderObjects
     _opened: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
@@ -65,9 +68,11 @@ def local(
     aws: Aws | None = None,
     settings: Mapping[str, str] = MappingProxyType({}),
     retention_ms: int | None = None,
+    folder: str | os.PathLike[str] = ".",
 ) -> Local:
     """Serves the runs in `kept`, as the only process. `models` replaces the models that the environment configures, `aws`
-    replaces AWS, `retention_ms` the retention. `settings` take precedence over those of the environment.
+    replaces AWS, `retention_ms` the retention. `folder` has the files of sources and sinks. `settings` take precedence over those
+    of the environment.
 
     Raises `ConfigError` for settings that cannot be used, `Conflict` (file_held) when another process serves them,
     `StoreUnusable` for a file of another format, and what `database_of` raises.
@@ -80,7 +85,7 @@ def local(
         runs = database.open()
         opened.callback(runs.close)
         ahead_ms = own_times(runs.store, clock)
-        built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms, setting)
+        built = assemble(runs, budget_ms, secrets, models, aws, ahead_ms, News(), retention_ms, setting, folder)
         built.adopted = adopt(built.world)
         built._opened = opened.pop_all()
     return built
@@ -123,19 +128,22 @@ def inspected(runs: OpenStore) -> World:
 def assemble(
     runs: OpenStore, budget_ms: float, secrets: Secrets, models: Models | None = None, aws: Aws | None = None,
     ahead_ms: Callable[[str], int] = never_ahead, news: News | None = None, retention_ms: int | None = None,
-    setting: Setting | None = None,
+    setting: Setting | None = None, folder: str | os.PathLike[str] = ".",
 ) -> Local:  # fmt: skip
     """Returns one process over a store that other processes may share. Pass `news` only when no other process uses the store."""
-    pace = SteadyClock()
+    pace, files = SteadyClock(), FolderObjects(folder)
     queue, timers = MemoryQueue(pace), MemoryTimers()
-    ours = replace(_world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news)
+    ours = replace(
+        _world(runs, queue, timers, secrets), ahead_ms=ahead_ms, commits=Commits(runs.together), news=news,
+        objects=_objects(files),
+    )  # fmt: skip
     service, invitations = _service(ours, models, aws, setting)
     if retention_ms is not None:
         service.world = replace(service.world, retention_ms=retention_ms)
     world = service.world
     runner = Runner(world)
     host = Host(world, runner, queue, timers, budget_ms=budget_ms, pace=pace)
-    return Local(world, service, runner, host, 0, invitations, Schedules(world))
+    return Local(world, service, runner, host, 0, invitations, Schedules(world), files)
 
 
 def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> World:
@@ -144,6 +152,12 @@ def _world(runs: OpenStore, queue: Queue, timers: Timers, secrets: Secrets) -> W
         runs.store, queue, timers, runs.blobs, SystemClock(), secrets, KINDS, versions, KIND_CODE, near=runs.near,
         drafts=runs.drafts,
     )  # fmt: skip
+
+
+def _objects(files: FolderObjects) -> Mapping[str, Callable[[], Objects]]:
+    """The places of sources and sinks: `files`, and S3 if boto3 is installed."""
+    objects: dict[str, Callable[[], Objects]] = {"file": lambda: files}
+    return objects if find_spec("boto3") is None else {**objects, "s3": s3_objects}
 
 
 def _service(

@@ -85,7 +85,8 @@ async def arun(
 ) -> RunResult:
     """Runs like `run`, in the caller's event loop."""
     content = document if isinstance(document, Mapping) else parse(read_document(document))
-    built = local(db, models=models)
+    folder = "." if isinstance(document, Mapping) else Path(document).parent
+    built = local(db, models=models, folder=folder)
     try:
         workflow_id = built.service.publish(content).version.workflow_id
         entries = [entry] if isinstance(entry, str) else entry

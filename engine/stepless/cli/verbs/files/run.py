@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file:
         arguments.source = one_source(arguments.file, arguments.modules, _not_known_yet)
         load_functions(Path(arguments.source.file).parent, arguments.modules)
-    built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS)
+    folder = Path(arguments.source.file).parent if arguments.file else "."
+    built = local(arguments.db, budget_ms=arguments.budget_ms or LOCAL_BUDGET_MS, folder=folder)
     try:
         run_id = begin(built, arguments, inputs)
         return asyncio.run(_attended(built, run_id, arguments))
@@ -104,6 +105,8 @@ def _found(built: Local, arguments: argparse.Namespace, inputs: JSON) -> str:
     head = built.service.run(run_id).head
     meta: Mapping[str, Any] = json.loads(head.meta)
     source = meta.get("source")
+    if source is not None:
+        built.files.folder = os.path.dirname(source)
     load_functions(Path(source).parent if source else None, arguments.modules or meta.get("modules"))
     document = built.world.versions.document(head.workflow_id, head.version)
     if source is None and _unknown_functions(document):  # not started by `stepless run`

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepless.core.shards.sizes import items_per_shard, shards_of
+from stepless.errors import ConfigError
 from stepless.limits import (
     DEFAULT_CHUNK_ITEMS,
     MAX_CALL_DEPTH,
@@ -21,7 +22,7 @@ from stepless.model.effects.call import token_of
 from stepless.model.json import JSON
 from stepless.model.kind import Pause
 from stepless.model.stored.packing import dump
-from stepless.model.work import NodeFailure
+from stepless.model.work import NodeFailure, misconfigured
 from stepless.nodes import KindCode
 from stepless.ports import Call, Message, RunHead
 from stepless.runtime.header_notes import meta_of
@@ -32,7 +33,7 @@ from stepless.runtime.shards.repeats import Former, repeated_plan
 from stepless.runtime.world import World
 
 if TYPE_CHECKING:
-    from stepless.nodes.control.distributed import ChunkParams
+    from stepless.nodes.control.distributed import ChunkParams, DistributedParams
 
 
 def distributor(world: World) -> KindCode:
@@ -49,16 +50,21 @@ def distributor(world: World) -> KindCode:
     return run
 
 
-async def _start(world: World, call: Call) -> tuple[str, int]:
+async def _start(world: World, call: Call) -> tuple[str, int | None]:
+    from stepless.nodes.control.item_places import planned_into
+
     run_id = shard_id(call.token, DISTRIBUTION)
     head = world.store.get_run(call.run_id)
     former, items = _repeated(world, head, call)
+    if former is not None and former.plan.is_open:  # its source was never read
+        former = None
     prefix = token_of(call.run_id, call.instance)
     used = int(call.token.removeprefix(f"{prefix}:")) - 1 if call.token.startswith(f"{prefix}:") else 0
     if former is None:
         plan = _planned(world, call, run_id, used)
     else:
-        plan = repeated_plan(former, run_id, items, run=call.run_id, instance=call.instance, token=call.token, used=used)
+        own = {"run": call.run_id, "instance": call.instance, "token": call.token, "used": used}
+        plan = repeated_plan(former, run_id, items, into=planned_into(_params(call).into), **own)
     if head is not None:
         now_ms = world.clock.now_ms()
         entry = {name: value for name, value in meta_of(head).items() if name == "entry"}
@@ -69,7 +75,7 @@ async def _start(world: World, call: Call) -> tuple[str, int]:
             due_ms=now_ms + START_GRACE_MS,
         ))  # fmt: skip
         world.queue.send(Message(run_id, "start"))
-    return run_id, plan.total
+    return run_id, None if plan.is_open else plan.total
 
 
 def _repeated(world: World, head: RunHead | None, call: Call) -> tuple[Former | None, Sequence[int] | None]:
@@ -87,27 +93,38 @@ def _repeated(world: World, head: RunHead | None, call: Call) -> tuple[Former | 
     return (Former(world, former), None) if world.store.get_run(former) is not None else (None, None)
 
 
-def _planned(world: World, call: Call, run_id: str, used: int) -> Plan:
-    from stepless.nodes.control.distributed import DistributedParams
+def _params(call: Call) -> DistributedParams:
+    from stepless.nodes.control.distributed import DistributedParams, check
     from stepless.nodes.params import rendered
 
     given = {name: value for name, value in call.params.items() if name != "outer"}
-    params = rendered(DistributedParams, given, call.literals, {"body": {}})
-    items = _items(params.items, params.max_items, truncate=params.truncate)
+    try:
+        return rendered(DistributedParams, given, call.literals, {"body": {}}, check=check)
+    except ConfigError as error:
+        raise misconfigured(error) from error
+
+
+def _planned(world: World, call: Call, run_id: str, used: int) -> Plan:
+    from stepless.nodes.control.item_places import planned_into, planned_source
+
+    params = _params(call)
+    items = None if params.source is not None else _items(params.items, params.max_items, truncate=params.truncate)
     outer: Any = call.params.get("outer")
     if (size := len(dump(outer))) > MAX_OUTER_BYTES:
         message = f"the values that the body reads from outside take {size:,} bytes; {MAX_OUTER_BYTES:,} is the limit"
         raise NodeFailure("config", "inputs_too_large", message, retryable=False, mend="read less of them")
-    shard = items_per_shard(len(items), params.shard)
-    if (shards := shards_of(len(items), shard)) > MAX_ITEM_SHARDS:
-        message = f"{len(items):,} items in shards of {shard:,} are {shards:,} shards; {MAX_ITEM_SHARDS:,} is the limit"
+    total = len(items or ())
+    shard = items_per_shard(total, params.shard)
+    if (shards := shards_of(total, shard)) > MAX_ITEM_SHARDS:
+        message = f"{total:,} items in shards of {shard:,} are {shards:,} shards; {MAX_ITEM_SHARDS:,} is the limit"
         raise NodeFailure("config", "out_of_range", message, retryable=False, mend="set a larger `shard`")
-    pages = [(first, world.blobs.put(page, run_id)) for first, page in _pages(items, shard)]
+    pages = [(first, world.blobs.put(page, run_id)) for first, page in _pages(items or [], shard)]
     return Plan(
-        call.run_id, call.instance, call.token, used, len(items), shard, pages, outer, params.concurrency, params.lanes,
-        *_chunk(params.commit),
+        call.run_id, call.instance, call.token, used, total, 0 if items is None else shard, pages, outer, params.concurrency,
+        params.lanes, *_chunk(params.commit),
         params.tolerate.model_dump(exclude_none=True) if params.tolerate is not None else None, params.on_error, params.results,
-        isinstance(params.items, dict),
+        isinstance(params.items, dict), source=planned_source(params.source), into=planned_into(params.into),
+        wanted_size=params.shard, max_items=params.max_items, truncate=params.truncate,
     )  # fmt: skip
 
 

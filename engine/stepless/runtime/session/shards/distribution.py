@@ -7,15 +7,17 @@ Everything that it does may be repeated: what it has recorded decides what is le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from stepless.core.shards.sizes import workers_for
 from stepless.errors import DamagedLog
 from stepless.limits import (
     DISTRIBUTION_LOOK_MS,
     ENDS_AT_ONCE,
+    LEASE_MS,
     MAX_FAILURE_BYTES,
     MAX_INLINE_ITEMS,
     MAX_INLINE_RESULT_BYTES,
@@ -26,15 +28,26 @@ from stepless.model.stored.packing import dump, unpack
 from stepless.ports import Lease, Message, RunHead
 from stepless.runtime import inbox
 from stepless.runtime.header_notes import meta_of
+from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.shards.plans import BEGIN, WORKER, Board, Plan, ShardEnd
+from stepless.runtime.session.shards.planning import Planning, Unplanned
+from stepless.runtime.shards.plans import BEGIN, WORKER, Board, Plan, ShardEnd, plan_of
 from stepless.runtime.shards.records import RecordLog
 from stepless.runtime.shards.repeats import GONE, FormerGone, taken_ends
+from stepless.runtime.shards.sinks import FAILURES, UNWRITABLE, Sink, SinkRefused
+from stepless.runtime.shards.sources import CHANGED, UNREADABLE
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
 CANCELLED = "cancelled"
 TOO_MANY = "too_many_failures"
+STOPS: Final = {
+    GONE: "what the items of the former run returned is not there any more",
+    "result_too_large": "the results of one shard are too large",
+    CHANGED: "the source has changed since it was planned",
+    UNREADABLE: "the source can no longer be read",
+    UNWRITABLE: "the results can no longer be written",
+}
 
 
 class Distribution:
@@ -42,13 +55,16 @@ class Distribution:
 
     only_lingers = False
 
-    def __init__(self, world: World, head: RunHead, lease: Lease, plan: Plan) -> None:
-        self._world, self._head, self._lease, self._plan = world, head, lease, plan
+    def __init__(self, world: World, head: RunHead, lease: Lease, plan: Plan, budget: Budget) -> None:
+        self._world, self._head, self._lease, self._plan, self._budget = world, head, lease, plan, budget
         self._board = Board(world.store, head.run_id)
         self._log = RecordLog(world, lease)
         self._retried = world.commits.with_retries
         self.ends: dict[int, ShardEnd] = {}
         self._stopped = ""
+        self._planning: Planning | None = None
+        self._planned: Mapping[str, Any] = {}
+        self._renew_at = 0.0
         self._done: Mapping[str, Any] | None = None
 
     def poke(self) -> None:
@@ -58,26 +74,81 @@ class Distribution:
 
     async def go(self) -> InvocationEnd:
         """Looks once. Raises `Fenced`."""
+        if self._plan.is_open:
+            self._planning = Planning(self._world, self._head.run_id, self._plan, self._append, self._may_go_on)
         for record in self._log.read():
             self._fold(record)
+        if self._done is None and not self._planned and not await self._plan_it():
+            return await self._leave()
         if self._done is None:
-            if not self._log.sequence:
-                await self._append({"planned": {"total": self._plan.total, "shards": self._plan.shards}})
+            await self._take_plan()
             await self._look()
         if self._done is None:
             return await self._park()
         return await self._end(self._done)
 
     def _fold(self, record: Mapping[str, Any]) -> None:
+        self._planned = record.get("planned", self._planned)
+        if self._planning is not None:
+            self._planning.fold(record)
         for text in record.get("ended", ()):
             end = ShardEnd.read(text)
             self.ends.setdefault(end.number, end)
         self._stopped = self._stopped or record.get("stopped", "")
-        self._done = record.get("done", self._done)
+        self._done = self._done or record.get("done")
 
     async def _append(self, record: Mapping[str, Any]) -> None:
         await self._log.append(record)
         self._fold(record)
+
+    # -- the plan ---------------------------------------------------------------------------------------------------
+
+    async def _plan_it(self) -> bool:
+        """Reads the source, if there is one, and claims the place of the results. Returns False if another invocation must go
+        on."""
+        plan: Plan | None = self._plan
+        try:
+            if self._planning is not None and (plan := await self._planning.finished()) is None:
+                return self._done is not None
+            assert plan is not None
+            if plan.into is not None:
+                await self._retried(Sink(self._world, plan).claim)
+        except (Unplanned, SinkRefused) as refused:
+            await self._append({"done": _failed(refused.code, refused.message)})
+            return True
+        planned: dict[str, JSON] = {"total": plan.total, "shards": plan.shards}
+        if self._planning is not None:
+            planned["plan"] = await self._retried(partial(self._world.blobs.put, plan.encoded(), self._head.run_id))
+        await self._append({"planned": planned})
+        return True
+
+    async def _take_plan(self) -> None:
+        """Lets all processes see the plan of a source, once the log has it."""
+        if self._plan.is_open:
+            key = self._planned["plan"]
+            await self._retried(partial(self._board.note_plan, key, self._world.clock.now_ms()))
+            self._plan = plan_of(self._world, self._head.run_id, key)
+
+    async def _may_go_on(self) -> bool:
+        """Keeps the lease while the source is read, and lets other work have its turn. Returns False if the time is over, or if
+        the run was cancelled."""
+        await asyncio.sleep(0)
+        now = asyncio.get_running_loop().time()
+        if now >= self._renew_at:
+            self._renew_at = now + LEASE_MS / 3000
+            await self._retried(self._renew)
+            if any(signal.kind == inbox.CANCEL for signal in self._world.store.read_inbox(self._head.run_id)):
+                await self._append({"done": {"status": CANCELLED}})
+        return not self._budget.over and self._done is None
+
+    def _renew(self) -> None:
+        now_ms = self._world.clock.now_ms()
+        self._lease = self._world.store.update_run(self._lease, now_ms, status="running", until_ms=now_ms + LEASE_MS)
+
+    async def _leave(self) -> InvocationEnd:
+        await self._release("running", self._world.clock.now_ms())
+        self._world.queue.send(Message(self._head.run_id, "continue"))
+        return InvocationEnd.CONTINUED
 
     # -- a look -----------------------------------------------------------------------------------------------------
 
@@ -94,7 +165,10 @@ class Distribution:
                 await self._take_ends()
                 await self._append({"done": self._failure()})
         elif len(self.ends) == self._plan.shards:
-            done = await self._retried(self._outcome)
+            try:
+                done = await self._retried(self._outcome)
+            except SinkRefused as refused:
+                done = _failed(refused.code, refused.message)
             await self._append({"done": done})
         else:
             self._send_workers()
@@ -104,9 +178,18 @@ class Distribution:
         plan = self._plan
         try:
             while plan.former and (texts := taken_ends(plan, self._head.run_id, self._world, self.ends)):
+                if plan.into is not None:
+                    await self._retried(partial(self._place, texts))
                 await self._append({"ended": texts})
-        except FormerGone as error:
+        except (FormerGone, SinkRefused) as error:
             await self._stop(error.code)
+
+    def _place(self, texts: Sequence[str]) -> None:
+        """Puts the results of shards that are taken over where the others put theirs."""
+        sink = Sink(self._world, self._plan)
+        for end in map(ShardEnd.read, texts):
+            if end.part:
+                sink.put(sink.part(end.number), self._joined([end.part], end.size))
 
     async def _take_ends(self) -> None:
         """Records the ends that have come, then forgets them where the shards have put them."""
@@ -177,10 +260,9 @@ class Distribution:
         if self._stopped == CANCELLED:
             return {"status": "cancelled"}
         of = f"{failed:,} of {self._plan.total:,} items failed"
-        told = {TOO_MANY: f"{of}, more than `tolerate` allows", "result_too_large": "the results of one shard are too large",
-                GONE: "what the items of the former run returned is not there any more"}  # fmt: skip
-        error: dict[str, JSON] = {"code": self._stopped, "message": told.get(self._stopped, self._stopped)}
-        return {"status": "failed", "error": {**error, "completed": completed, "failed": failed, "total": self._plan.total}}
+        told = {TOO_MANY: f"{of}, more than `tolerate` allows", **STOPS}
+        counts = {"completed": completed, "failed": failed, "total": self._plan.total}
+        return _failed(self._stopped, told.get(self._stopped, self._stopped), **counts)
 
     def _outcome(self) -> Mapping[str, JSON]:
         """Stores the manifest, and returns what the node puts out."""
@@ -191,10 +273,15 @@ class Distribution:
         parts: list[JSON] = [
             {"key": self._key(end.part), "rows": end.rows, "bytes": end.size, "sha256": end.part} for end in ends if end.part
         ]
-        failed_key = self._world.blobs.put(failures, self._head.run_id) if failures else None
+        sink = None if plan.into is None else Sink(self._world, plan)
+        if sink is not None:
+            for part, end in zip(parts, (end for end in ends if end.part), strict=True):
+                part["key"] = sink.part(end.number)
+        put = partial(self._world.blobs.put, run_id=self._head.run_id) if sink is None else partial(sink.put, sink.key(FAILURES))
+        failed_key = put(failures) if failures else None
         names = {"run": plan.run, "node": plan.instance, **({"rerun_of": plan.former_run} if plan.former else {})}
         manifest = dump({**names, **counts, "parts": parts, "failures": failed_key})
-        output: dict[str, JSON] = {**counts, "manifest": self._world.blobs.put(manifest, self._head.run_id)}
+        output: dict[str, JSON] = {**counts, "manifest": put(manifest) if sink is None else sink.finish(manifest)}
         size = sum(end.size for end in ends)
         if plan.total <= MAX_INLINE_ITEMS and size <= MAX_INLINE_RESULT_BYTES:
             rows = _rows_in(self._joined([end.part for end in ends if end.part], MAX_INLINE_RESULT_BYTES))
@@ -219,6 +306,8 @@ class Distribution:
 
     async def _end(self, done: Mapping[str, Any]) -> InvocationEnd:
         """Tells the run of the node, then releases the lease. A process that dies in between does it again."""
+        if done["status"] != "completed" and self._plan.into is not None:
+            await self._retried(Sink(self._world, self._plan).release)
         await self._retried(partial(self._notify, done["status"]))
         expires_ms = self._head.expires_ms or self._expires_ms()
         await self._release(done["status"], expires_ms, expires_ms)  # no index of runs by age has it, so the sweep finds it
@@ -241,6 +330,10 @@ class Distribution:
             due_ms=due_ms, release=True, expires_ms=expires_ms,
         )  # fmt: skip
         await self._retried(release, together=True)
+
+
+def _failed(code: str, message: str, **counts: JSON) -> Mapping[str, JSON]:
+    return {"status": "failed", "error": {"code": code, "message": message, **counts}}
 
 
 def _rows_in(lines: bytes) -> list[Any]:

@@ -48,7 +48,9 @@ class ShardServer:
         """Serves one hint. Raises `StoreUnavailable`: the hint must then be delivered again."""
         world, run_id = self._world, message.run_id
         head = world.store.get_run(run_id)
-        if head is None or head.status in ENDED or head.status == ERASED:
+        if head is None or head.status == ERASED:
+            return InvocationEnd.GONE
+        if head.status in ENDED and head.due_ms in (None, head.expires_ms):  # else a signal came while it ended: it leaves again
             return InvocationEnd.GONE
         budget, place = budget.start(), place_of(head)
         try:
@@ -56,8 +58,8 @@ class ShardServer:
         except KeyError:  # it is being removed
             return InvocationEnd.GONE
         if place.number == DISTRIBUTION:
-            if message.reason not in (WORKER, BEGIN):
-                return await self._distribute(message, head, plan)
+            if message.reason not in (WORKER, BEGIN) or plan.is_open:
+                return await self._distribute(message, head, plan, budget)
             number = message.hops - 1 if message.reason == BEGIN else None
             return await self._work(head, place, plan, budget, number)
         if (lease := self._taken(head)) is None:
@@ -70,7 +72,9 @@ class ShardServer:
         if plan is None:
             while len(self._plans) >= 8:
                 del self._plans[next(iter(self._plans))]
-            plan = self._plans[place.plan] = plan_of(self._world, place.distribution, place.plan)
+            plan = plan_of(self._world, place.distribution, place.plan)
+            if not plan.is_open:
+                self._plans[place.plan] = plan
         return plan
 
     def _taken(self, head: RunHead) -> Lease | None:
@@ -87,10 +91,10 @@ class ShardServer:
 
     # -- the distribution -------------------------------------------------------------------------------------------
 
-    async def _distribute(self, message: Message, head: RunHead, plan: Plan) -> InvocationEnd:
+    async def _distribute(self, message: Message, head: RunHead, plan: Plan, budget: Budget) -> InvocationEnd:
         if (lease := self._taken(head)) is None:
             return self._busy(message)
-        session = Distribution(self._world, head, lease, plan)
+        session = Distribution(self._world, head, lease, plan, budget)
         self._runner.sessions[head.run_id] = session
         try:
             return await session.go()

@@ -20,14 +20,13 @@ from stepless.limits import (
     LEASE_MS,
     MAX_CHUNK_MS,
     MAX_RESULT_BYTES,
-    MAX_ROW_BYTES,
     MAX_SHARD_RESULT_BYTES,
     STEER_LOOK_MS,
 )
 from stepless.model.graph import Graph, all_nodes
 from stepless.model.json import JSON
-from stepless.model.stored.packing import dump, load, pack, unpack
-from stepless.ports import Lease, RunHead
+from stepless.model.stored.packing import dump, pack, unpack
+from stepless.ports import Lease, ObjectChanged, ObjectRefused, RunHead
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.permits.exclusivity import Exclusivity
@@ -36,6 +35,8 @@ from stepless.runtime.session.shards.lane_work import LaneWork
 from stepless.runtime.shards.plans import Board, Plan, ShardEnd
 from stepless.runtime.shards.records import RecordLog
 from stepless.runtime.shards.repeats import FormerGone, takeover
+from stepless.runtime.shards.sinks import Sink, SinkRefused
+from stepless.runtime.shards.sources import CHANGED, UNREADABLE, Item, Source, items_between, parsed
 from stepless.runtime.world import World
 
 _LONG_ITEM_MS = 2_000
@@ -135,14 +136,15 @@ class ShardSession:
         try:
             record = await self._retried(partial(takeover, self._world, plan, self._number, run_id))
         except FormerGone as error:
-            await self._retried(partial(self._board.change, self._world.clock.now_ms(), stop=error.code))
-        else:
-            if record is not None:
-                await self._append(record)
+            await self._stop_node(error.code)
+            return
+        if record is not None:
+            await self._append(record)
 
     async def _run(self) -> None:
         progress = self.progress
-        items = self._items()
+        if (items := await self._read()) is None:
+            return
         if self._at_most_once and self._in_doubt and (doubted := progress.in_doubt()):
             message = "the process ended while the item ran, and its node may run at most once"
             await self._commit_ends([End(place, error={"code": UNKNOWN, "message": message}) for place in doubted], len(items))
@@ -165,14 +167,14 @@ class ShardSession:
         if lanes.uncommitted:
             await self._commit(lanes)
 
-    def _begin(self, lanes: Lanes, items: Sequence[bytes]) -> None:
+    def _begin(self, lanes: Lanes, items: Sequence[Item]) -> None:
         """Begins items until the lanes are full. Items of pure nodes end at once."""
         while self._may_go_on:
             began = False
             while lanes.may_begin:
                 place = lanes.begin()
                 began = True
-                item, error = _parsed(items[place])
+                item, error = parsed(items[place])
                 if error is not None:
                     self._take(lanes, [End(self.first + place, error=error)])
                     continue
@@ -247,7 +249,7 @@ class ShardSession:
                 held = unpack(packed)
         await self._append(chunk(mark, ends, held, isolated=isolated))
         if self._kept_bytes > MAX_SHARD_RESULT_BYTES:
-            await self._retried(partial(self._board.change, self._world.clock.now_ms(), stop="result_too_large"))
+            await self._stop_node("result_too_large")
 
     async def _append(self, record: dict[str, JSON]) -> None:
         await self._log.append(record)
@@ -255,7 +257,7 @@ class ShardSession:
 
     # -- items in doubt ---------------------------------------------------------------------------------------------
 
-    async def _isolate(self, items: Sequence[bytes]) -> None:
+    async def _isolate(self, items: Sequence[Item]) -> None:
         """Runs the items in doubt one at a time, while this process executes nothing else."""
         progress = self.progress
         for place in progress.in_doubt():
@@ -267,7 +269,7 @@ class ShardSession:
                 return
             await self._alone(place, items)
 
-    async def _alone(self, place: int, items: Sequence[bytes]) -> None:
+    async def _alone(self, place: int, items: Sequence[Item]) -> None:
         self._granted = False
         self._gate.request(self)
         while not self._granted:
@@ -307,8 +309,23 @@ class ShardSession:
         self._stop = bool(steer.stop)
         return self._stop
 
-    def _items(self) -> Sequence[bytes]:
-        """The items of the shard, encoded."""
+    async def _read(self) -> Sequence[Item] | None:
+        """The items of the shard. None if they are not those that were planned: the node then stops."""
+        try:
+            return await self._retried(self._items)
+        except (ObjectChanged, ObjectRefused) as error:
+            await self._stop_node(CHANGED if isinstance(error, ObjectChanged) else UNREADABLE)
+            return None
+
+    async def _stop_node(self, why: str) -> None:
+        await self._retried(partial(self._board.change, self._world.clock.now_ms(), stop=why))
+        self._stop = True
+
+    def _items(self) -> Sequence[Item]:
+        """The items of the shard, encoded. Raises `ObjectChanged`, `ObjectRefused`."""
+        if self._plan.source is not None:
+            begin, following = self._plan.marks[self._number : self._number + 2]
+            return items_between(self._world, Source(**self._plan.source), begin, following[0], self.progress.total)
         first, key = max((page for page in self._plan.pages if page[0] <= self.first), key=lambda page: page[0])
         data = self._world.blobs.get(key)
         if data is None:
@@ -320,26 +337,36 @@ class ShardSession:
 
     async def _end(self) -> None:
         """Stores the rows in the order of the items, tells the distribution, and releases the lease. May be repeated."""
-        await self._retried(self._tell_and_leave, together=True)
+        part, failures, kept = await self._retried(self._results)
+        try:
+            if part and self._plan.into is not None and not self._stop:
+                sink = Sink(self._world, self._plan)
+                await self._retried(partial(sink.put, sink.part(self._number), part))
+        except SinkRefused as refused:
+            await self._stop_node(refused.code)
+        await self._retried(partial(self._tell_and_leave, part, failures, kept), together=True)
 
-    def _tell_and_leave(self) -> None:
+    def _tell_and_leave(self, part: bytes, failures: bytes, kept: int) -> None:
         with self._world.commits.at_once():
-            self._tell()
+            self._tell(part, failures, kept)
             self._release("cancelled" if not self.progress.is_over else "completed", None)
 
-    def _tell(self) -> None:
-        plan, blobs, progress = self._plan, self._world.blobs, self.progress
-        rows = sorted((row for held in progress.rows for row in self._held(held)), key=lambda row: row[0])
+    def _results(self) -> tuple[bytes, bytes, int]:
+        """The rows to keep, those of failed items, and how many are kept."""
+        plan = self._plan
+        rows = sorted((row for held in self.progress.rows for row in self._held(held)), key=lambda row: row[0])
         lines = [_line(plan, self.first, row) for row in rows]
         failures = b"".join(line for line, row in zip(lines, rows, strict=True) if len(row) > 2)
         kept = [line for line, row in zip(lines, rows, strict=True) if len(row) == 2 or plan.on_error == "mark"]
         part = b"".join(kept) if plan.results != "none" else b""
-        parts = [blobs.put(data, self._board.distribution) if data else "" for data in (part, failures)]
-        end = ShardEnd(
-            self._number, progress.completed, progress.failed, len(kept) if part else 0, len(part), _hash(parts[0]),
-            len(failures), _hash(parts[1]),
-        )  # fmt: skip
-        self._board.put_end(end)
+        return part, failures, len(kept) if part else 0
+
+    def _tell(self, part: bytes, failures: bytes, kept: int) -> None:
+        progress = self.progress
+        keys = [self._world.blobs.put(data, self._board.distribution) if data else "" for data in (part, failures)]
+        self._board.put_end(ShardEnd(
+            self._number, progress.completed, progress.failed, kept, len(part), _hash(keys[0]), len(failures), _hash(keys[1]),
+        ))  # fmt: skip
         self._board.leave(self._number)
 
     def _held(self, held: Sequence[JSON] | str) -> Sequence[JSON]:
@@ -368,10 +395,3 @@ def _line(plan: Plan, first: int, row: Sequence[JSON]) -> bytes:
     what: dict[str, JSON] = {"index": first + place}
     what |= {"result": row[1]} if len(row) == 2 else {"error": row[2]}
     return dump(what) + b"\n"
-
-
-def _parsed(line: bytes) -> tuple[JSON, dict[str, str] | None]:
-    if len(line) > MAX_ROW_BYTES:
-        message = f"the item takes {len(line):,} bytes; {MAX_ROW_BYTES:,} is the limit"
-        return None, {"code": "item_too_large", "message": message}
-    return load(line), None
