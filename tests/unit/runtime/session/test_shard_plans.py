@@ -165,6 +165,16 @@ def test_a_compressed_source_has_limits(planner: Planner, what: str) -> None:
     assert refused.value.code == "source_unreadable"
 
 
+@pytest.mark.parametrize(("header", "told"), [
+    (b"a,a", "in line 2, has one name twice"), (b"\xff", "is not UTF-8"), (b"x" * 300_000, "takes more than 256,000 bytes"),
+    (b",".join(b"%d" % number for number in range(1_001)), "has 1,001 columns; 1,000 is the limit"),
+])  # fmt: skip
+def test_a_header_names_columns(planner: Planner, header: bytes, told: str) -> None:
+    (planner.folder / "in.csv").write_bytes(b"\n" + header + b"\n1,2\n")
+    with pytest.raises(Unplanned, match=told):
+        planner.plan({"name": "in.csv", "format": "csv"})
+
+
 def test_there_are_only_so_many_shards(planner: Planner) -> None:
     (planner.folder / "in.jsonl").write_bytes(b"1\n" * 16)
     with pytest.raises(Unplanned, match="set a larger `shard`"):

@@ -17,6 +17,7 @@ from stepless.limits import (
     LISTED_AT_ONCE,
     MAX_GZIP_BYTES,
     MAX_ITEM_SHARDS,
+    MAX_ROW_BYTES,
     MAX_SHARD_SOURCE_BYTES,
     MAX_SOURCE_COLUMNS,
     MAX_UNPACKED_BYTES,
@@ -128,8 +129,13 @@ class Planning:
 
     def _headed(self, source: Source, row: Row) -> Source:
         columns: list[str] = row.content
-        if not row.text or len(columns) > MAX_SOURCE_COLUMNS or len({*columns}) < len(columns):
-            why = "has one name twice" if row.text and len({*columns}) < len(columns) else "cannot be read"
+        if not row.text or row.end - row.first > MAX_ROW_BYTES:
+            why = f"takes more than {MAX_ROW_BYTES:,} bytes" if row.text else "is not UTF-8"
+        elif len(columns) > MAX_SOURCE_COLUMNS:
+            why = f"has {len(columns):,} columns; {MAX_SOURCE_COLUMNS:,} is the limit"
+        else:
+            why = "has one name twice" if len({*columns}) < len(columns) else ""
+        if why:
             raise ObjectRefused(f"the header of {source.shown}, in line {row.number:,}, {why}")
         return replace(source, columns=columns, begin=row.end, line=row.following)
 
