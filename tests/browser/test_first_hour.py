@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -284,3 +285,36 @@ def test_every_page_has_contrast_names_a_title_a_focus_order_large_targets_and_s
     scope.add_init_script(WATCH)
     found += faults(windows.tab(scope, ada.page(), "text=Sign in to Stepless"), f"sign-in {width} {theme}")
     assert found == []
+
+
+def test_an_empty_server_offers_templates_and_steps_that_tick_themselves_off(page: Any, tmp_path: Path) -> None:
+    site = DraftSite(tmp_path)
+    try:
+        page.goto(f"{site.url}/console/workflows")
+        page.get_by_role("heading", name="First steps, 0 of 5").wait_for()
+        assert page.locator(".welcome-cards button").count() == 4
+        assert violations(page, "an empty server") == []
+        page.get_by_role("button", name="Write in Python").click()
+        page.get_by_text("stepless init flows --python").wait_for()
+        page.get_by_role("button", name="Close").last.click()
+        page.get_by_role("button", name="Import from n8n or Sim").click()
+        assert page.get_by_role("radio", name="File").is_checked()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Approval").click()
+        page.wait_for_url("**/console/drafts/approval")
+        assert set(site.document("approval")["nodes"]) == {"request", "size", "manager", "approved", "denied"}
+        page.goto(f"{site.url}/console/workflows")
+        page.get_by_role("heading", name="First steps, 1 of 5").wait_for()
+        run = site.client.post("/drafts/approval/runs", json={"inputs": {"amount": 5, "who": "Ada"}})
+        assert run.status_code == 202, run.text
+        site.client.put("/workflows/approval", json=site.document("approval")).raise_for_status()
+        page.reload()
+        page.get_by_role("heading", name="First steps, 3 of 5").wait_for()
+        done = page.locator(".steps li.done").all_inner_texts()
+        assert [text.partition("\n")[0].strip() for text in done] == ["Begin a workflow", "Test it", "Publish it"], done
+        page.get_by_role("button", name="Hide").click()
+        page.reload()
+        page.get_by_role("link", name="Approval of an amount").wait_for()
+        assert page.locator(".steps").count() == 0
+    finally:
+        site.close()

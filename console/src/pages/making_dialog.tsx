@@ -4,23 +4,15 @@ import { useRef, useState, type ReactElement, type SyntheticEvent } from "react"
 import { draftPath, go } from "../ui/addresses.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { explained } from "../wire/api.ts";
+import { EXAMPLES } from "../source/examples.ts";
 import { begin, given, idFault, NoWorkflow, type Given } from "../source/beginning.ts";
-import approval from "../source/examples/approval.yaml?raw";
-import nightly from "../source/examples/nightly.yaml?raw";
-import webhook from "../source/examples/webhook.yaml?raw";
 
 const WAYS = [["empty", "Empty"], ["example", "Example"], ["paste", "Paste"], ["file", "File"]] as const;
-type Way = (typeof WAYS)[number][0];
+export type Way = (typeof WAYS)[number][0];
 
-const EXAMPLES = [
-  ["approval", "Approval", "A person decides about large amounts; small ones pass at once.", approval],
-  ["webhook", "Webhook", "Receives a request, asks another service, and answers.", webhook],
-  ["nightly", "Nightly check", "Runs every night over a list, and collects what failed.", nightly],
-] as const;
-
-export default function Making({ close }: { readonly close: () => void }): ReactElement {
-  const [way, setWay] = useState<Way>("empty");
-  const [example, setExample] = useState<string>(EXAMPLES[0][0]);
+export default function Making({ close, first = "empty" }: { readonly close: () => void; readonly first?: Way }): ReactElement {
+  const [way, setWay] = useState<Way>(first);
+  const [example, setExample] = useState("approval");
   const [pasted, setPasted] = useState("");
   const [file, setFile] = useState<{ readonly name: string; readonly text: string } | null>(null);
   const [typed, setTyped] = useState<string | null>(null); // the id, once a person has typed one
@@ -95,7 +87,7 @@ function Examples({ chosen, choose }: { readonly chosen: string; readonly choose
   return (
     <fieldset className="making-examples">
       <legend className="hidden">Example</legend>
-      {EXAMPLES.map(([key, name, about]) => (
+      {EXAMPLES.map(({ key, name, about }) => (
         <label key={key}><input type="radio" name="example" value={key} checked={chosen === key} onChange={() => { choose(key); }} /><span><b>{name}</b><span className="quiet">{about}</span></span></label>
       ))}
     </fieldset>
@@ -113,7 +105,7 @@ function Changes({ findings }: { readonly findings: readonly string[] }): ReactE
 }
 
 function textOf(example: string): string {
-  return EXAMPLES.find(([key]) => key === example)?.[3] ?? "";
+  return EXAMPLES.find(({ key }) => key === example)?.text ?? "";
 }
 
 async function picked(file: File | null): Promise<{ readonly name: string; readonly text: string } | null> {

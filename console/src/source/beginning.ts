@@ -73,6 +73,20 @@ export async function begin(id: string, from: Given | null): Promise<string | nu
   return null;
 }
 
+const TRIES = 20;
+
+/** Opens a draft of a text under its own id, or under the first that is free: `refund-2`. Returns that id, or why there is none. */
+export async function beginAnew(text: string): Promise<{ readonly id: string; readonly why: string | null }> {
+  const from = await given(text);
+  let [id, why]: [string, string | null] = [from.id, null];
+  for (let number = 2; number <= TRIES; number += 1) {
+    why = await begin(id, from);
+    if (why === null) break;
+    id = `${from.id.slice(0, MOST - 3)}-${number}`;
+  }
+  return { id, why };
+}
+
 async function isThere(path: string): Promise<boolean> {
   try {
     await requestObject("GET", path);

@@ -15,6 +15,10 @@ import { ORDERS, orderOf, percent, shownOf, WINDOWS, windowOf, type DraftHead, t
 import { OpenDraft } from "./opening.tsx";
 import { useFleet, type Fleet } from "./reading.ts";
 import { Spark } from "./spark.tsx";
+import { Steps } from "./welcome/steps.tsx";
+import { Welcome } from "./welcome/welcome.tsx";
+
+const FEW = 3; // workflows of a server that is new
 
 interface View {
   readonly span: Window;
@@ -43,6 +47,7 @@ export default function Workflows(): ReactElement {
         {found === null ? error === null ? <Bones lines={12} label="The workflows are loading" /> : <Failed what="Could not load the workflows." error={error} again={again} /> : (
           <>
             {error === null ? null : <Stale error={error} at={found.at} again={again} />}
+            {found.listed.length > FEW ? null : <Steps found={found} />}
             {isEmpty ? <Empty /> : <Whole found={found} view={view} change={change} again={again} />}
           </>
         )}
@@ -53,11 +58,11 @@ export default function Workflows(): ReactElement {
 
 function Empty(): ReactElement {
   const hasDrafts = useDrafts();
+  if (hasDrafts) return <Welcome />;
   return (
     <div className="empty-page">
       <h2>No workflows yet</h2>
-      <p>A workflow is a graph of nodes that starts manually, by a webhook, by a schedule or by an event. {hasDrafts ? "Draw the first one here, or publish a file." : "Publish the first one from a file."}</p>
-      <NewWorkflow />
+      <p>A workflow is a graph of nodes that starts manually, by a webhook, by a schedule or by an event. Publish the first one from a file.</p>
       <Commands of={[["stepless dev", "publishes the files of its folder"], ["stepless publish refund.yaml", "publishes one file to a server"]]} />
     </div>
   );

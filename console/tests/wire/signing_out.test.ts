@@ -16,9 +16,9 @@ function names(storage: Storage): string[] {
 }
 
 test("what was typed is removed, and settings of the browser and other pages' values stay", async () => {
-  const local = storage(["stepless.theme", "stepless.inputs.refund", "stepless.parameters", "stepless.filters", "other", "stepless.inputs.order"]);
+  const local = storage(["stepless.theme", "stepless.inputs.refund", "stepless.parameters", "stepless.filters", "stepless.steps", "other", "stepless.inputs.order"]);
   const tab = storage(["stepless.client/a", "stepless.token", "other"]);
   await forgetTyped(local, tab, undefined);
-  assert.deepEqual(names(local), ["stepless.theme", "stepless.parameters", "stepless.filters", "other"]);
+  assert.deepEqual(names(local), ["stepless.theme", "stepless.parameters", "stepless.filters", "stepless.steps", "other"]);
   assert.deepEqual(names(tab), ["other"]);
 });

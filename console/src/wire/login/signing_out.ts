@@ -3,7 +3,7 @@ import { bearer, Refusal, request } from "../api.ts";
 import { dropIdentity } from "./identity.ts";
 import { settings, type Login } from "../settings.ts";
 
-const SETTINGS: ReadonlySet<string> = new Set(["stepless.theme", "stepless.parameters", "stepless.filters"]); // what a person chose to keep in this browser
+const SETTINGS: ReadonlySet<string> = new Set(["stepless.theme", "stepless.parameters", "stepless.filters", "stepless.steps"]); // what a person chose to keep in this browser
 const OURS = "stepless";
 const here: { indexedDB?: IDBFactory } = globalThis; // a browser may lack it
 
