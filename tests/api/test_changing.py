@@ -83,6 +83,16 @@ async def test_items_of_a_distributed_node_are_run_again(door: Any) -> None:
     assert made["rerun"]["items"] == "failed"
     output = made["outputs"]["each"]
     assert (output["completed"], output["failed"], output["results"][0], output["results"][2]) == (2, 1, 6, 2)
+    node = f"/runs/{first}/nodes/each"
+    seen = (await door.ask.get(f"{node}/items")).json()
+    assert (seen["total"], seen["completed"], seen["failed"], seen["left_ms"]) == (3, 2, 1, 0)
+    assert [failure["item"] for failure in seen["failures"]] == [0] and sum(seen["codes"].values()) == 1
+    one = (await door.ask.get(f"{node}/items/2")).json()
+    assert one == {"index": 2, "shard": 0, "status": "completed", "item": 3, "result": 2, "error": None}
+    assert (await door.ask.get(f"{node}/items/1")).json()["status"] == "failed"
+    assert (await door.ask.get(f"{node}/items/3")).json()["code"] == "out_of_range"
+    assert (await door.ask.get(f"/runs/{first}/nodes/begin/items")).json()["code"] == "unknown_node"
+    assert (await door.ask.patch(node, json={"concurrency": 5})).json()["code"] == "run_ended"
     for items, status, code in ([9], 422, "out_of_range"), ([-1], 422, "invalid_request"), ("all", 422, "invalid_request"):
         answer = await door.ask.post(f"/runs/{first}/rerun", json={"from": "each", "items": items})
         assert (answer.status_code, answer.json()["code"]) == (status, code)

@@ -28,6 +28,7 @@ VERB_OF: Final = {
     "remove_key": "keys revoke", "list_audit": "audit list", "list_drafts": "drafts list", "read_draft_text": "drafts pull",
     "compare_draft": "diff", "run_draft_now": "drafts run", "convert_export": "import",
     "send_message": "send", "send_to_run": "runs send", "read_key": "workflows key",
+    "read_items": "runs items", "change_items": "runs items", "read_item": "runs item",
 }  # fmt: skip
 _PAGES: Final = "a page of the console reads it"
 _EDITOR: Final = "the editor of the console edits drafts, a file is edited with an editor of the machine"

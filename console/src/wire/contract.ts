@@ -159,6 +159,12 @@ export interface ListTagsQuery {
   readonly limit?: number;
 }
 
+/** The body of `PATCH /runs/{run_id}/nodes/{instance}`. */
+export interface ChangeItemsBody {
+  readonly concurrency?: number | null;
+  readonly tolerate?: { readonly count?: number | null; readonly percent?: number | null } | null;
+}
+
 /** The query of `GET /runs/{run_id}/summary`. */
 export interface SummarizeRunQuery {
   readonly after?: number;
@@ -922,6 +928,18 @@ export interface InvitationOut {
   readonly code: string;
 }
 
+export interface ItemErrorOut {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** `item` is null for a row that cannot be read, and where it would take too long to read it. */
+export interface ItemFailureOut {
+  readonly index: number;
+  readonly error: ItemErrorOut;
+  readonly item: unknown;
+}
+
 /** `head` is the last item of the log, which may be further than the last one here. */
 export interface ItemsOut {
   readonly items: readonly (Readonly<Record<string, unknown>>)[];
@@ -1073,6 +1091,39 @@ export interface NodeChangeOut {
   readonly key: string;
   readonly former_id?: string;
   readonly fields: readonly (Readonly<Record<string, unknown>>)[];
+}
+
+/** One item. `result` is null for one that has not completed, and where the node keeps no results. */
+export interface NodeItemOut {
+  readonly index: number;
+  readonly shard: number;
+  readonly status: "pending" | "running" | "completed" | "failed" | "cancelled";
+  readonly item: unknown;
+  readonly result: unknown;
+  readonly error: ItemErrorOut | null;
+}
+
+/**
+ * The items of a node. `stopped` says why no item begins any more. `codes` counts failures by their code. With `more`,
+ * items of other shards in progress are not counted. `left_ms` is estimated from the time so far; null before an item
+ * has ended.
+ */
+export interface NodeItemsOut {
+  readonly status: string;
+  readonly stopped: string | null;
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly shards: ShardCountsOut;
+  readonly more: boolean;
+  readonly concurrency: number;
+  readonly tolerate: Readonly<Record<string, number>> | null;
+  readonly started_at: string;
+  readonly spent_ms: number;
+  readonly per_second: number;
+  readonly left_ms: number | null;
+  readonly codes: Readonly<Record<string, number>>;
+  readonly failures: readonly ItemFailureOut[];
 }
 
 /**
@@ -1567,6 +1618,12 @@ export interface SettingsOut {
   readonly invitations: boolean;
   readonly login: LoginOut | null;
   readonly socket: string | null;
+}
+
+export interface ShardCountsOut {
+  readonly total: number;
+  readonly ended: number;
+  readonly running: number;
 }
 
 /** `run_id` is the run whose time was skipped: the one in the path, or one of its child runs. */

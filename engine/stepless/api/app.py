@@ -31,7 +31,19 @@ from stepless.api.routes.drafts import running as draft_running
 from stepless.api.routes.drafts import sessions as draft_sessions
 from stepless.api.routes.drafts import texts as draft_texts
 from stepless.api.routes.overviews import approvals, errors, stats, versions
-from stepless.api.routes.runs import answers, changing, costs, erasing, events, listing, messages, reading, starting, timeline
+from stepless.api.routes.runs import (
+    answers,
+    changing,
+    costs,
+    erasing,
+    events,
+    items,
+    listing,
+    messages,
+    reading,
+    starting,
+    timeline,
+)
 from stepless.api.routes.runs.development import add_routes as add_development_routes
 from stepless.api.routing import RouteIndex, Routes
 from stepless.api.site import LOCAL, Site
@@ -113,6 +125,7 @@ def create_app(
         erasing.add_routes(guarded, service)
         starting.add_routes(guarded, service, links)
         reading.add_routes(guarded, service, links)
+        items.add_routes(guarded, service)
         timeline.add_routes(guarded, service)
         events.add_routes(guarded, service, stream_seconds, heartbeat_seconds)
         approvals.add_routes(guarded, service, links, log)

@@ -15,7 +15,9 @@ from stepless.limits import (
     MAX_DURATION_FILTER_MS,
     MAX_INPUTS_QUERY_CHARACTERS,
     MAX_INSTANCE_CHARACTERS,
+    MAX_ITEMS,
     MAX_ITEMS_AGAIN,
+    MAX_ITEMS_AT_ONCE,
     MAX_KEY_BYTES,
     MAX_KEY_NAME_CHARACTERS,
     MAX_KEYWORD_CHARACTERS,
@@ -116,6 +118,20 @@ class RerunBody(Body):
     again: bool = True
     by: Person | None = None
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON_CHARACTERS)] | None = None
+
+
+class ToleranceBody(Body):
+    """How many items may fail: a number, a share of all items, or both."""
+
+    count: Annotated[int, Field(ge=0, le=MAX_ITEMS)] | None = None
+    percent: Annotated[float, Field(ge=0, le=100)] | None = None
+
+
+class ItemsBody(Body):
+    """What is given replaces the parameter of the node while it runs."""
+
+    concurrency: Annotated[int, Field(ge=1, le=MAX_ITEMS_AT_ONCE)] | None = None
+    tolerate: ToleranceBody | None = None
 
 
 class RunFilters(BaseModel):

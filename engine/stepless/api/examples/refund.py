@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stepless.api.examples import drafts, messages, overviews
+from stepless.api.examples import drafts, items, messages, overviews
 from stepless.api.links import Links
 from stepless.api.replies import damaged
 from stepless.api.responses.admin import AuditOut, EraseOut
@@ -177,6 +177,7 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "application/x-www-form-urlencoded": {"decision": "approved", "answer.comment": "fine", "by": "ada@example.com"},
     },
     **drafts.REQUESTS,
+    **items.REQUESTS,
     **messages.REQUESTS,
     **{f"trigger_{method}": {_JSON: _INPUTS} for method in ("post", "put", "patch", "delete")},
 }
@@ -250,6 +251,7 @@ ANSWERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "skip_time": {_JSON: {"run_id": _RUN, "skipped_ms": 3_600_000, "links": _LINKS.run(_RUN)}},
     "redeliver_run": {_JSON: _STARTED_AGAIN},
     **drafts.ANSWERS,
+    **items.ANSWERS,
     **messages.ANSWERS,
     **{f"trigger_{method}": {_JSON: _STARTED} for method in ("get", "post", "put", "patch", "delete")},
 }
@@ -267,6 +269,7 @@ PARAMETERS: Final[Mapping[str, Any]] = {
 _OWN_PARAMETERS: Final[Mapping[tuple[str, str], Any]] = {
     ("list_timeline", "status"): "failed",  # of a node, not of a run
     ("read_draft_scope", "node"): "block/a81Xc0Lq2M",
+    **items.PARAMETERS,
     **messages.PARAMETERS,
 }
 

@@ -33,6 +33,7 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 ROLES: Final[Mapping[str, Role]] = {
     "start_run": Role.RUN,
     "rerun_run": Role.RUN,
+    "change_items": Role.RUN,
     "send_message": Role.SEND,
     "send_to_run": Role.SEND,
     "cancel_run": Role.RUN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from stepless.cli.command.item_verbs import RUNS_ITEM, RUNS_ITEMS
 from stepless.cli.command.messages import RUNS_SEND, SEND, WORKFLOWS_KEY
 from stepless.cli.command.overviews import DRAFTS_LIST, WORKFLOWS_VERSIONS
 from stepless.cli.command.schedule_verbs import add_filter, add_keyword, add_runs
@@ -286,6 +287,8 @@ outputs. Needs the roles edit and run.
   stepless runs resume --workflow refund --waiting answer --exit approved --yes
 """, _runs_resume, exits=_MANY),
     RUNS_SEND,
+    RUNS_ITEMS,
+    RUNS_ITEM,
     Verb("runs cancel", "stepless.cli.verbs.run_changes:cancel", "cancel a run", """\
   stepless runs cancel run_1a2b3c --reason 'sent by hand'
   stepless runs cancel run_1a2b3c --wait

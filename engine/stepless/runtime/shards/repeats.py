@@ -7,11 +7,12 @@ items that stay, so from there on it is a shard like all others. An item whose e
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from stepless.core.events import EventType
 from stepless.core.outcomes import UNKNOWN
 from stepless.core.shards.progress import POISONED, End, Progress, chunk, tokens_of
 from stepless.errors import NotFound, StoreUnavailable
@@ -19,7 +20,8 @@ from stepless.limits import CHUNK_INLINE_BYTES
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.packing import dump, pack, unpack
-from stepless.ports import ERASED
+from stepless.ports import ERASED, SHARD
+from stepless.runtime.runlog import RunLog
 from stepless.runtime.shards.plans import Plan, ShardEnd, place_of, plan_of
 from stepless.runtime.shards.records import read_records
 from stepless.runtime.world import World
@@ -37,17 +39,18 @@ class FormerGone(NotFound):
 
 @dataclass(frozen=True)
 class Former:
-    """A distribution that has ended: its plan, and how its shards ended. Not all have, if it was stopped."""
+    """A distribution that has ended, or `may_run`: its plan, and how its shards ended. Not all have, if it was stopped."""
 
     world: World
     run_id: str
+    may_run: bool = False
 
     @cached_property
     def plan(self) -> Plan:
         head = self.world.store.get_run(self.run_id)
         if head is None or head.status == ERASED:
             raise FormerGone(self.run_id)
-        if head.status not in ENDED:  # it ends soon: the run of its node has ended
+        if head.status not in ENDED and not self.may_run:  # it ends soon: the run of its node has ended
             raise StoreUnavailable(f"the items of {self.run_id} are still ending", code="run_not_ended", run_id=self.run_id)
         try:
             return plan_of(self.world, self.run_id, place_of(head).plan)
@@ -74,6 +77,37 @@ class Former:
             return True
         return end.failed > 0 if asked is None else number in asked
 
+    def shard(self, number: int) -> tuple[Progress, list[Any]]:
+        """How far a shard has come, and its rows in the form of chunks: by its log or, where this run took it over, by its
+        results. Raises `FormerGone`."""
+        first, following = self.plan.range_of(number)
+        progress = Progress(following - first)
+        for _, record in read_records(self.world.store, self.plan.shard_id(number)):
+            progress.fold(record)
+        if progress.sequence:
+            chunks = [unpack(self.read(held)) if isinstance(held, str) else held for held in progress.rows]
+            return progress, [row for rows in chunks for row in rows]
+        end = self.ends.get(number)
+        if end is None:
+            return progress, []
+        if end.completed + end.failed < progress.total:  # its log says which ones
+            raise FormerGone(self.run_id)
+        progress.completed, progress.failed, progress.ended = end.completed, end.failed, bytearray(b"\1" * progress.total)
+        return progress, list(self._rows_of(end, first))
+
+    def _rows_of(self, end: ShardEnd, first: int) -> Iterator[list[Any]]:
+        """The rows of a shard by its results. Those of failed items are in both lists."""
+        seen = set[int]()
+        for row in (*self.lines(end.part), *self.lines(end.failures)):
+            if row["index"] not in seen:
+                seen.add(row["index"])
+                place = row["index"] - first
+                yield [place, row["result"]] if "result" in row else [place, None, row["error"]]
+
+    def lines(self, digest: str) -> Iterator[dict[str, Any]]:
+        """The rows of a part or of a list of failures."""
+        yield from map(json.loads, self.read(self.key(digest)).splitlines() if digest else ())
+
     def copied(self, key: str, run_id: str) -> str:
         """Copies a value of the former run to another one. Its hash stays. Raises `FormerGone`."""
         return self.world.blobs.put(self.read(key), run_id)
@@ -85,6 +119,15 @@ class Former:
 
     def key(self, digest: str) -> str:
         return f"{self.run_id}/{digest}"
+
+
+def distribution_of(world: World, run_id: str, instance: str) -> str | None:
+    """Returns the distribution of the last attempt of a node. None if the node has not begun, or is of another kind."""
+    found: str | None = None
+    for event in RunLog(world.store, world.blobs, run_id).read():
+        if event.type is EventType.NODE_WAITING and event.instance == instance and event.data.get("reason") == "subrun":
+            found = str(event.data["details"]["run"])
+    return found if found is not None and found.startswith(SHARD) else None
 
 
 def repeated_plan(former: Former, run_id: str, items: Sequence[int] | None, **own: Any) -> Plan:
@@ -123,7 +166,7 @@ def takeover(world: World, plan: Plan, number: int, run_id: str) -> dict[str, An
     over. Raises `FormerGone`."""
     former = Former(world, plan.former)
     first, _ = plan.range_of(number)
-    progress, rows = _former_shard(former, number)
+    progress, rows = former.shard(number)
     failed = {row[0]: row[2] for row in rows if len(row) > 2}
     again = set(failed) if plan.again is None else {index - first for index in plan.again}
     stay = [place for place, ended in enumerate(progress.ended) if ended and place not in again]
@@ -139,29 +182,3 @@ def takeover(world: World, plan: Plan, number: int, run_id: str) -> dict[str, An
 def _held(world: World, rows: Sequence[JSON], run_id: str) -> Sequence[JSON] | str:
     packed = pack(dump(rows))
     return world.blobs.put(packed, run_id) if len(packed) > CHUNK_INLINE_BYTES else rows
-
-
-def _former_shard(former: Former, number: int) -> tuple[Progress, list[Any]]:
-    """How far a shard of the former run has come, and its rows in the form of chunks: by its log or, where the former run took it
-    over, by its results."""
-    plan = former.plan
-    first, following = plan.range_of(number)
-    progress, shard = Progress(following - first), plan.shard_id(number)
-    for _, record in read_records(former.world.store, shard):
-        progress.fold(record)
-    if progress.sequence:
-        rows = [row for held in progress.rows for row in (unpack(former.read(held)) if isinstance(held, str) else held)]
-        return progress, rows
-    end = former.ends.get(number)
-    if end is None:
-        return progress, []
-    if end.completed + end.failed < progress.total:  # its log says which ones
-        raise FormerGone(former.run_id)
-    by_place: dict[int, Any] = {}
-    for digest in (end.part, end.failures):
-        for line in former.read(former.key(digest)).splitlines() if digest else ():
-            row = json.loads(line)
-            place = row["index"] - first
-            by_place[place] = [place, row["result"]] if "result" in row else [place, None, row["error"]]
-    progress.ended = bytearray(b"\1" * progress.total)
-    return progress, list(by_place.values())

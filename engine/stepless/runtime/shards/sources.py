@@ -16,6 +16,7 @@ from stepless.limits import MAX_ROW_BYTES
 from stepless.model.json import JSON
 from stepless.model.stored.packing import dump, load
 from stepless.ports import ObjectChanged, ObjectRefused, Objects, Seen
+from stepless.runtime.shards.plans import Plan
 from stepless.runtime.world import World
 
 UNREADABLE: Final = "source_unreadable"
@@ -101,6 +102,18 @@ def items_between(
     if len(items) != number:
         raise ObjectChanged(source.name)
     return items
+
+
+def shard_items(world: World, plan: Plan, number: int) -> Sequence[Item]:
+    """Returns the items of a shard, each encoded, or the error that it fails with. Raises `ObjectChanged`, `ObjectRefused`."""
+    begin, end = plan.range_of(number)
+    if plan.source is not None:
+        mark, following = plan.marks[number : number + 2]
+        return items_between(world, Source(**plan.source), mark, following[0], end - begin)
+    first, key = max((page for page in plan.pages if page[0] <= begin), key=lambda page: page[0])
+    if (data := world.blobs.get(key)) is None:
+        raise DamagedLog(f"the items {key} are missing", sequence=0)
+    return data.split(b"\n")[begin - first : end - first]
 
 
 def item_of(source: Source, row: Row) -> Item:

@@ -22,6 +22,7 @@ from stepless.model.work import NodeFailure, Result
 from stepless.ports import Call
 from stepless.runtime.session.pauses.distributing import distributor
 from stepless.runtime.shards.plans import DISTRIBUTION, Board, shard_id
+from stepless.runtime.verbs.reads import items
 
 BODY = {"nodes": {"one": {"type": "function", "with": {"call": "test.echo", "args": {"item": "<item>"}}}}}
 SOURCE = {"file": "in.csv"}
@@ -435,3 +436,13 @@ def test_a_claim_of_another_program_is_kept(work: Work) -> None:
     error = work.run(into={"file": "out"})
     assert error["code"] == "sink_taken" and "another program" in error["message"]
     assert (work.folder / "out" / "manifest.json").read_text() == "{}"
+
+
+def test_an_item_of_a_source_is_shown(machine: Any, tmp_path: Path) -> None:
+    work = Work(machine, tmp_path)
+    (tmp_path / "in.csv").write_text("id,n\n" + "".join(f"{number},x\n" for number in range(25)))
+    work.run()
+    assert items.item(machine.world, work.run_id, "each", 17)["item"] == {"id": "17", "n": "x"}
+    assert items.progress(machine.world, work.run_id, "each")["completed"] == 25
+    (tmp_path / "in.csv").write_text("id,n\n")
+    assert items.item(machine.world, work.run_id, "each", 17)["item"] is None

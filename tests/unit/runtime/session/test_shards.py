@@ -21,6 +21,7 @@ from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.pauses.distributing import distributor
 from stepless.runtime.shards.plans import DISTRIBUTION, Board, shard_id
 from stepless.runtime.verbs.changes.erasing import erase
+from stepless.runtime.verbs.reads import items
 from stepless.runtime.verbs.starts import reruns
 
 Work = Callable[[Call], Any]
@@ -351,3 +352,26 @@ def test_items_are_named_where_there_are_some(machine: Any, node: str | None, it
     with pytest.raises((InvalidRequest, Conflict)) as raised:
         reruns.rerun(machine.world, run_id, node=node, items=items)
     assert raised.value.code == code
+
+
+def test_items_are_looked_at_and_the_node_is_changed_while_they_run(machine: Any) -> None:
+    fan, seen = Fan(machine, concurrency=3), list[Any]()
+
+    def look() -> int:
+        seen.append((items.progress(machine.world, run_id, "each"), items.item(machine.world, run_id, "each", 17)))
+        items.change(machine.world, run_id, "each", concurrency=30, tolerate={"count": 1})
+        return 51
+
+    fan.special = {17: look, 40: refuse}
+    run_id = fan.start(47)
+    machine.drain()
+    [(progress, one)] = seen
+    assert progress["shards"] == {"total": 5, "ended": 1, "running": 1} and progress["left_ms"] is not None
+    assert 10 < progress["completed"] <= 17 and progress["concurrency"] == 3
+    assert one == {"index": 17, "shard": 1, "status": "running", "item": 17, "result": None, "error": None}
+    after = items.progress(machine.world, run_id, "each")
+    assert (after["status"], after["completed"], after["failed"], after["concurrency"]) == ("completed", 46, 1, 30)
+    assert after["codes"] == {"http_error": 1} and after["failures"][0]["item"] == 40
+    assert items.item(machine.world, run_id, "each", 17)["result"] == 51
+    with pytest.raises(Conflict):
+        items.change(machine.world, run_id, "each", concurrency=1)

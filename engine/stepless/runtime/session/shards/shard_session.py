@@ -36,7 +36,7 @@ from stepless.runtime.shards.plans import Board, Plan, ShardEnd
 from stepless.runtime.shards.records import RecordLog
 from stepless.runtime.shards.repeats import FormerGone, takeover
 from stepless.runtime.shards.sinks import Sink, SinkRefused
-from stepless.runtime.shards.sources import CHANGED, UNREADABLE, Item, Source, items_between, parsed
+from stepless.runtime.shards.sources import CHANGED, UNREADABLE, Item, parsed, shard_items
 from stepless.runtime.world import World
 
 _LONG_ITEM_MS = 2_000
@@ -312,7 +312,7 @@ class ShardSession:
     async def _read(self) -> Sequence[Item] | None:
         """The items of the shard. None if they are not those that were planned: the node then stops."""
         try:
-            return await self._retried(self._items)
+            return await self._retried(partial(shard_items, self._world, self._plan, self._number))
         except (ObjectChanged, ObjectRefused) as error:
             await self._stop_node(CHANGED if isinstance(error, ObjectChanged) else UNREADABLE)
             return None
@@ -320,18 +320,6 @@ class ShardSession:
     async def _stop_node(self, why: str) -> None:
         await self._retried(partial(self._board.change, self._world.clock.now_ms(), stop=why))
         self._stop = True
-
-    def _items(self) -> Sequence[Item]:
-        """The items of the shard, encoded. Raises `ObjectChanged`, `ObjectRefused`."""
-        if self._plan.source is not None:
-            begin, following = self._plan.marks[self._number : self._number + 2]
-            return items_between(self._world, Source(**self._plan.source), begin, following[0], self.progress.total)
-        first, key = max((page for page in self._plan.pages if page[0] <= self.first), key=lambda page: page[0])
-        data = self._world.blobs.get(key)
-        if data is None:
-            raise DamagedLog(f"the items {key} are missing", sequence=0, run_id=self._head.run_id)
-        lines = data.split(b"\n")
-        return lines[self.first - first : self.first - first + self.progress.total]
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

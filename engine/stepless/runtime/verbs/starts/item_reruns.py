@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepless.core.events import EventType
 from stepless.errors import Conflict, InvalidRequest
 from stepless.model.graph import Graph
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.ports import RunHead
-from stepless.runtime.runlog import RunLog
-from stepless.runtime.shards.repeats import Former
+from stepless.runtime.shards.repeats import Former, distribution_of
 from stepless.runtime.world import World
 
 
@@ -27,7 +25,7 @@ def checked_items(
     if head.status not in ENDED:
         message = f"the run {head.run_id} has not ended"
         raise Conflict(message, code="run_not_ended", mend="wait for its end, or cancel it", run_status=head.status)
-    run_id = _distribution(world, head.run_id, graph.root.nodes[position].id)
+    run_id = distribution_of(world, head.run_id, graph.root.nodes[position].id)
     if run_id is None:
         message = f"{node} did not begin in that run"
         raise Conflict(message, code="predecessor_never_ran", mend="rerun without `items`")
@@ -40,12 +38,3 @@ def checked_items(
     if not former.shards_again(items if isinstance(items, list) else None):
         raise Conflict(f"no item of {node} failed", code="nothing_failed", mend="name the items by their numbers")
     return {"items": items, "shards": run_id}
-
-
-def _distribution(world: World, run_id: str, instance: str) -> str | None:
-    """The distribution of the last attempt of a node."""
-    found: str | None = None
-    for event in RunLog(world.store, world.blobs, run_id).read():
-        if event.type is EventType.NODE_WAITING and event.instance == instance and event.data.get("reason") == "subrun":
-            found = str(event.data["details"]["run"])
-    return found
