@@ -36,7 +36,7 @@ class Awaiting(Racing):
             vs += [one, other]
             return [f"{one}, {other} = await asyncio.gather({self.call(vs[:-2])}, {self.call(vs[:-2])})"]
         if k < 0.37:
-            return r.choice([self.tasked, self.settled, self.dispatched])(vs)
+            return r.choice([self.tasked, self.settled, self.dispatched, self.guarded])(vs)
         if k < 0.39:
             return [f"await asyncio.sleep({r.choice(['0', '0.5', f'({self.num(vs, 0)}) % 7 * 1.31'])})"]
         return super().simple(vs, loop)
@@ -84,6 +84,18 @@ class Awaiting(Racing):
         waited = f"asyncio.wait([{self.call(vs)}, sleep({self.ms()})], return_when=asyncio.FIRST_COMPLETED)"
         return [f"{done}, {pending} = await {waited}", f"for {one} in {pending}:", f"    {one}.cancel()",
                 f"words.append(str({done}.pop().result()))"]  # fmt: skip
+
+    def guarded(self, vs: list[str]) -> list[str]:
+        """Calls of which a semaphore lets some in at once."""
+        self.forks = True
+        r, gate, one = self.r, self.fresh("gate"), self.fresh("one")
+        made = r.choice(["asyncio.Semaphore(2)", "asyncio.BoundedSemaphore(value=3)", "asyncio.Lock()", "asyncio.Semaphore(1)"])
+        wait = r.choice([[], [f"        await sleep({self.ms()})"]])
+        calls = r.choice([f"*[{one}(x) for x in xs]", f"{one}(v0), {one}(v1), {one}(2)", f"*({one}(x) for x in [4, 5, 3])"])
+        kept = r.choice(["", "", ", return_exceptions=True"])
+        return [f"{gate} = {made}", f"async def {one}(n):", f"    async with {gate}:", *wait,
+                f"        return await {r.choice(['inc(n)', 'inc(n * 3)', 'mul(n)'])}",
+                f"words.append(str(len(await asyncio.gather({calls}{kept}))))"]  # fmt: skip
 
     def settled(self, vs: list[str]) -> list[str]:
         """Failures among results."""

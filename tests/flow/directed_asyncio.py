@@ -12,6 +12,17 @@ async def slow(n: int) -> int:
     await asyncio.sleep(0.05)
     return m
 
+async def undecorated(gate: Any, n: int) -> int:
+    async with gate:
+        return await slow(n)
+
+@part
+async def guarded(gate: Any, n: int, more: int = 0) -> int:
+    async with gate:
+        m = await inc(n + more)
+        await asyncio.sleep(n / 100)
+    return m
+
 @part
 async def early(n: int) -> str:
     async with asyncio.timeout(0.03):
@@ -71,5 +82,17 @@ CASES: Final[Mapping[str, str]] = {
     "the first that ends fails": "t = asyncio.create_task(inc(3))\nu = asyncio.create_task(sleep('20ms'))\ndone, pending = await asyncio.wait({t, u}, return_when=asyncio.FIRST_COMPLETED)\nu.cancel()\ntry:\n    if t in done:\n        return t.result()\nexcept Third as e:\n    return e.code\nreturn 'late'",
     "each that has ended": "done, _ = await asyncio.wait([inc(4), sleep('20ms')], return_when=asyncio.FIRST_COMPLETED)\nout = []\nfor t in done:\n    out.append(t.result())\nreturn [out, [t.result() for t in done]]",
     "the one that has ended": "t = asyncio.create_task(sleep('30ms'))\nu = asyncio.create_task(slow(4))\ndone, pending = await asyncio.wait([t, u], return_when=asyncio.FIRST_COMPLETED)\nw = done.pop()\nif w is t:\n    return 'slept'\nreturn w.result()",
+    "a limit of calls": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\nreturn await asyncio.gather(*[one(i) for i in [6, 4, 5, 7]])",
+    "a limit of calls that are written one by one": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\nx, y, z = await gather(one(6), one(4), one(n=5))\nreturn [x, y, z]",
+    "a limit of calls, which is late": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\ntry:\n    async with asyncio.timeout(0.1):\n        return await asyncio.gather(*(one(i) for i in [6, 4, 5, 7]))\nexcept TimeoutError:\n    return 'late'",
+    "a limit of calls that fail": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\ntry:\n    return await asyncio.gather(*[one(i) for i in [4, 3, 5, 2, 6, 14]])\nexcept NodeError as e:\n    return [e.code, await inc(7)]",
+    "a limit of calls that fail, uncaught": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\ngot = await asyncio.gather(*[one(i) for i in [4, 5, 3, 6]])\nreturn len(got)",
+    "a limit of calls whose failures are results": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\ngot = await asyncio.gather(*[one(i) for i in [4, 3, 5, 2]], return_exceptions=True)\nreturn [g for g in got if not isinstance(g, Exception)]",
+    "a limit of calls, and one without others": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\nx = await one(4)\nys = await asyncio.gather(*[one(i) for i in [5, 6, 7]])\nzs = await asyncio.gather(*[one(i) for i in [7, 6, 5]])\nreturn [x, ys, zs]",
+    "a limit of tasks": "limit = asyncio.Semaphore(2)\nasync def one(n):\n    async with limit:\n        await inc(n)\n        await asyncio.sleep(n / 100)\n        return await inc(n + 1)\ntasks = [asyncio.create_task(one(i)) for i in [6, 4, 5]]\nreturn await asyncio.gather(*tasks)",
+    "a limit in a loop": "out = []\nfor k in [1, 2]:\n    gate = asyncio.BoundedSemaphore(value=2)\n    async def one(n):\n        async with gate:\n            m = await inc(n)\n            await sleep('7ms')\n        return {'m': m, 'k': k}\n    got = await asyncio.gather(*[one(i) for i in [6, 4, 5]])\n    out.append([g['m'] + g['k'] for g in got])\nreturn out",
+    "a lock": "lock = asyncio.Lock()\nasync def one(n):\n    async with lock:\n        if n == 4:\n            return 0\n        await inc(n)\n        await asyncio.sleep(0.01)\n    return n\nreturn await gather(*[one(i) for i in [6, 4, 5]])",
+    "a limit of a part": "limit = asyncio.Semaphore(2)\nreturn await asyncio.gather(*[guarded(limit, i, 1) for i in [6, 4, 5, 7]])",
+    "a limit of a coroutine of the module": "gate = asyncio.Semaphore(2)\ngot = await asyncio.gather(*[undecorated(gate, i) for i in [6, 4, 3]], return_exceptions=True)\nreturn got[:2]",
     "finally around a timeout": "try:\n    async with asyncio.timeout(0.015):\n        await asyncio.sleep(1)\nfinally:\n    await inc(5)\nreturn 1",
 }  # fmt: skip

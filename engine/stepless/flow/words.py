@@ -116,3 +116,10 @@ def result_of(place: int, wanted: int, value: Any) -> Any:
     if place != wanted:
         raise asyncio.InvalidStateError("Result is not set.")
     return result(value)
+
+
+def results(values: list[Any]) -> list[Any]:
+    """Returns the results of calls. Raises the first failure by place."""
+    for value in values:
+        result(value)
+    return values
