@@ -36,7 +36,7 @@ class Awaiting(Racing):
             vs += [one, other]
             return [f"{one}, {other} = await asyncio.gather({self.call(vs[:-2])}, {self.call(vs[:-2])})"]
         if k < 0.37:
-            return r.choice([self.tasked, self.settled, self.dispatched, self.guarded])(vs)
+            return r.choice([self.tasked, self.settled, self.dispatched, self.guarded, self.grown])(vs)
         if k < 0.39:
             return [f"await asyncio.sleep({r.choice(['0', '0.5', f'({self.num(vs, 0)}) % 7 * 1.31'])})"]
         return super().simple(vs, loop)
@@ -96,6 +96,19 @@ class Awaiting(Racing):
         return [f"{gate} = {made}", f"async def {one}(n):", f"    async with {gate}:", *wait,
                 f"        return await {r.choice(['inc(n)', 'inc(n * 3)', 'mul(n)'])}",
                 f"words.append(str(len(await asyncio.gather({calls}{kept}))))"]  # fmt: skip
+
+    def grown(self, vs: list[str]) -> list[str]:
+        """Calls in a list that grows, and that are gathered."""
+        self.forks = True
+        r, calls, one = self.r, self.fresh("calls"), self.fresh("i")
+        first = r.choice([f"{calls} = []", f"{calls} = [inc({self.num(vs, 0)})]", f"{calls} = [inc({one}) for {one} in xs]"])
+        task = r.choice([lambda call: call, lambda call: call, lambda call: f"asyncio.create_task({call})"])
+        lines = [first, f"for {one} in {r.choice(['xs', '[4, 5, 3]'])}:", f"    if {one} > {r.choice(['3', 'v0'])}:",
+                 f"        {calls}.append({task(f'inc({one} + v0)')})"]  # fmt: skip
+        other = ["    else:", f"        {calls}.append({task(f'mul({one})')})"]
+        lines += r.choice([[], other, [f"    {calls} += [{task(f'mul(v1, {one})')}]"]])
+        lines += r.choice([[], [f"if len({calls}) > 2:", f"    {calls}.append({task('say(sv0)')})"]])
+        return [*lines, f"words.append(str(await gather(*{calls}{r.choice(['', '', ', return_exceptions=True'])}))[:40])"]
 
     def settled(self, vs: list[str]) -> list[str]:
         """Failures among results."""

@@ -79,9 +79,10 @@ def _part(
 
 
 def part_of(
-    origin: Origin, tree: ast.AsyncFunctionDef | ast.FunctionDef, name: str, closure: frozenset[str]
+    origin: Origin, tree: ast.AsyncFunctionDef | ast.FunctionDef, name: str, closure: frozenset[str], returns: Any = None
 ) -> LocalPart:
-    """Returns the part that a tree defines among the names of a function."""
+    """Returns the part that a tree defines among the names of a function; `returns` is the type of its result, if no annotation
+    has it."""
     tree.decorator_list = []
     ast.fix_missing_locations(tree)
     stub = copied(tree)
@@ -89,6 +90,7 @@ def part_of(
     space = dict(origin.globals)
     exec(compile(ast.Module([stub], []), origin.path or "<workflow>", "exec", dont_inherit=True), space)
     function = space[tree.name]
+    function.__annotations__ |= {} if returns is None else {"return": returns}
     return LocalPart(function, replace(origin, name=name, tree=tree, hints=hints_of(function)), closure)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from stepless.flow.compiler.origin import Origin
 from stepless.flow.compiler.rewriting.limits import with_limits
+from stepless.flow.compiler.rewriting.lists import with_lists
 from stepless.flow.compiler.rewriting.nested import moved_out
 from stepless.flow.compiler.rewriting.tables import with_tables
 from stepless.flow.compiler.rewriting.tasks import Tasks
@@ -38,7 +39,7 @@ def rewritten(origin: Origin, part_of: Callable[[Any], Any]) -> Origin:
             return static(node.func.value)
         return None
 
-    return with_limits(_with_tasks(origin, static), static, part_of)
+    return with_limits(with_lists(_with_tasks(origin, static), static), static, part_of)
 
 
 def _with_tasks(origin: Origin, static: Callable[[ast.expr], Any]) -> Origin:
