@@ -34,6 +34,7 @@ async def early(n: int) -> str:
 """
 CASES: Final[Mapping[str, str]] = {
     "sleep": "await asyncio.sleep(0.5)\nawait asyncio.sleep(0)\nawait asyncio.sleep(a - 90)\nreturn await inc(a)",
+    "a sleep that is computed of what has no type": "v = u if isinstance(u, int) else 3\nawait sleep(v % 30 * 0.91 + 1 / 3)\nawait sleep(1 + v / 2)\nreturn await inc(a)",
     "gather": "x, y = await asyncio.gather(inc(4), inc(5))\nzs = await asyncio.gather(*[inc(i) for i in [4, 5]])\nreturn [x, y, zs]",
     "wait_for in time": "return [await asyncio.wait_for(inc(a + 40), 0.05), await asyncio.wait_for(slow(4), timeout=9)]",
     "wait_for that is late": "try:\n    x = await asyncio.wait_for(slow(4), 0.02)\nexcept TimeoutError as e:\n    return ['late', str(e)]\nreturn x",
