@@ -36,7 +36,7 @@ class Awaiting(Racing):
             vs += [one, other]
             return [f"{one}, {other} = await asyncio.gather({self.call(vs[:-2])}, {self.call(vs[:-2])})"]
         if k < 0.37:
-            return r.choice([self.tasked, self.settled, self.dispatched])(vs)
+            return r.choice([self.tasked, self.settled, self.dispatched, self.guarded, self.grown])(vs)
         if k < 0.39:
             return [f"await asyncio.sleep({r.choice(['0', '0.5', f'({self.num(vs, 0)}) % 7 * 1.31'])})"]
         return super().simple(vs, loop)
@@ -84,6 +84,31 @@ class Awaiting(Racing):
         waited = f"asyncio.wait([{self.call(vs)}, sleep({self.ms()})], return_when=asyncio.FIRST_COMPLETED)"
         return [f"{done}, {pending} = await {waited}", f"for {one} in {pending}:", f"    {one}.cancel()",
                 f"words.append(str({done}.pop().result()))"]  # fmt: skip
+
+    def guarded(self, vs: list[str]) -> list[str]:
+        """Calls of which a semaphore lets some in at once."""
+        self.forks = True
+        r, gate, one = self.r, self.fresh("gate"), self.fresh("one")
+        made = r.choice(["asyncio.Semaphore(2)", "asyncio.BoundedSemaphore(value=3)", "asyncio.Lock()", "asyncio.Semaphore(1)"])
+        wait = r.choice([[], [f"        await sleep({self.ms()})"]])
+        calls = r.choice([f"*[{one}(x) for x in xs]", f"{one}(v0), {one}(v1), {one}(2)", f"*({one}(x) for x in [4, 5, 3])"])
+        kept = r.choice(["", "", ", return_exceptions=True"])
+        return [f"{gate} = {made}", f"async def {one}(n):", f"    async with {gate}:", *wait,
+                f"        return await {r.choice(['inc(n)', 'inc(n * 3)', 'mul(n)'])}",
+                f"words.append(str(len(await asyncio.gather({calls}{kept}))))"]  # fmt: skip
+
+    def grown(self, vs: list[str]) -> list[str]:
+        """Calls in a list that grows, and that are gathered."""
+        self.forks = True
+        r, calls, one = self.r, self.fresh("calls"), self.fresh("i")
+        first = r.choice([f"{calls} = []", f"{calls} = [inc({self.num(vs, 0)})]", f"{calls} = [inc({one}) for {one} in xs]"])
+        task = r.choice([lambda call: call, lambda call: call, lambda call: f"asyncio.create_task({call})"])
+        lines = [first, f"for {one} in {r.choice(['xs', '[4, 5, 3]'])}:", f"    if {one} > {r.choice(['3', 'v0'])}:",
+                 f"        {calls}.append({task(f'inc({one} + v0)')})"]  # fmt: skip
+        other = ["    else:", f"        {calls}.append({task(f'mul({one})')})"]
+        lines += r.choice([[], other, [f"    {calls} += [{task(f'mul(v1, {one})')}]"]])
+        lines += r.choice([[], [f"if len({calls}) > 2:", f"    {calls}.append({task('say(sv0)')})"]])
+        return [*lines, f"words.append(str(await gather(*{calls}{r.choice(['', '', ', return_exceptions=True'])}))[:40])"]
 
     def settled(self, vs: list[str]) -> list[str]:
         """Failures among results."""

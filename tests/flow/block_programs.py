@@ -134,7 +134,9 @@ class Blocks(Gen):
 
     def _pulled(self, vs: list[str], loop: bool) -> list[str]:
         return [self.r.choice([f"seen.add(await {self.call(vs)})", f"ys.insert(0, await {self.call(vs)})", f"table[v0] = await {self.call(vs)}",
-                               f"pairs.append((await {self.call(vs)}, 'p'))", f"order.amount = await {self.call(vs)}"])]
+                               f"pairs.append((await {self.call(vs)}, 'p'))", f"order.amount = await {self.call(vs)}",
+                               f"v1 = await inc(ys.pop({self.r.choice(['', '0'])}) + {self.num(vs, 0)})", "await inc(obj.pop('b', 5) * 5)",
+                               f"ys.append(await inc(obj.setdefault('k', {self.num(vs, 0)}) + len(obj)))"])]
 
     def _exits(self, vs: list[str], loop: bool) -> list[str]:
         """A block with several exits."""

@@ -4,12 +4,14 @@ time, and what happens side by side has the order of a run."""
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Collection, Generator, Iterable
 from contextlib import AbstractContextManager
 from types import ModuleType, TracebackType
 from typing import Any, Final
 
 from stepless.flow import clock, plain
+from stepless.flow.surroundings import Wait
 
 
 class Task:
@@ -130,6 +132,76 @@ class Timeout:
         return self._deadline is not None and self._deadline.expired
 
 
+class Semaphore:
+    """Lets so many callers in at once. Those that wait are let in in their order."""
+
+    def __init__(self, value: int = 1) -> None:
+        if value < 0:
+            raise ValueError("Semaphore initial value must be >= 0")
+        self._free = value
+        self._waiting: deque[tuple[clock.Schedule, Wait]] = deque()
+
+    async def __aenter__(self) -> None:
+        await self.acquire()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def locked(self) -> bool:
+        return self._free == 0
+
+    async def acquire(self) -> bool:
+        schedule = clock.schedule()
+        if self._free > 0:
+            self._free -= 1
+            return True
+        wait = Wait()
+        self._waiting.append((schedule, wait))
+        try:
+            await schedule.blocked(wait)
+        except asyncio.CancelledError:
+            if wait.future.done() and not wait.future.cancelled():
+                self.release()
+            raise
+        finally:
+            self._waiting = deque(one for one in self._waiting if one[1] is not wait)
+        return True
+
+    def release(self) -> None:
+        if not self._waiting:
+            self._free += 1
+            return
+        schedule, wait = self._waiting.popleft()
+        schedule.wake(wait)
+
+
+class BoundedSemaphore(Semaphore):
+    """A semaphore that is not released more often than it was acquired."""
+
+    def __init__(self, value: int = 1) -> None:
+        super().__init__(value)
+        self._bound = value
+
+    def release(self) -> None:
+        if self._free >= self._bound:
+            raise ValueError("BoundedSemaphore released too many times")
+        super().release()
+
+
+class Lock(Semaphore):
+    """A semaphore for one caller."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+    def release(self) -> None:
+        if not self.locked():
+            raise RuntimeError("Lock is not acquired.")
+        super().release()
+
+
 async def sleep(delay: float, result: Any = None) -> Any:
     await plain.sleep(max(0, delay))
     return result
@@ -171,7 +243,8 @@ _UNTIL: Final = {
 }  # fmt: skip
 _WORDS: Final = {
     "sleep": sleep, "gather": plain.gather, "wait_for": wait_for, "timeout": Timeout, "TaskGroup": TaskGroup, "wait": wait,
-    "create_task": create_task, "ensure_future": create_task,
+    "create_task": create_task, "ensure_future": create_task, "Semaphore": Semaphore, "BoundedSemaphore": BoundedSemaphore,
+    "Lock": Lock,
 }  # fmt: skip
 
 

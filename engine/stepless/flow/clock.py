@@ -197,7 +197,7 @@ class Schedule:
 
     async def pause(self, duration_ms: int) -> None:
         """Waits for a duration."""
-        await self._blocked(self._at(Wait(), self.world.now_ms + duration_ms, _TIMER))
+        await self.blocked(self._at(Wait(), self.world.now_ms + duration_ms, _TIMER))
 
     async def mail(self, name: str, wants: Callable[[Mail], bool], timeout_ms: int | None) -> Mail | None:
         """Waits for a message, and takes it. None after the timeout. Raises `ConfigError` where none can arrive any more."""
@@ -210,7 +210,7 @@ class Schedule:
         receiver = Receiver(name, wants, wait, self)
         self.world.receivers.append(receiver)
         try:
-            mail: Mail | None = await self._blocked(wait)
+            mail: Mail | None = await self.blocked(wait)
             return mail
         finally:
             self.world.receivers.remove(receiver)
@@ -227,7 +227,7 @@ class Schedule:
         finally:
             self._running += 1
             self._working -= 1
-        await self._blocked(self._at(Wait(), self.world.now_ms, _RESULT))
+        await self.blocked(self._at(Wait(), self.world.now_ms, _RESULT))
         if failed is not None:
             raise failed
         return done
@@ -236,7 +236,8 @@ class Schedule:
         heappush(self._heap, (due_ms, rank, next(self._order), wait, deadline))
         return wait
 
-    async def _blocked(self, wait: Wait) -> Any:
+    async def blocked(self, wait: Wait) -> Any:
+        """Waits until something wakes the caller."""
         for deadline in _DEADLINES.get():
             self._at(wait, deadline.due_ms, _TIMER, deadline)
         self._first = self._first or wait
@@ -272,7 +273,7 @@ class Schedule:
             asyncio.create_task(self._branch(fork, place, one, branches[place])) for place, one in enumerate(awaited)
         ]
         try:
-            await self._blocked(fork.wait)
+            await self.blocked(fork.wait)
         finally:
             self._forks = [one for one in self._forks if one is not fork]
             for place, task in enumerate(tasks):
@@ -296,7 +297,7 @@ class Schedule:
         """Waits for the end of a branch that was begun."""
         if not fork.is_ready:
             self._forks.append(fork)
-            await self._blocked(fork.wait)
+            await self.blocked(fork.wait)
 
     async def _branch(self, fork: Fork, place: int, awaited: Awaitable[Any], branch: Branch) -> None:
         _BRANCH.set(branch)

@@ -119,7 +119,7 @@ class Flow(Generic[P, R]):
         expressions that a document cannot say are evaluated (`never` refuses them). `source` is the text of the function, where
         no file has it. With `former`, the result can be published as it is: its nodes have the ids that they had in the newest
         version, and its calls fit the functions of this process. Raises `FlowRefused`, and what `former` raises."""
-        origin = origin_of(self.function, source)
+        origin = origin_of(self.function, source, as_part)
         written = self._written(origin, lift or self._lift)
         self._register(written)
         document, functions = written.document, None
@@ -135,7 +135,7 @@ class Flow(Generic[P, R]):
     def explain(self, *, source: str | None = None) -> Explanation:
         """Returns line by line what becomes of the source, also of one that is refused. `source` is as in `compile`. Raises
         `FlowRefused` if there is none that can be read."""
-        origin = origin_of(self.function, source)
+        origin = origin_of(self.function, source, as_part)
         readings: list[Unit] = []
         try:
             written = self._written(origin, self._lift, readings)
@@ -162,7 +162,7 @@ class Flow(Generic[P, R]):
 
     def register(self) -> None:
         """Registers the expressions that the flow lifts, in a process that runs it without having compiled it."""
-        self._register(self._written(origin_of(self.function), self._lift))
+        self._register(self._written(origin_of(self.function, None, as_part), self._lift))
 
 
 mark(Flow, "flow")

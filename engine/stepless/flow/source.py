@@ -15,9 +15,11 @@ from stepless.flow.compiler.refusals import FlowRefused, Remark
 from stepless.flow.compiler.rewriting.source import rewritten
 
 
-def origin_of(function: Callable[..., Any], source: str | None = None) -> Origin:
-    """Returns the source of a function; `source` is the text of its file, if it has none that can be read. Raises `FlowRefused`
-    (source_missing)."""
+def origin_of(
+    function: Callable[..., Any], source: str | None = None, part_of: Callable[[Any], Any] = lambda function: None
+) -> Origin:
+    """Returns the source of a function; `source` is the text of its file, if it has none that can be read; `part_of` says which
+    part a coroutine stands for. Raises `FlowRefused` (source_missing)."""
     code = getattr(function, "__code__", None)
     if code is None or getattr(function, "__wrapped__", None) is not None:
         raise _missing(function, "it is not a plain function", "Put @workflow directly above its def")
@@ -33,7 +35,8 @@ def origin_of(function: Callable[..., Any], source: str | None = None) -> Origin
     closed = inspect.getclosurevars(function).nonlocals if code.co_freevars else {}
     names = {**function.__globals__, **closed}
     file, path = _file(function), code.co_filename
-    return rewritten(Origin(function.__name__, file, tree, first, textwrap.dedent(text), names, hints_of(function), path))
+    origin = Origin(function.__name__, file, tree, first, textwrap.dedent(text), names, hints_of(function), path)
+    return rewritten(origin, part_of)
 
 
 def _lines(function: Callable[..., Any], source: str | None) -> tuple[list[str], int]:

@@ -17,6 +17,7 @@ _OF_ASYNCIO: Final = {
     id(asyncio.sleep): "asyncio.sleep", id(asyncio.gather): "gather", id(asyncio.wait_for): "wait_for",
     id(asyncio.timeout): "timeout", id(asyncio.TaskGroup): "task_group", id(asyncio.create_task): "create_task",
     id(asyncio.ensure_future): "create_task", id(asyncio.wait): "wait",
+    id(asyncio.as_completed): "as_completed",
 }  # fmt: skip
 
 
@@ -116,3 +117,10 @@ def result_of(place: int, wanted: int, value: Any) -> Any:
     if place != wanted:
         raise asyncio.InvalidStateError("Result is not set.")
     return result(value)
+
+
+def results(values: list[Any]) -> list[Any]:
+    """Returns the results of calls. Raises the first failure by place."""
+    for value in values:
+        result(value)
+    return values

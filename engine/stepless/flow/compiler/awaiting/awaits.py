@@ -210,7 +210,7 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = 
     before = unit.risks
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         duration: JSON = f"{round(node.value * 1000)}ms"
-    elif is_number(unit.infer(node)):
+    elif is_number(unit.infer(node)) or _is_arithmetic(unit, node):
         duration = _milliseconds(unit, unit.value(node), least)
     elif least is not None:
         duration = _milliseconds(unit, unit.rules.lifted(unit, _as_seconds(node, least)), None)
@@ -219,6 +219,13 @@ def sleep(unit: Unit, call: ast.Call, arguments: Arguments, least: int | None = 
     id = unit.emit(unit.new_id("sleep"), "wait", {"for": duration})
     unit.may_fail(id, mixed=unit.risks > before)
     return ast.Name("null", ast.Load())
+
+
+def _is_arithmetic(unit: Unit, node: ast.expr) -> bool:
+    """Whether a document computes a number here, or fails, whatever the types are: of texts it knows the sum alone."""
+    if not isinstance(node, ast.BinOp):
+        return is_number(unit.infer(node))
+    return not isinstance(node.op, ast.Add) or any(_is_arithmetic(unit, one) for one in (node.left, node.right))
 
 
 def _milliseconds(unit: Unit, seconds: ast.expr, least: int | None) -> JSON:

@@ -32,7 +32,10 @@ def limit_of(unit: Unit, statement: ast.AsyncWith) -> int | None:
         check_task_group(unit, statement)
         if isinstance(call, ast.Name):
             message = f"`{unit.shown.get(call.id, call.id)}` is held by a process, which a workflow does not have"
-            mend = 'Limit the attempts of the step: a.with_(concurrency={"max": 2})(x)'
+            mend = (
+                "Make it asyncio.Semaphore(5), a number, and put it around all that a coroutine does whose calls are gathered; "
+                'or limit the attempts of the step: a.with_(concurrency={"max": 2})(x)'
+            )
             unit.refuse(statement, "no_such_construct", message, mend)
         message = "async with has no counterpart in a graph, but for asyncio.timeout and asyncio.TaskGroup"
         unit.refuse(statement, "no_such_construct", message, _BLOCK)

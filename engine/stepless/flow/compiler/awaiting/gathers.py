@@ -12,6 +12,7 @@ from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, check_it
 from stepless.flow.compiler.facts.types import ERROR, TAG
 from stepless.flow.compiler.frames import LoopFrame, TryFrame, error_of
 from stepless.flow.compiler.refusals import Ended, Lift
+from stepless.flow.compiler.rewriting.words import WINDOW
 from stepless.flow.compiler.unit import Unit
 from stepless.flow.words import word_of
 from stepless.model.json import JSON
@@ -31,7 +32,7 @@ class Gather:
     def gather(self, unit: Unit, call: ast.Call, hint: str | None) -> ast.expr:
         kept = keeps_failures(unit, call)
         if len(call.args) == 1 and isinstance(call.args[0], ast.Starred):
-            return self.over(unit, call.args[0].value, hint, "parallel", kept=kept)
+            return self.over(unit, call.args[0].value, hint, "parallel", kept=kept, window=_window_of(call))
         calls = [argument.value if isinstance(argument, ast.Await) else argument for argument in call.args]
         if not calls or any(not isinstance(one, ast.Call) for one in calls) or any(isinstance(a, ast.Await) for a in call.args):
             mend = "Write gather(a(), b()) or gather(*[a(x) for x in xs])"
@@ -40,7 +41,7 @@ class Gather:
             unit.refuse(call, "gather", "a race is no branch of gather", "Put the race into a part, and gather the part")
         given = settled_calls(unit, self._hoist, [one for one in calls if isinstance(one, ast.Call)])
         if kept or any(self._is_part(unit, one) for one in given):
-            return self._branches(unit, given, hint, kept=kept)
+            return self._branches(unit, given, hint, kept=kept, window=_window_of(call))
         return self._side_by_side(unit, call, given)
 
     def each(self, unit: Unit, node: ast.ListComp, hint: str | None = None) -> ast.expr:
@@ -74,7 +75,7 @@ class Gather:
             unit.emit(unit.new_id("gathered"), "join", join={"mode": "every"})
         return ast.copy_location(ast.List(found, ast.Load()), call)
 
-    def _branches(self, unit: Unit, calls: list[ast.Call], hint: str | None, *, kept: bool) -> ast.expr:
+    def _branches(self, unit: Unit, calls: list[ast.Call], hint: str | None, *, kept: bool, window: int) -> ast.expr:
         """Branches of several nodes each: a container with one iteration for each call."""
         id = unit.new_id(hint or "gather")
         frame = LoopFrame(unit.next(), id)
@@ -84,11 +85,13 @@ class Gather:
             for place, one in enumerate(calls):
                 unit.frontier = [f"{which}.call_{place}"]
                 self._iteration(unit, awaited(one), kept=kept)
-        unit.emit(id, "parallel", {"branches": len(calls), "window": _WINDOW, "body": {"nodes": body}})
+        unit.emit(id, "parallel", {"branches": len(calls), "window": window, "body": {"nodes": body}})
         unit.may_fail(id, mixed=frame.risky, inner=True)
         return unit.texts.reference(id)
 
-    def over(self, unit: Unit, node: ast.expr, hint: str | None, kind: str, *, kept: bool = False) -> ast.expr:
+    def over(
+        self, unit: Unit, node: ast.expr, hint: str | None, kind: str, *, kept: bool = False, window: int = _WINDOW
+    ) -> ast.expr:
         if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
             mend = "Write gather(*[step(x) for x in items])"
             unit.refuse(node, "gather", "it takes one comprehension over one collection", mend)
@@ -110,7 +113,7 @@ class Gather:
             unit.values |= targets
             unit.bound |= targets.keys()
             self._iteration(unit, elt if isinstance(elt, ast.Await) else awaited(elt), kept=kept)
-        wide = {"window": _WINDOW} if kind == "parallel" else {}
+        wide = {"window": window} if kind == "parallel" else {}
         unit.emit(id, kind, {**params, **wide, "max_iterations": ITERATIONS, "body": {"nodes": body}})
         unit.may_fail(id, mixed=True, inner=True)
         return unit.texts.reference(id)
@@ -191,10 +194,19 @@ class Gather:
 def keeps_failures(unit: Unit, call: ast.Call) -> bool:
     """Returns whether a `gather` returns failures among its results."""
     for word in call.keywords:
-        if word.arg != "return_exceptions" or not isinstance(word.value, ast.Constant):
+        if word.arg not in ("return_exceptions", WINDOW) or not isinstance(word.value, ast.Constant):
             mend = "Write gather(a(), b()), with return_exceptions=True or without"
             unit.refuse(call, "gather", "gather takes calls, and a fixed return_exceptions", mend)
-    return any(word.value.value for word in call.keywords if isinstance(word.value, ast.Constant))
+    fixed = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+    return bool(fixed.get("return_exceptions"))
+
+
+def _window_of(call: ast.Call) -> int:
+    """Returns how many calls of a `gather` run at once."""
+    for word in call.keywords:
+        if word.arg == WINDOW and isinstance(word.value, ast.Constant) and isinstance(word.value.value, int):
+            return min(_WINDOW, word.value.value)
+    return _WINDOW
 
 
 def awaited(call: ast.expr) -> ast.Await:

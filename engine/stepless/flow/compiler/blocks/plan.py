@@ -12,7 +12,7 @@ from typing import Final
 
 from stepless.flow.compiler.blocks.jumps import jumps_of
 from stepless.flow.compiler.blocks.prelude import Prelude, prelude_of
-from stepless.flow.compiler.blocks.pulling import Pulling, taken_in
+from stepless.flow.compiler.blocks.pulling import Pulling, changing_call, taken_in
 from stepless.flow.compiler.blocks.rewriting import Rewriting
 from stepless.flow.compiler.blocks.valueless import makes_an_object, objects_in, valueless_in
 from stepless.flow.compiler.expressions.hoisting import has_await
@@ -258,6 +258,8 @@ def _is_liftable(origin: Origin, statement: ast.stmt, functions: AbstractSet[str
 
 def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
     """Whether a statement awaits, and could be lifted without its awaits."""
+    if changing_call(statement) is not None:
+        return True
     if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]

@@ -40,7 +40,7 @@ class Pulling:
         before: list[ast.stmt] = []
         marked = (statement.lineno, statement.col_offset) in self._marks
         if marked and isinstance(statement, _SIMPLE) and has_await(statement):
-            before, statement = self._pulled(statement)
+            before, statement = self._taken_apart(statement)
         elif isinstance(statement, ast.Match) and is_taken_apart(statement, leaves=any(True for _ in jumps_of([statement]))):
             return self._matched(statement)
         elif isinstance(statement, _TESTED) and any(isinstance(part, ast.NamedExpr) for part in ast.walk(statement.test)):
@@ -88,6 +88,37 @@ class Pulling:
         return _with(part, {"body": new}) if new != body else part
 
     # -- awaits -------------------------------------------------------------------------------------------------------
+
+    def _taken_apart(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
+        """The parts of a statement that awaits, in front of it, and the rest of it."""
+        if changing_call(statement) is not None:
+            return self._fed(statement)
+        before, rest = self._pulled(statement)
+        return [one for each in before for one in self._with_arguments(each)], rest
+
+    def _with_arguments(self, statement: ast.stmt) -> list[ast.stmt]:
+        if changing_call(statement) is None:
+            return [statement]
+        before, rest = self._fed(statement)
+        return [*before, rest]
+
+    def _fed(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
+        """The arguments of an awaited call, one of which changes something, as assignments in front of it: `f(xs.pop())`."""
+        new = copied(statement)
+        call = changing_call(new)
+        assert call is not None
+        before: list[ast.stmt] = []
+        for holder, name, place, part in _in_arguments(call):
+            if not _is_simple(part):
+                value = _at(ast.Name(self._name("value"), ast.Load()), part)
+                target = _at(ast.Name(value.id, ast.Store()), part)
+                assigned = _at(ast.Assign([target], part), part)
+                inner, rest = self._taken_apart(assigned) if has_await(assigned) else ([], assigned)
+                if not has_await(rest):
+                    self.marked.add(id(rest))
+                before += [*inner, rest]
+                _put(holder, name, place, value)
+        return before, new
 
     def _pulled(self, statement: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
         """The awaits of a statement as assignments in front of it, and the rest of it; as it is, where Python evaluates something
@@ -147,6 +178,27 @@ class Pulling:
             number += 1
         self._taken.add(f"{base}{number}")
         return f"{base}{number}"
+
+
+def changing_call(statement: ast.AST) -> ast.Call | None:
+    """Returns the call that a statement awaits as a whole, if an argument of it changes something in place."""
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Name()], value=ast.Await(value=ast.Call() as call))
+            | ast.AnnAssign(target=ast.Name(), value=ast.Await(value=ast.Call() as call))
+            | ast.Expr(value=ast.Await(value=ast.Call() as call)) | ast.Return(value=ast.Await(value=ast.Call() as call))
+        ):
+            given = [part for *_, part in _in_arguments(call)]
+            odd = any(isinstance(one, ast.Starred | ast.NamedExpr) for part in given for one in ast.walk(part))
+            return call if not odd and uses_of(*given).changed else None
+    return None
+
+
+def _in_arguments(call: ast.Call) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+    for place, part in enumerate(call.args):
+        yield call, "args", place, part
+    for word in call.keywords:
+        yield word, "value", None, word.value
 
 
 def taken_in(body: Sequence[ast.stmt]) -> set[str]:

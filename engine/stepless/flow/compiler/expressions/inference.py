@@ -43,7 +43,7 @@ from stepless.flow.compiler.facts.types import (
     union,
 )
 from stepless.flow.compiler.unit import Unit
-from stepless.flow.words import Answer, NodeError, Winner, word_of
+from stepless.flow.words import Answer, NodeError, Winner, results, word_of
 
 
 def known(unit: Unit, node: ast.AST) -> Any:
@@ -178,6 +178,8 @@ def _call(unit: Unit, node: ast.Call) -> Any:
         return stored(target)
     if target is functools.partial:
         return unit.rules.named(unit, node) or UNKNOWN
+    if target is results and isinstance(gathered := node.args[0], ast.Await) and isinstance(gathered.value, ast.Call):
+        return _gathered(unit, ast.Call(gathered.value.func, gathered.value.args, []))
     if word_of(target) == "begin":
         return infer(unit, _awaited(node.args[0]))
     if is_maker(unit, function, target):

@@ -70,19 +70,28 @@ def _part(
     outer: Origin, tree: ast.AsyncFunctionDef, words: Mapping[str, str], closures: Mapping[str, set[str]], name: str
 ) -> LocalPart:
     own = copied(tree)
-    own.decorator_list = []
     own.args.kwonlyargs = [*own.args.kwonlyargs, *(ast.arg(one) for one in sorted(closures[name]))]
     own.args.kw_defaults = [*own.args.kw_defaults, *(None for _ in closures[name])]
     moving = _Moving(words, closures)
     own.body = [moving.visit(statement) for statement in own.body]
-    stub = copied(own)
-    stub.body = [ast.copy_location(ast.Pass(), tree)]
-    space = dict(outer.globals)
-    module = ast.fix_missing_locations(ast.Module([stub], []))
-    exec(compile(module, outer.path or "<workflow>", "exec", dont_inherit=True), space)
-    function = space[name]
-    source = replace(outer, name=f"{outer.name}.{name}", tree=ast.fix_missing_locations(own), hints=hints_of(function))
-    return LocalPart(function, moved_out(source), frozenset(closures[name]))
+    made = part_of(outer, own, f"{outer.name}.{name}", frozenset(closures[name]))
+    return replace(made, source=moved_out(made.source))
+
+
+def part_of(
+    origin: Origin, tree: ast.AsyncFunctionDef | ast.FunctionDef, name: str, closure: frozenset[str], returns: Any = None
+) -> LocalPart:
+    """Returns the part that a tree defines among the names of a function; `returns` is the type of its result, if no annotation
+    has it."""
+    tree.decorator_list = []
+    ast.fix_missing_locations(tree)
+    stub = copied(tree)
+    stub.body = [ast.copy_location(ast.Pass(), tree.body[0])]
+    space = dict(origin.globals)
+    exec(compile(ast.Module([stub], []), origin.path or "<workflow>", "exec", dont_inherit=True), space)
+    function = space[tree.name]
+    function.__annotations__ |= {} if returns is None else {"return": returns}
+    return LocalPart(function, replace(origin, name=name, tree=tree, hints=hints_of(function)), closure)
 
 
 class _Moving(ast.NodeTransformer):

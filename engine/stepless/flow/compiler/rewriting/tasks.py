@@ -252,10 +252,10 @@ class Tasks:
                 pass
             case _:
                 return None
-        given = call.args[0]
+        given, before = self._waited_for(call.args[0], body[:place])
         if not isinstance(given, ast.List | ast.Tuple | ast.Set):
             return None
-        before, names, calls = body[:place], dict[str, int](), list[ast.expr]()
+        names, calls = dict[str, int](), list[ast.expr]()
         for turn, given_one in enumerate(given.elts):
             one = given_one
             if isinstance(one, ast.Name):
@@ -278,6 +278,14 @@ class Tasks:
             return None
         target = ast.Tuple([ast.Name(number, ast.Store()), ast.Name(value, ast.Store())], ast.Store())
         return [*before, placed(ast.Assign([target], ast.Await(calling(FIRST, calls))), body[place]), *rest, *beyond]
+
+    def _waited_for(self, given: ast.expr, before: list[ast.stmt]) -> tuple[ast.expr, list[ast.stmt]]:
+        """What is waited for, and the statements in front of it, without one that only gives it its name."""
+        match given, before[-1:]:
+            case ast.Name(id=name), [ast.Assign(targets=[ast.Name(id=other)], value=value)] if name == other:
+                if self._everywhere[name] == 2 and isinstance(value, ast.List | ast.Tuple | ast.Set):
+                    return value, before[:-1]
+        return given, before
 
     def _is_first(self, call: ast.Call) -> bool:
         words = {word.arg: word.value for word in call.keywords}

@@ -4,12 +4,11 @@ given."""
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stepless.flow.compiler.origin import Origin, hints_of
-from stepless.flow.compiler.rewriting.nested import LocalPart
+from stepless.flow.compiler.origin import Origin
+from stepless.flow.compiler.rewriting.nested import LocalPart, part_of
 from stepless.flow.compiler.trees import copied
 from stepless.limits import MAX_CACHED_SIGNATURES
 
@@ -68,16 +67,8 @@ def _made(part: Any, more: int, named: tuple[str, ...]) -> LocalPart:
     passing = _Passing(arguments.vararg, arguments.kwarg, further, words)
     tree.body = [passing.visit(statement) for statement in tree.body]
     arguments.vararg = arguments.kwarg = None
-    tree.decorator_list = []
-    ast.fix_missing_locations(tree)
-    stub = copied(tree)
-    stub.body = [ast.copy_location(ast.Pass(), tree.body[0])]
-    space = dict(origin.globals)
-    exec(compile(ast.Module([stub], []), origin.path or "<workflow>", "exec", dont_inherit=True), space)
-    function = space[tree.name]
     name = "_".join([origin.name, str(more), *named])
-    source = replace(origin, name=name, tree=tree, hints=hints_of(function))
-    return LocalPart(function, source, frozenset([*further, *words.values()]))
+    return part_of(origin, tree, name, frozenset([*further, *words.values()]))
 
 
 class _Passing(ast.NodeTransformer):

@@ -10,12 +10,13 @@ from stepless.flow.compiler.expressions.carrying import carried
 from stepless.flow.compiler.expressions.expression import truth
 from stepless.flow.compiler.expressions.hoisting import Hoist, has_await
 from stepless.flow.compiler.expressions.loop_targets import ITERATIONS, Targets, check_items, check_values, iterations
-from stepless.flow.compiler.facts.names import bindings
+from stepless.flow.compiler.facts.names import bindings, bound_in
 from stepless.flow.compiler.facts.types import is_carried
 from stepless.flow.compiler.frames import DeadlineFrame, FinallyFrame, LoopFrame, PartFrame
-from stepless.flow.compiler.refusals import Lift
+from stepless.flow.compiler.refusals import Lift, Refusal
 from stepless.flow.compiler.statements.assignments import Assigning
 from stepless.flow.compiler.unit import Unit
+from stepless.flow.words import word_of
 from stepless.model.json import JSON
 
 
@@ -30,6 +31,11 @@ class Looping:
         target = statement.target
         id = unit.new_id(f"for_{unit.shown.get(target.id, target.id)}" if isinstance(target, ast.Name) else "for_each")
         before = unit.risks
+        if isinstance(statement.iter, ast.Call) and word_of(unit.static(statement.iter.func)) == "as_completed":
+            mend = "Write for x in await asyncio.gather(*[f(y) for y in ys])"
+            unit.note(Refusal(statement.iter, "gather", "which call ends next is known to no graph", mend))
+            unit.bound |= bound_in(statement)
+            return  # the calls in it, and their awaits, have this cause too
         check_values(unit, statement.iter)
         params, targets = iterations(unit, id, self._hoist.expression(unit, statement.iter), target)
         self._loop(unit, statement, id, params, statement.body, targets, risky=unit.risks > before)
