@@ -26,6 +26,7 @@ WIRE_NAMES = {
     "MAX_ROOM_PEOPLE", "MAX_ROOM_OPS_PER_S", "MAX_AWS_ROOM_OPS_PER_S", "MAX_AWS_ROOM_PRESENCE_PER_S",
     "GesturesOut", "gestures",  # a schema of /openapi.json and its field
 }  # fmt: skip
+CODES = {"gesture_too_large"}  # which the console has as keys of a table
 MODULES = {
     "beside", "known", "standing", "sharing", "holding", "described", "remembered", "nearest", "relatives", "resting", "cross",
     "here", "there", "planned", "complaints", "showing", "acting", "collecting", "delivering", "comparing",
@@ -33,6 +34,8 @@ MODULES = {
 }  # fmt: skip
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 ANY_REPLACED = re.compile("|".join(REPLACED), re.IGNORECASE)
+TYPESCRIPT_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/|//[^\n]*', re.DOTALL)  # texts and comments, which define no names
+TYPESCRIPT_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def words(name: str) -> set[str]:
@@ -59,6 +62,29 @@ def faults(path: PurePosixPath, text: str) -> list[str]:
             for word in REPLACED.keys() & words(name):
                 found.add(f"{path}:{line}: {name}: the glossary says {REPLACED[word]}, not {word}")
     return sorted(found)
+
+
+def faults_of_typescript(path: PurePosixPath, text: str) -> list[str]:
+    found = {f"{path}: the module has the word {word!r}" for word in REPLACED.keys() & words(path.stem)}
+    for name in set(TYPESCRIPT_NAME.findall(TYPESCRIPT_TEXT.sub("", text))) - WIRE_NAMES - CODES:
+        found |= {f"{path}: {name}: the glossary says {REPLACED[word]}, not {word}" for word in REPLACED.keys() & words(name)}
+    return sorted(found)
+
+
+def test_the_console_has_the_words_of_the_glossary(root: Path) -> None:
+    source = root / "console" / "src"
+    files = [file for file in source.rglob("*.ts*") if file.name not in ("contract.ts", "tables.ts")]  # those are generated
+    assert len(files) > 200
+    texts = {PurePosixPath(file.relative_to(root)): file.read_text("utf-8") for file in files}
+    found = [fault for path, text in texts.items() for fault in faults_of_typescript(path, text)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text", ["class Room {}", "const gestureRead = 1;", "open(room.session); // room", "`${intent.n}`"])
+def test_a_replaced_word_of_the_console_is_found(text: str) -> None:
+    path = PurePosixPath("console/src/editing/fold.ts")
+    assert len(faults_of_typescript(path, text)) == 1
+    assert faults_of_typescript(path, '"a room"; // a gesture\n/* an intent */ const mushroom = MAX_INTENT_BYTES;') == []
 
 
 def test_the_engine_has_the_words_of_the_glossary(root: Path, files: list[Path]) -> None:

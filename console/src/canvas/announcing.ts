@@ -1,6 +1,6 @@
 /** Announces the changes of others to those who do not see them: one sentence, at most every five seconds. */
 import type { Effect, Entity } from "../editing/log/effects.ts";
-import { roomOf, tailOf, type State } from "../editing/state.ts";
+import { prefixOf, tailOf, type State } from "../editing/state.ts";
 import { EMPTY as NOTHING, textAt } from "../editing/values/values.ts";
 import { nameOf } from "../wire/names.ts";
 
@@ -43,7 +43,7 @@ export class Announcer {
     const [word, key] = effect;
     const view = this.view();
     const verb = word === "del" ? "removed" : word === "put" && !view.has(key) ? "added" : "changed";
-    switch (roomOf(key)) {
+    switch (prefixOf(key)) {
       case "doc":
         return ["the settings of the workflow", "changed"];
       case "note":

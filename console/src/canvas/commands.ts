@@ -9,7 +9,7 @@ import { HEIGHT, WIDTH } from "./model/sizes.ts";
 import { frameAt } from "./layout/placing.ts";
 import { neighbour, walked, type Direction } from "./model/walking.ts";
 import { addNote, changeNote, deletions, duplicates, freeCorner, NOTE_HEIGHT, NOTE_WIDTH } from "./notes/notes.ts";
-import { gesture } from "../editing/log/gestures.ts";
+import { operation } from "../editing/log/operations.ts";
 import type { Point } from "../wire/draft/people.ts";
 
 const ZOOM = 1.25;
@@ -178,7 +178,7 @@ function removeSelected(desk: Desk, blocks: ReadonlySet<string>, wires: Readonly
   const [first] = blocks;
   const before = first === undefined ? null : neighbour(graph, first, "back");
   const writes = [...(remove(graph, blocks, wires)?.writes ?? []), ...deletions(notes, chosen)];
-  if (writes.length === 0 || !desk.edit(gesture(writes))) return;
+  if (writes.length === 0 || !desk.edit(operation(writes))) return;
   if (before !== null && desk.snapshot().graph.blocks.has(before)) desk.select([before]);
 }
 
@@ -186,8 +186,8 @@ function duplicateSelected(desk: Desk): void {
   const { graph, selected, placed, notes, chosen } = desk.snapshot();
   const blocks = duplicate(desk.view, graph, selected, placed.spots, desk.fresh);
   const more = duplicates(notes, chosen, desk.fresh);
-  const writes = [...(blocks?.gesture.writes ?? []), ...more.writes];
-  if (writes.length > 0 && desk.edit(gesture(writes))) desk.select(blocks?.tails ?? [], false, more.tails);
+  const writes = [...(blocks?.operation.writes ?? []), ...more.writes];
+  if (writes.length > 0 && desk.edit(operation(writes))) desk.select(blocks?.tails ?? [], false, more.tails);
 }
 
 /** Adds a note with its middle at a point, without one at a free place near the middle of what is seen, and has its text typed. */
@@ -197,7 +197,7 @@ export function noteAt(desk: Desk, at: Point | null): void {
   const [left, top] = [Math.round((x - NOTE_WIDTH / 2) / GRID) * GRID, Math.round((y - NOTE_HEIGHT / 2) / GRID) * GRID];
   const boxes = [...placed.spots.values(), ...[...notes.values()].map((note) => ({ ...note, left: note.x, top: note.y }))];
   const made = addNote(...(at === null ? freeCorner(left, top, boxes) : [left, top] as const), desk.fresh);
-  if (!desk.edit(made.gesture)) return;
+  if (!desk.edit(made.operation)) return;
   desk.select([], false, [made.tail]);
   desk.change({ writing: made.tail, open: desk.viewer === null });
 }
@@ -232,7 +232,7 @@ export function addKind(desk: Desk, kind: string, where: Where = {}): string | n
     kind: spec, parent, ...(where.place === undefined ? {} : { place: where.place }), ...(where.after === undefined ? {} : { after: where.after }),
   };
   const made = where.wire === undefined ? add(desk.view, asked, desk.fresh) : insert(desk.view, where.wire, asked, desk.fresh);
-  if (!desk.edit(made.gesture)) return null;
+  if (!desk.edit(made.operation)) return null;
   desk.select([made.tail], true);
   return made.tail;
 }

@@ -5,7 +5,7 @@
  */
 import type { Snapshot } from "../editing/client/status.ts";
 import { gather } from "../editing/values/gathering.ts";
-import type { Gesture } from "../editing/log/gestures.ts";
+import type { Operation } from "../editing/log/operations.ts";
 import type { Editing } from "../editing/replica/pending.ts";
 import { Changes } from "../editing/changes.ts";
 import type { JsonObject } from "../editing/values/values.ts";
@@ -14,7 +14,7 @@ import { MAX_DRAFT_BLOCKS } from "../editing/tables.ts";
 import { madeOf, untied } from "./model/tie.ts";
 import type { Made } from "../source/made.ts";
 import type { Point } from "../wire/draft/people.ts";
-import type { Finding } from "../wire/draft/room.ts";
+import type { Finding } from "../wire/draft/open_draft.ts";
 import type { Graph as Asked, Layout } from "./layout/layout.ts";
 import { asked, placed, sameQuestion, UNPLACED, type Placed } from "./layout/placing.ts";
 import { findingWords, quieted } from "./model/findings.ts";
@@ -28,7 +28,7 @@ import { notesOf, titleOf, type Notes } from "./notes/notes.ts";
 export interface Draft {
   readonly snapshot: () => Snapshot;
   readonly subscribe: (listener: () => void) => () => void;
-  edit(gesture: Gesture, how?: Editing): boolean;
+  edit(operation: Operation, how?: Editing): boolean;
   undo(): boolean;
   redo(): boolean;
   flush(): void;
@@ -128,11 +128,11 @@ export class Desk {
 
   // -- the draft -----------------------------------------------------------------------------------------------------------
 
-  /** Does a gesture; what it changes is seen when this returns. */
-  edit(gesture: Gesture | null, how?: Editing): boolean {
-    if (gesture === null || this.look.made !== null) return false;
+  /** Does an operation; what it changes is seen when this returns. */
+  edit(operation: Operation | null, how?: Editing): boolean {
+    if (operation === null || this.look.made !== null) return false;
     if (this.look.remark !== "") this.look = { ...this.look, remark: "" };
-    const done = this.draft.edit(gesture, how);
+    const done = this.draft.edit(operation, how);
     this.derive();
     return done;
   }

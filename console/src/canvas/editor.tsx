@@ -64,17 +64,17 @@ export default function Editor({ id }: { readonly id: string }): ReactElement {
   }
 }
 
-function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): ReactElement {
+function Bench({ opened: { desk, openDraft, tests } }: { readonly opened: Opened }): ReactElement {
   const look = useSyncExternalStore(desk.subscribe, desk.snapshot);
   const { query } = useAddress();
   const small = useSmall();
-  const saving = useSaving(room);
+  const saving = useSaving(openDraft);
   const isLarge = useLarge(look);
   const tabs = small || isLarge ? WITHOUT_CANVAS : ALL;
   const asked = query.get("view");
   const tab: Tab = isTab(asked) && tabs.includes(asked) ? asked : (tabs[0] ?? "outline");
   useKeys(desk, useSave(desk, look, saving.save));
-  useNodeInAddress(desk, look, room.draft);
+  useNodeInAddress(desk, look, openDraft.draft);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       const { status, kept } = desk.snapshot().draft;
@@ -89,31 +89,31 @@ function Bench({ opened: { desk, room, tests } }: { readonly opened: Opened }): 
   return (
     <TestingContext value={testing}>
     <div className={classOf(look, inGraph)}>
-      <Header desk={desk} look={look} room={room} tab={tab} tabs={tabs} saving={saving} />
+      <Header desk={desk} look={look} openDraft={openDraft} tab={tab} tabs={tabs} saving={saving} />
       {inGraph ? <Side desk={desk} look={look} /> : null}
       <main id="stage">
-        {inGraph ? <TestBar room={room} tests={tests} /> : null}
-        {tab === "canvas" ? <><Canvas desk={desk} look={look} room={room} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
+        {inGraph ? <TestBar openDraft={openDraft} tests={tests} /> : null}
+        {tab === "canvas" ? <><Canvas desk={desk} look={look} openDraft={openDraft} /><Tools look={look} act={(action) => { run(desk, action); }} /></>
           : tab === "outline" ? <Rows desk={desk} look={look} />
-            : <Panes pane={tab} desk={desk} look={look} room={room} save={saving.save} />}
+            : <Panes pane={tab} desk={desk} look={look} openDraft={openDraft} save={saving.save} />}
         {empty && inGraph ? <Empty desk={desk} canEdit={look.draft.canEdit} /> : null}
-        <Tidings desk={desk} look={look} room={room} />
+        <Tidings desk={desk} look={look} openDraft={openDraft} />
       </main>
-      {inGraph ? <Inspector desk={desk} look={look} room={room} /> : null}
+      {inGraph ? <Inspector desk={desk} look={look} openDraft={openDraft} /> : null}
       <Findings desk={desk} look={look} />
-      <Questions desk={desk} look={look} draft={room.draft} />
-      <AboutAsked desk={desk} look={look} room={room} />
-      <TestQuestions desk={desk} look={look} room={room} tests={tests} />
-      <SavingQuestions desk={desk} look={look} room={room} saving={saving} />
+      <Questions desk={desk} look={look} draft={openDraft.draft} />
+      <AboutAsked desk={desk} look={look} openDraft={openDraft} />
+      <TestQuestions desk={desk} look={look} openDraft={openDraft} tests={tests} />
+      <SavingQuestions desk={desk} look={look} openDraft={openDraft} saving={saving} />
       <p className="hidden" role="status">{look.said}</p>
     </div>
     </TestingContext>
   );
 }
 
-function AboutAsked({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Opened["room"] }): ReactElement | null {
+function AboutAsked({ desk, look, openDraft }: { readonly desk: Desk; readonly look: Look; readonly openDraft: Opened["openDraft"] }): ReactElement | null {
   if (look.question?.is !== "about") return null;
-  return <About room={room} canEdit={look.draft.canEdit} close={() => { desk.change({ question: null }); }} />;
+  return <About openDraft={openDraft} canEdit={look.draft.canEdit} close={() => { desk.change({ question: null }); }} />;
 }
 
 function classOf({ draft, made }: Look, inGraph: boolean): string {

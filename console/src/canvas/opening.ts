@@ -1,11 +1,11 @@
 /** Opens a draft with all that the editor needs with it: kinds, layout, findings. */
-import { itemRead } from "../editing/log/messages.ts";
+import { entryRead } from "../editing/log/messages.ts";
 import { browserChance, openRows } from "../editing/ports/browser.ts";
 import { textAt } from "../editing/values/values.ts";
 import { Refusal, request } from "../wire/api.ts";
 import { TestRuns } from "../testruns/store.ts";
 import { serverNow } from "../wire/clock.ts";
-import { Room } from "../wire/draft/room.ts";
+import { OpenDraft } from "../wire/draft/open_draft.ts";
 import { Announcer } from "./announcing.ts";
 import { Desk } from "./desk.ts";
 import { Layouts } from "./layout/layouts.ts";
@@ -17,7 +17,7 @@ const AGAIN_MS = 5_000; // after the server did not answer
 const FRAME_LOST_MS = 100; // a page in the background has no frames
 
 export interface Opened {
-  readonly room: Room;
+  readonly openDraft: OpenDraft;
   readonly desk: Desk;
   readonly tests: TestRuns;
   readonly close: () => void;
@@ -26,32 +26,32 @@ export interface Opened {
 export async function openDraft(id: string): Promise<Opened> {
   let made: Desk | null = null;
   const layouts = new Layouts((layout) => { made?.laidOut(layout); }); // its worker starts while the draft is on its way
-  const entered = startRoom(id);
-  const [kinds, room] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
+  const entered = enterDraft(id);
+  const [kinds, openDraft] = await Promise.all([request("GET", "/kinds"), entered]).catch((error: unknown) => {
     layouts.close();
-    entered.then((room) => { room.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
+    entered.then((openDraft) => { openDraft.close(); }, () => undefined); // its error, where it has one, is the one thrown here or comes after it
     throw error;
   });
-  const desk = new Desk(room.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame, workflowRead(kinds));
+  const desk = new Desk(openDraft.session, kindsRead(kinds), () => browserChance.word(), (graph) => { layouts.ask(graph); }, inNextFrame, workflowRead(kinds));
   made = desk;
-  const stop = watchFindings(room, desk);
+  const stop = watchFindings(openDraft, desk);
   let selected = desk.snapshot().selected;
   const tell = desk.subscribe(() => {
     const next = desk.snapshot().selected;
     if (next === selected) return;
     selected = next;
-    room.line.at({ selection: [...next].slice(0, 100) });
+    openDraft.line.at({ selection: [...next].slice(0, 100) });
   });
   const announcer = new Announcer(() => desk.view, (said) => { desk.change({ said }); });
-  room.changedBy = (item) => { announcer.heard(textAt(item, "by"), itemRead(item).effects); };
+  openDraft.changedBy = (item) => { announcer.heard(textAt(item, "by"), entryRead(item).effects); };
   const tests = new TestRuns({ draft: id, graph: () => desk.snapshot().graph, now: serverNow, load: () => import("../runstate/store.ts") });
-  room.line.heardRun = tests.hear;
-  room.line.entered = () => void tests.open();
+  openDraft.line.heardRun = tests.hear;
+  openDraft.line.entered = () => void tests.open();
   void tests.open();
   // So that they are there when the network is not; what fails here is loaded when it is used.
   for (const later of [import("./page/aside.ts"), import("../inspector/field.tsx"), import("./keyboard/carrying.ts")]) later.catch(() => undefined);
   return {
-    room, desk, tests,
+    openDraft, desk, tests,
     close() {
       tests.close();
       announcer.close();
@@ -59,20 +59,20 @@ export async function openDraft(id: string): Promise<Opened> {
       stop();
       desk.close();
       layouts.close();
-      room.close();
+      openDraft.close();
     },
   };
 }
 
-async function startRoom(id: string): Promise<Room> {
-  const room = new Room(id, await openRows(STORED));
+async function enterDraft(id: string): Promise<OpenDraft> {
+  const openDraft = new OpenDraft(id, await openRows(STORED));
   try {
-    await room.start();
+    await openDraft.start();
   } catch (error) {
-    room.close();
+    openDraft.close();
     throw error;
   }
-  return room;
+  return openDraft;
 }
 
 function inNextFrame(run: () => void): void {
@@ -91,13 +91,13 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Reads the findings again when the draft has stood still for a moment and all of it is saved. */
-function watchFindings(room: Room, desk: Desk): () => void {
+function watchFindings(openDraft: OpenDraft, desk: Desk): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = false;
   let gone = false;
   const read = async (): Promise<void> => {
     try {
-      const found = await room.findings();
+      const found = await openDraft.findings();
       if (!asked && !gone) desk.found(found);
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) gone = true; // a server without this route
@@ -114,7 +114,7 @@ function watchFindings(room: Room, desk: Desk): () => void {
       void read();
     }, delay);
   };
-  const leave = room.session.subscribe(() => { changed(); });
+  const leave = openDraft.session.subscribe(() => { changed(); });
   changed();
   return () => {
     gone = true;

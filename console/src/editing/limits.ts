@@ -8,5 +8,5 @@ export const TYPING_PAUSE_MS = 400;
 export const TYPING_MAX_MS = 3_000;
 export const COALESCE_MS = 25; // typing while a peer types
 export const GAP_MS = 250; // an item that comes before those that it follows, until the client asks for them
-export const MAX_JOINED_WRITES = 200; // of the gestures that one intent takes along
+export const MAX_JOINED_WRITES = 200; // of the operations that one request takes along
 export const MAX_UNDO = 100; // actions of one person in one tab

@@ -35,7 +35,7 @@ export interface Writable extends State {
 }
 
 /** What kind of entity a key stands for: `block` of `block/b1`, `doc` of `doc`. */
-export function roomOf(key: string): string {
+export function prefixOf(key: string): string {
   const slash = key.indexOf("/");
   return slash < 0 ? key : key.slice(0, slash);
 }
@@ -72,7 +72,7 @@ export function tieOf(edge: Entity): string {
 
 /** The labels under which the indexes hold an entity, each once. */
 function labels(key: string, entity: Entity): Iterable<string> {
-  switch (roomOf(key)) {
+  switch (prefixOf(key)) {
     case "block":
       return [childrenOf(entity.get("parent")), namedIn(entity.get("parent"), entity.get("id")), ...mentioned(entity)];
     case "subflow":
@@ -166,7 +166,7 @@ export class Entities implements Writable {
       this.forgotten += MAX_REMEMBERED;
     }
     const before = this.entities.get(key);
-    if (roomOf(key) === "block") this.count += Number(entity !== undefined) - Number(before !== undefined);
+    if (prefixOf(key) === "block") this.count += Number(entity !== undefined) - Number(before !== undefined);
     if (before !== undefined) {
       for (const label of labels(key, before)) {
         const held = this.index.get(label);
@@ -234,7 +234,7 @@ export class Layer implements Writable {
 
   put(key: string, entity: Entity | undefined): void {
     const before = this.get(key);
-    if (roomOf(key) === "block") this.moreBlocks += Number(entity !== undefined) - Number(before !== undefined);
+    if (prefixOf(key) === "block") this.moreBlocks += Number(entity !== undefined) - Number(before !== undefined);
     if (before !== undefined) for (const label of labels(key, before)) this.note(label, key, false);
     this.changed.set(key, entity);
     if (entity !== undefined) for (const label of labels(key, entity)) this.note(label, key, true);

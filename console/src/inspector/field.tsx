@@ -25,7 +25,7 @@ export default function YamlField({ desk, label, isBare = false, value, place, s
     const made = typing(shown, text, valueAt(desk, place), place, desk.fresh); // others may have changed it since it was drawn
     const now = performance.now();
     setTyped(made.typed);
-    if (made.gesture !== null) desk.edit(made.gesture, { typed: true, join: now - last.current < PAUSE_MS });
+    if (made.operation !== null) desk.edit(made.operation, { typed: true, join: now - last.current < PAUSE_MS });
     last.current = now;
   };
   const pressed = (event: KeyboardEvent<HTMLTextAreaElement>): void => {

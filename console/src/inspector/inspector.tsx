@@ -16,7 +16,7 @@ import { part } from "../ui/loading/part.tsx";
 import { nameOf } from "../wire/names.ts";
 import { ago } from "../ui/words/times.tsx";
 import { serverNow } from "../wire/clock.ts";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import { Parameters, useAsYaml } from "./parameters.tsx";
 import { Prose } from "../ui/words/prose.tsx";
 import { Settings, WorkflowSettings } from "./settings.tsx";
@@ -27,19 +27,19 @@ const NONE: ReadonlySet<string> = new Set();
 const OF_A_BODY: ReadonlySet<string> = new Set(["body", "rest"]);
 const NO_DOC: JsonObject = new Map();
 
-export function Inspector({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+export function Inspector({ desk, look, openDraft }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft }): ReactElement {
   const { current } = desk;
   const block = current === null ? undefined : look.graph.blocks.get(current);
   const note = look.notes.get(desk.note ?? "");
   return (
     <aside className={look.open ? "inspector open" : "inspector"} aria-label="Inspector">
-      {note !== undefined ? <OfNote key={note.tail} desk={desk} look={look} note={note} /> : block !== undefined ? <OfBlock key={block.tail} desk={desk} look={look} block={block} room={room} />
-        : look.selected.size > 1 ? <OfMany desk={desk} look={look} /> : look.edges.size > 0 ? <OfEdges desk={desk} look={look} /> : <OfDraft desk={desk} look={look} room={room} />}
+      {note !== undefined ? <OfNote key={note.tail} desk={desk} look={look} note={note} /> : block !== undefined ? <OfBlock key={block.tail} desk={desk} look={look} block={block} openDraft={openDraft} />
+        : look.selected.size > 1 ? <OfMany desk={desk} look={look} /> : look.edges.size > 0 ? <OfEdges desk={desk} look={look} /> : <OfDraft desk={desk} look={look} openDraft={openDraft} />}
     </aside>
   );
 }
 
-function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly room: Room }): ReactElement {
+function OfBlock({ desk, look, block, openDraft }: { readonly desk: Desk; readonly look: Look; readonly block: Block; readonly openDraft: OpenDraft }): ReactElement {
   const { canEdit } = look.draft;
   const kind = desk.kinds.get(block.type);
   const entity = look.draft.view.get(`block/${block.tail}`);
@@ -52,7 +52,7 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
     <>
       <div className="inspector-head">
         <Icon mark={markOf(block.type)} />
-        <b className="cut" title={lastChange(room, key, `block/${block.tail}`)}>{block.id}</b>
+        <b className="cut" title={lastChange(openDraft, key, `block/${block.tail}`)}>{block.id}</b>
         <span className="head-gap" />
         <button className="tool" type="button" title={keyNames("Duplicate (⌘ D)")} aria-label="Duplicate" disabled={!canEdit} onClick={() => { run(desk, "duplicate"); }}><Icon mark="copy" /></button>
         <button className="tool" type="button" title="Delete (Del)" aria-label="Delete" disabled={!canEdit} onClick={() => { run(desk, "delete"); }}><Icon mark="trash" /></button>
@@ -72,10 +72,10 @@ function OfBlock({ desk, look, block, room }: { readonly desk: Desk; readonly lo
           </div>
         </div>
         {kind === undefined ? <p className="hint">Unknown kind. Its parameters are kept unchanged.</p> : <p className="hint inspector-about"><Prose text={kind.summary} /></p>}
-        <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} room={room} asYaml={asYaml} choose={choose} />
+        <Parameters desk={desk} look={look} block={block} kind={kind} value={value} place={{ key, path, hidden }} openDraft={openDraft} asYaml={asYaml} choose={choose} />
         <Tests desk={desk} look={look} block={block} />
         <Edges desk={desk} graph={look.graph} block={block} canEdit={canEdit} />
-        <Settings desk={desk} look={look} room={room} block={block} kind={kind} asYaml={asYaml} choose={choose} />
+        <Settings desk={desk} look={look} openDraft={openDraft} block={block} kind={kind} asYaml={asYaml} choose={choose} />
       </div>
     </>
   );
@@ -87,8 +87,8 @@ function Tests(of: { readonly desk: Desk; readonly look: Look; readonly block: B
 }
 
 /** Who changed one of these entities last, and when, as far as this tab has seen it. */
-function lastChange(room: Room, ...keys: string[]): string | undefined {
-  const [last] = keys.flatMap((key) => room.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
+function lastChange(openDraft: OpenDraft, ...keys: string[]): string | undefined {
+  const [last] = keys.flatMap((key) => openDraft.session.touch(key) ?? []).sort((left, right) => right.seq - left.seq);
   return last === undefined ? undefined : `Changed by ${nameOf(last.by)} ${ago(last.at, serverNow())}, ${new Date(last.at).toLocaleString()}`;
 }
 
@@ -178,7 +178,7 @@ function OfEdges({ desk, look }: { readonly desk: Desk; readonly look: Look }): 
   );
 }
 
-function OfDraft({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+function OfDraft({ desk, look, openDraft }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft }): ReactElement {
   const found = look.draft.view.get("doc");
   const doc = isObject(found) ? found : NO_DOC;
   const [id, name, about] = [textAt(doc, "id"), textAt(doc, "name"), textAt(doc, "description")];
@@ -188,7 +188,7 @@ function OfDraft({ desk, look, room }: { readonly desk: Desk; readonly look: Loo
     <div className="inspector-body">
       {about === "" ? null : <p className="inspector-said">{about}</p>}
       <p className="hint">Select a node to see its parameters here.</p>
-      <WorkflowSettings desk={desk} look={look} room={room} entity={doc} />
+      <WorkflowSettings desk={desk} look={look} openDraft={openDraft} entity={doc} />
     </div>
     </>
   );

@@ -7,7 +7,7 @@ import { isObject, type Json } from "../editing/values/values.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/loading/notices.tsx";
 import { part } from "../ui/loading/part.tsx";
-import type { Finding, Room } from "../wire/draft/room.ts";
+import type { Finding, OpenDraft } from "../wire/draft/open_draft.ts";
 import Form from "./forms/form.tsx";
 import { within } from "./forms/placing.ts";
 import { FixButton } from "./fix_button.tsx";
@@ -27,8 +27,8 @@ export function useAsYaml(): readonly [asYaml: boolean, choose: (yaml: boolean) 
 }
 
 /** A form unless the person chose text last, or the kind or the value is one that no form can show. */
-export function Parameters({ desk, look, block, kind, value, place, room, asYaml, choose }: {
-  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly room: Room;
+export function Parameters({ desk, look, block, kind, value, place, openDraft, asYaml, choose }: {
+  readonly desk: Desk; readonly look: Look; readonly block: Block; readonly kind: Kind | undefined; readonly value: Json | undefined; readonly place: Place; readonly openDraft: OpenDraft;
   readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
 }): ReactElement {
   const canShow = kind?.schema !== undefined && kind.schema !== null && (value === undefined || isObject(value));
@@ -39,7 +39,7 @@ export function Parameters({ desk, look, block, kind, value, place, room, asYaml
         <Findings desk={desk} findings={findings} canEdit={look.draft.canEdit} />
         <section className="parameters" aria-label="Parameters">
           {canShow ? <As asForm={false} choose={choose} /> : null}
-          <Text desk={desk} label="Parameters" isBare={canShow} value={value} place={place} schema={kind?.schema ?? null} canEdit={look.draft.canEdit} room={room} />
+          <Text desk={desk} label="Parameters" isBare={canShow} value={value} place={place} schema={kind?.schema ?? null} canEdit={look.draft.canEdit} openDraft={openDraft} />
         </section>
       </>
     );
@@ -49,7 +49,7 @@ export function Parameters({ desk, look, block, kind, value, place, room, asYaml
       <Findings desk={desk} canEdit={look.draft.canEdit} findings={findings.filter((one) => !isAtField(look.graph, block.tail, one, kind))} />
       <section className="parameters" aria-label="Parameters">
         <As asForm choose={choose} />
-        <Form key={`${place.key} ${kind.name}`} desk={desk} look={look} room={room} block={block} kind={kind} value={value} at={place} hidden={place.hidden} asYaml={() => { choose(true); }} />
+        <Form key={`${place.key} ${kind.name}`} desk={desk} look={look} openDraft={openDraft} block={block} kind={kind} value={value} at={place} hidden={place.hidden} asYaml={() => { choose(true); }} />
       </section>
     </>
   );
@@ -86,11 +86,11 @@ function isAtField(graph: Graph, tail: string, finding: Finding, kind: Kind): bo
   return start === "with" ? name !== undefined && kind.parts.has(name) : isObject(settings) && settings.has(start ?? "");
 }
 
-export function Text({ room, ...field }: {
+export function Text({ openDraft, ...field }: {
   readonly desk: Desk; readonly label: string; readonly value: Json | undefined; readonly place: Place; readonly schema: ReadonlyMap<string, Json> | null;
-  readonly canEdit: boolean; readonly room: Room; readonly isBare?: boolean;
+  readonly canEdit: boolean; readonly openDraft: OpenDraft; readonly isBare?: boolean;
 }): ReactElement {
   return (
-    <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { room.line.at({ field: there ? field.place.key : null }); }} />
+    <YamlField key={`${field.place.key} ${field.place.path.join(".")}`} {...field} attend={(there) => { openDraft.line.at({ field: there ? field.place.key : null }); }} />
   );
 }

@@ -8,7 +8,7 @@ import { run } from "../canvas/commands.ts";
 import { isObject, type Json, type JsonObject } from "../editing/values/values.ts";
 import { Bones } from "../ui/loading/notices.tsx";
 import { part } from "../ui/loading/part.tsx";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import { Fold } from "./fold.tsx";
 import { placedInWorkflow, within } from "./forms/placing.ts";
 import { Text, useAsYaml } from "./parameters.tsx";
@@ -19,8 +19,8 @@ const FormOfWorkflow = part(async () => (await import("../canvas/page/aside.ts")
 const OF_A_BLOCK: ReadonlySet<string> = new Set(["id", "type", "parent", "order", "after", "rest", "with", "enabled", "at"]);
 const OF_THE_DOCUMENT: ReadonlySet<string> = new Set(["id", "nodes", "edges", "rest", "made_by"]);
 
-export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind | undefined; readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
+export function Settings({ desk, look, openDraft, block, kind, asYaml, choose }: {
+  readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly block: Block; readonly kind: Kind | undefined; readonly asYaml: boolean; readonly choose: (yaml: boolean) => void;
 }): ReactElement {
   const { canEdit, view } = look.draft;
   const key = `block/${block.tail}`;
@@ -30,9 +30,9 @@ export function Settings({ desk, look, room, block, kind, asYaml, choose }: {
   return (
     <Fold title="Retries, time limits and other settings" count={[...entity.keys()].filter((name) => !OF_A_BLOCK.has(name)).length} isWrong={isWrong}>
       {kind === undefined || kind.settings === null || asYaml ? (
-        <Text desk={desk} label="Settings" value={entity} place={{ key, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} room={room} />
+        <Text desk={desk} label="Settings" value={entity} place={{ key, path: [], hidden: OF_A_BLOCK }} schema={null} canEdit={canEdit} openDraft={openDraft} />
       ) : (
-        <Form desk={desk} look={look} room={room} block={block} kind={kind} entity={entity} hidden={OF_A_BLOCK} asYaml={() => { choose(true); }} />
+        <Form desk={desk} look={look} openDraft={openDraft} block={block} kind={kind} entity={entity} hidden={OF_A_BLOCK} asYaml={() => { choose(true); }} />
       )}
       <label className="check">
         <input type="checkbox" checked={block.enabled} disabled={!canEdit} onChange={() => { run(desk, "disable"); }} /> Enabled
@@ -58,18 +58,18 @@ function exitOf(entity: JsonObject): string {
 }
 
 /** What the whole workflow has: loaded when it is unfolded. */
-export function WorkflowSettings({ desk, look, room, entity }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly entity: JsonObject }): ReactElement {
+export function WorkflowSettings({ desk, look, openDraft, entity }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly entity: JsonObject }): ReactElement {
   const [asYaml, choose] = useAsYaml();
   const isWrong = placedInWorkflow(look.findings).length > 0;
   return (
     <Fold title="Name, messages, variables and limits" count={[...entity.keys()].filter((name) => !OF_THE_DOCUMENT.has(name)).length} isWrong={isWrong} shut>
       {desk.settings === null || asYaml ? (
         <>
-          <Text desk={desk} label="Settings" isBare value={entity} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} room={room} />
+          <Text desk={desk} label="Settings" isBare value={entity} place={{ key: "doc", path: [], hidden: OF_THE_DOCUMENT }} schema={null} canEdit={look.draft.canEdit} openDraft={openDraft} />
           {desk.settings === null ? null : <button type="button" className="link settings-yaml" onClick={() => { choose(false); }}>Edit in a form</button>}
         </>
       ) : (
-        <FormOfWorkflow desk={desk} look={look} room={room} entity={entity} hidden={OF_THE_DOCUMENT} asYaml={() => { choose(true); }} />
+        <FormOfWorkflow desk={desk} look={look} openDraft={openDraft} entity={entity} hidden={OF_THE_DOCUMENT} asYaml={() => { choose(true); }} />
       )}
     </Fold>
   );

@@ -1,9 +1,9 @@
 /**
  * A value of an entity as text that is being typed. What is typed becomes writes against the value that the text stood for; what
- * others changed since is crossed with them. A text that does not parse is kept and says where, and writes nothing.
+ * others changed since is transformed with them. A text that does not parse is kept and says where, and writes nothing.
  */
-import { cross } from "../editing/cross.ts";
-import { gesture, type Gesture } from "../editing/log/gestures.ts";
+import { transform } from "../editing/transform.ts";
+import { operation, type Operation } from "../editing/log/operations.ts";
 import { isObject, type Json, type Path } from "../editing/values/values.ts";
 import { differences } from "../editing/values/differences.ts";
 import { alike, decoded, isMapping, type Value } from "../editing/values/encoding.ts";
@@ -41,20 +41,20 @@ export function renewed(typed: Typed, value: Json | undefined, hidden: ReadonlyS
   return begun(value, hidden);
 }
 
-/** The text is this now; `gesture` writes what it says, null where it changes nothing. `now` is the value as it stands. */
-export function typing(typed: Typed, text: string, now: Json | undefined, place: Place, fresh: () => string): { readonly typed: Typed; readonly gesture: Gesture | null } {
+/** The text is this now; `operation` writes what it says, null where it changes nothing. `now` is the value as it stands. */
+export function typing(typed: Typed, text: string, now: Json | undefined, place: Place, fresh: () => string): { readonly typed: Typed; readonly operation: Operation | null } {
   const wanted = parsed(text, place.isAny === true);
   if (wanted instanceof Unreadable) {
     const where = wanted.line === null ? "" : `Line ${wanted.line}: `;
-    return { typed: { ...typed, text, fault: `${where}${wanted.message}` }, gesture: null };
+    return { typed: { ...typed, text, fault: `${where}${wanted.message}` }, operation: null };
   }
   const { key, path, hidden } = place;
-  if (place.isAny === true && text.trim() === "") return { typed: { text, base: now, fault: null }, gesture: now === undefined ? null : gesture([["unset", key, path]]) };
+  if (place.isAny === true && text.trim() === "") return { typed: { text, base: now, fault: null }, operation: now === undefined ? null : operation([["unset", key, path]]) };
   const before = typed.base ?? (path.length === 0 ? new Map<string, Json>() : undefined);
-  if (before === undefined && isMapping(wanted) && wanted.size === 0) return { typed: { text, base: now, fault: null }, gesture: null };
+  if (before === undefined && isMapping(wanted) && wanted.size === 0) return { typed: { text, base: now, fault: null }, operation: null };
   let writes = differences(key, path, before, wanted, fresh, hidden);
-  if (typed.base !== now) writes = cross(writes, differences(key, path, before, shownOf(now, hidden), fresh, hidden))[0];
-  return { typed: { text, base: typed.base, fault: null }, gesture: writes.length === 0 ? null : gesture(writes) };
+  if (typed.base !== now) writes = transform(writes, differences(key, path, before, shownOf(now, hidden), fresh, hidden))[0];
+  return { typed: { text, base: typed.base, fault: null }, operation: writes.length === 0 ? null : operation(writes) };
 }
 
 function parsed(text: string, isAny: boolean): Value | Unreadable {

@@ -8,14 +8,14 @@ import { counted } from "../ui/words/formats.ts";
 import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import { settled } from "./settled.ts";
 
-export default function About({ room, canEdit, close }: { readonly room: Room; readonly canEdit: boolean; readonly close: () => void }): ReactElement {
-  const { newest, origin, by, at } = useSyncExternalStore(room.subscribe, () => room.standing);
-  const edits = useSyncExternalStore(room.session.subscribe, () => room.session.replica.seq);
-  const others = usePeople(room);
-  const history = `${draftPath(room.draft)}?view=history`;
+export default function About({ openDraft, canEdit, close }: { readonly openDraft: OpenDraft; readonly canEdit: boolean; readonly close: () => void }): ReactElement {
+  const { newest, origin, by, at } = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
+  const edits = useSyncExternalStore(openDraft.session.subscribe, () => openDraft.session.replica.seq);
+  const others = usePeople(openDraft);
+  const history = `${draftPath(openDraft.draft)}?view=history`;
   const link = (path: string, text: string): ReactElement => <a className="button small" href={hrefOf(path)} onClick={(event) => { close(); follow(path)(event); }}>{text}</a>;
   return (
     <Dialog title="About this draft" close={close}>
@@ -23,21 +23,21 @@ export default function About({ room, canEdit, close }: { readonly room: Room; r
         <p>{nameOf(by) || "Someone"} opened it{at === "" ? "" : <> <When at={at} /></>}{origin === "" ? "" : `, from ${origin}`}. It has {counted(edits, "edit")} since.
           {" "}{others.length === 0 ? "No one else is here now." : `Also here: ${others.map(({ name }) => name).join(", ")}.`}</p>
         <p className="quiet">Everyone who opens this draft edits the same one. Runs use published versions only.</p>
-        <p className="inspector-row">{newest === null ? <span className="quiet">Not published yet.</span> : link(versionPath(room.draft, newest), `Open v${newest}, as published`)}{link(history, "Who changed what")}</p>
-        <Duplicate room={room} canEdit={canEdit} />
+        <p className="inspector-row">{newest === null ? <span className="quiet">Not published yet.</span> : link(versionPath(openDraft.draft, newest), `Open v${newest}, as published`)}{link(history, "Who changed what")}</p>
+        <Duplicate openDraft={openDraft} canEdit={canEdit} />
       </div>
     </Dialog>
   );
 }
 
 /** A draft of its own under another id, from the text as it is now, comments included. */
-function Duplicate({ room, canEdit }: { readonly room: Room; readonly canEdit: boolean }): ReactElement {
-  const [id, setId] = useState(`${room.draft.slice(0, 59)}-copy`);
+function Duplicate({ openDraft, canEdit }: { readonly openDraft: OpenDraft; readonly canEdit: boolean }): ReactElement {
+  const [id, setId] = useState(`${openDraft.draft.slice(0, 59)}-copy`);
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const duplicate = async (): Promise<void> => {
-    await settled(room);
-    const why = await begin(id, await given((await room.routes.text()).text));
+    await settled(openDraft);
+    const why = await begin(id, await given((await openDraft.routes.text()).text));
     if (why === null) go(draftPath(id));
     else setFault(why);
   };

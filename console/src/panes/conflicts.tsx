@@ -4,12 +4,12 @@ import type { Json } from "../editing/values/values.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Bones } from "../ui/loading/notices.tsx";
 import { explained } from "../wire/api.ts";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import type { Conflict } from "../wire/draft/served.ts";
 import { fieldName, valueText } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
-export default function Conflicts({ room, close, canEdit }: { readonly room: Room; readonly close: () => void; readonly canEdit: boolean }): ReactElement {
+export default function Conflicts({ openDraft, close, canEdit }: { readonly openDraft: OpenDraft; readonly close: () => void; readonly canEdit: boolean }): ReactElement {
   const [found, setFound] = useState<readonly Conflict[] | null>(null);
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState("");
@@ -17,20 +17,20 @@ export default function Conflicts({ room, close, canEdit }: { readonly room: Roo
     const { why, mend } = explained(error);
     setFault(`${why} ${mend}`);
   };
-  useEffect(() => { room.routes.conflicts().then(setFound, failed); }, [room]);
+  useEffect(() => { openDraft.routes.conflicts().then(setFound, failed); }, [openDraft]);
   const choose = (conflict: Conflict, side: "draft" | "file"): void => {
     setBusy(nameOf(conflict));
     setFault("");
-    taken(room, conflict, side).then(() => room.routes.conflicts()).then(setFound, failed).finally(() => {
+    taken(openDraft, conflict, side).then(() => openDraft.routes.conflicts()).then(setFound, failed).finally(() => {
       setBusy("");
-      void room.look();
+      void openDraft.look();
     });
   };
   return (
     <Dialog title="Conflicts" close={close} wide>
       <div className="dialog-body">
         {found === null ? <Bones lines={6} label="The conflicts are loading" /> : found.length === 0 ? (
-          <p role="status">No conflicts. {room.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
+          <p role="status">No conflicts. {openDraft.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
         ) : (
           <ul className="conflicts">
             {found.map((conflict) => (
@@ -68,9 +68,9 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-async function taken(room: Room, conflict: Conflict, side: "draft" | "file"): Promise<void> {
-  await settled(room);
-  const meant = await room.routes.take(conflict, side);
-  if (meant.gestures.length > 0 && room.session.perform(meant.gestures, meant.seq) === null) throw new Error("The draft changed meanwhile. Choose again.");
-  await settled(room);
+async function taken(openDraft: OpenDraft, conflict: Conflict, side: "draft" | "file"): Promise<void> {
+  await settled(openDraft);
+  const meant = await openDraft.routes.take(conflict, side);
+  if (meant.operations.length > 0 && openDraft.session.perform(meant.operations, meant.seq) === null) throw new Error("The draft changed meanwhile. Choose again.");
+  await settled(openDraft);
 }

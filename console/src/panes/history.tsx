@@ -1,4 +1,4 @@
-/** The log of the draft by person and time. To restore is one gesture, which is undone like any. */
+/** The log of the draft by person and time. To restore is one operation, which is undone like any. */
 import { useCallback, useEffect, useState, type ReactElement } from "react";
 import type { Look } from "../canvas/desk.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -7,7 +7,7 @@ import { nameOf } from "../wire/names.ts";
 import { When } from "../ui/words/times.tsx";
 import { explained } from "../wire/api.ts";
 import { colourOf } from "../wire/draft/people.ts";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import type { Entry } from "../wire/draft/served.ts";
 import { changeWords } from "../source/differences/texts.ts";
 import { settled, useSettled } from "./settled.ts";
@@ -33,8 +33,8 @@ function Head({ said, newest, canRestore, canUndo, onUndo, onRestore }: {
   );
 }
 
-export default function HistoryPane({ look, room }: { readonly look: Look; readonly room: Room }): ReactElement {
-  const seq = useSettled(room);
+export default function HistoryPane({ look, openDraft }: { readonly look: Look; readonly openDraft: OpenDraft }): ReactElement {
+  const seq = useSettled(openDraft);
   const [entries, setEntries] = useState<readonly Entry[] | null>(null);
   const [before, setBefore] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -42,24 +42,24 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
   const [isBusy, setBusy] = useState(false);
   const read = useCallback((): (() => void) => {
     let left = false;
-    room.routes.history(null).then((page) => {
+    openDraft.routes.history(null).then((page) => {
       if (left) return;
       setEntries(page.entries);
       setBefore(page.before);
       setError(null);
     }, (failed: unknown) => { if (!left) setError(failed); });
     return () => { left = true; };
-  }, [room]);
+  }, [openDraft]);
   useEffect(read, [read, seq]);
   const older = (): void => {
-    room.routes.history(before).then((page) => {
+    openDraft.routes.history(before).then((page) => {
       setEntries((held) => [...(held ?? []), ...page.entries]);
       setBefore(page.before);
     }, (failed: unknown) => { setSaid({ text: explained(failed).why, failed: true }); });
   };
   const restore = (to: Target, name: string): void => {
     setBusy(true);
-    restored(room, to).then((done) => {
+    restored(openDraft, to).then((done) => {
       setSaid({ text: done ? `The draft is as it was ${name}. Undo takes that back.` : `The draft is as it was ${name} already.`, failed: false });
     }, (failed: unknown) => { setSaid({ text: explained(failed).why, failed: true }); }).finally(() => { setBusy(false); });
   };
@@ -67,7 +67,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
   const canRestore = look.draft.canEdit && !isBusy;
   return (
     <section className="pane" aria-label="History">
-      <Head said={said} newest={room.standing.newest} canRestore={canRestore} canUndo={look.draft.canUndo} onUndo={() => { room.session.undo(); setSaid(null); }}
+      <Head said={said} newest={openDraft.standing.newest} canRestore={canRestore} canUndo={look.draft.canUndo} onUndo={() => { openDraft.session.undo(); setSaid(null); }}
         onRestore={(newest) => { restore({ version: newest }, `in v${newest}`); }} />
       <div className="pane-body">
         {entries === null ? <Bones lines={10} label="The history is loading" /> : entries.length === 0 ? (
@@ -88,7 +88,7 @@ export default function HistoryPane({ look, room }: { readonly look: Look; reado
                 )}
               </li>
             ))}
-            {before === null ? <Opened from={room.standing.origin} canRestore={canRestore} restore={() => { restore({ seq: 0 }, "when it was opened"); }} /> : null}
+            {before === null ? <Opened from={openDraft.standing.origin} canRestore={canRestore} restore={() => { restore({ seq: 0 }, "when it was opened"); }} /> : null}
           </ol>
         )}
         {before === null ? null : <button className="button small" type="button" onClick={older}>Older</button>}
@@ -108,11 +108,11 @@ function Opened({ from, canRestore, restore }: { readonly from: string; readonly
 }
 
 /** Whether it changed anything. */
-export async function restored(room: Room, to: Target): Promise<boolean> {
-  await settled(room);
-  const meant = await room.routes.restored(to);
-  const done = room.session.perform(meant.gestures, meant.seq);
-  if (done === null && meant.gestures.length > 0) throw new Error("The draft changed meanwhile. Try again.");
-  room.session.flush();
+export async function restored(openDraft: OpenDraft, to: Target): Promise<boolean> {
+  await settled(openDraft);
+  const meant = await openDraft.routes.restored(to);
+  const done = openDraft.session.perform(meant.operations, meant.seq);
+  if (done === null && meant.operations.length > 0) throw new Error("The draft changed meanwhile. Try again.");
+  openDraft.session.flush();
   return done === true;
 }

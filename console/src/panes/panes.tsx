@@ -4,7 +4,7 @@ import type { ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { Bones } from "../ui/loading/notices.tsx";
 import { part } from "../ui/loading/part.tsx";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import DiffPane from "./diff.tsx";
 import HistoryPane from "./history.tsx";
 
@@ -12,15 +12,15 @@ const TextPane = part(async () => (await import("./text/texts.ts")).TextPane, ()
 
 export type Pane = "yaml" | "diff" | "history";
 
-export function Panes({ pane, desk, look, room, save }: {
-  readonly pane: Pane; readonly desk: Desk; readonly look: Look; readonly room: Room; readonly save: () => void;
+export function Panes({ pane, desk, look, openDraft, save }: {
+  readonly pane: Pane; readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly save: () => void;
 }): ReactElement {
   switch (pane) {
     case "yaml":
-      return <TextPane desk={desk} look={look} room={room} save={save} />;
+      return <TextPane desk={desk} look={look} openDraft={openDraft} save={save} />;
     case "diff":
-      return <DiffPane desk={desk} look={look} room={room} />;
+      return <DiffPane desk={desk} look={look} openDraft={openDraft} />;
     case "history":
-      return <HistoryPane look={look} room={room} />;
+      return <HistoryPane look={look} openDraft={openDraft} />;
   }
 }

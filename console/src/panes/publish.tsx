@@ -7,9 +7,9 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Bones } from "../ui/loading/notices.tsx";
 import { explained, Refusal } from "../wire/api.ts";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import type { Difference } from "../wire/draft/served.ts";
-import { findingsRead } from "../wire/draft/room.ts";
+import { findingsRead } from "../wire/draft/open_draft.ts";
 import { fieldName, sumWords } from "../source/differences/texts.ts";
 import { settled } from "./settled.ts";
 
@@ -20,17 +20,17 @@ type Step =
 const MOST = 6;
 const MOVED: ReadonlySet<string> = new Set(["version_moved", "file_changed"]);
 
-export default function Publish({ desk, look, room, close, solve }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly close: () => void; readonly solve: () => void;
+export default function Publish({ desk, look, openDraft, close, solve }: {
+  readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly close: () => void; readonly solve: () => void;
 }): ReactElement {
   const [difference, setDifference] = useState<Difference | null>(null);
   const [message, setMessage] = useState("");
   const [step, setStep] = useState<Step>({ is: "asked" });
-  const standing = useSyncExternalStore(room.subscribe, () => room.standing);
+  const standing = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
   const { newest } = standing;
   useEffect(() => {
-    if (newest !== null) settled(room).then(() => room.routes.difference(newest)).then(setDifference, () => { setDifference(null); });
-  }, [room, standing, newest]);
+    if (newest !== null) settled(openDraft).then(() => openDraft.routes.difference(newest)).then(setDifference, () => { setDifference(null); });
+  }, [openDraft, standing, newest]);
   useEffect(() => { desk.insist(); }, [desk]);
   const errors = look.listed.filter((one) => one.severity === "error");
   const isSame = difference !== null && difference.nodes.length === 0 && difference.document.length === 0; // as the newest version: it stays
@@ -38,19 +38,19 @@ export default function Publish({ desk, look, room, close, solve }: {
   const publish = (event: SyntheticEvent): void => {
     event.preventDefault();
     setStep({ is: "busy" });
-    settled(room).then((seq) => room.routes.publish(seq, message.trim())).then((version) => {
+    settled(openDraft).then((seq) => openDraft.routes.publish(seq, message.trim())).then((version) => {
       setStep({ is: "done", version });
-      void room.look();
+      void openDraft.look();
     }, (error: unknown) => {
       if (error instanceof Refusal && error.status === 422) { desk.found(findingsRead(error.objects("findings"))); desk.insist(); }
       setStep(error instanceof Refusal && MOVED.has(error.code) ? { is: "moved", error } : { is: "refused", error });
-      void room.look();
+      void openDraft.look();
     });
   };
   if (step.is === "done") {
     return (
       <Dialog title="Published" close={close}>
-        <div className="dialog-body"><p role="status"><Icon mark="check" size={14} /> {look.draft.view.get("doc") === undefined ? room.draft : nameOf(desk, room)} is published as <b>v{step.version}</b>. The draft goes on from there.</p></div>
+        <div className="dialog-body"><p role="status"><Icon mark="check" size={14} /> {look.draft.view.get("doc") === undefined ? openDraft.draft : nameOf(desk, openDraft)} is published as <b>v{step.version}</b>. The draft goes on from there.</p></div>
         <div className="dialog-foot"><button className="button first" type="button" data-first onClick={close}>Close</button></div>
       </Dialog>
     );
@@ -61,14 +61,14 @@ export default function Publish({ desk, look, room, close, solve }: {
         <div className="dialog-body">
           {newest === null ? <p className="quiet">This publishes version 1, the first one.</p>
             : isSame ? <p><b>v{newest} has these nodes and settings already.</b> <span className="quiet">No new version is made: v{newest} gets this message, the text and the positions of the nodes.</span></p>
-            : <Summary difference={difference} newest={newest} room={room} />}
+            : <Summary difference={difference} newest={newest} openDraft={openDraft} />}
           <Blocking desk={desk} look={look} count={errors.length} />
           {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict" : "conflicts"} to resolve. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
           <div>
             <label className="label" htmlFor="publish-message">Message</label>
             <textarea id="publish-message" className="field prose" rows={2} data-first value={message} placeholder="What changes, for those who read the history" onChange={(event) => { setMessage(event.target.value); }} />
           </div>
-          <Outcome step={step} room={room} solve={solve} />
+          <Outcome step={step} openDraft={openDraft} solve={solve} />
         </div>
         <div className="dialog-foot">
           <button className="button" type="button" onClick={close}>Cancel</button>
@@ -79,14 +79,14 @@ export default function Publish({ desk, look, room, close, solve }: {
   );
 }
 
-function nameOf(desk: Desk, room: Room): string {
+function nameOf(desk: Desk, openDraft: OpenDraft): string {
   const name = desk.view.get("doc")?.get("name");
-  return typeof name === "string" && name !== "" ? name : room.draft;
+  return typeof name === "string" && name !== "" ? name : openDraft.draft;
 }
 
-function Summary({ difference, newest, room }: { readonly difference: Difference | null; readonly newest: number; readonly room: Room }): ReactElement {
+function Summary({ difference, newest, openDraft }: { readonly difference: Difference | null; readonly newest: number; readonly openDraft: OpenDraft }): ReactElement {
   if (difference === null) return <Bones lines={3} label="The changes are loading" />;
-  const path = `${draftPath(room.draft)}?view=diff&against=${newest}`;
+  const path = `${draftPath(openDraft.draft)}?view=diff&against=${newest}`;
   const sum = sumWords(difference.nodes, difference.document.length);
   return (
     <div className="publish-sum">
@@ -114,11 +114,11 @@ function Blocking({ desk, look, count }: { readonly desk: Desk; readonly look: L
   );
 }
 
-function Outcome({ step, room, solve }: { readonly step: Step; readonly room: Room; readonly solve: () => void }): ReactElement | null {
+function Outcome({ step, openDraft, solve }: { readonly step: Step; readonly openDraft: OpenDraft; readonly solve: () => void }): ReactElement | null {
   if (step.is === "moved") {
-    const { newest } = room.standing;
+    const { newest } = openDraft.standing;
     const ofFile = step.error.code === "file_changed";
-    const path = `${draftPath(room.draft)}?view=diff${ofFile || newest === null ? "" : `&against=${newest}`}`;
+    const path = `${draftPath(openDraft.draft)}?view=diff${ofFile || newest === null ? "" : `&against=${newest}`}`;
     return (
       <div className="publish-moved" role="alert">
         <p><b>{ofFile ? "The file was changed by another program." : "Another version was published since this draft was opened."}</b></p>

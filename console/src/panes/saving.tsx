@@ -3,8 +3,8 @@ import { useCallback, useMemo, useState, type ReactElement } from "react";
 import type { Desk, Look } from "../canvas/desk.ts";
 import { dialog } from "../ui/loading/part.tsx";
 import { explained, Refusal } from "../wire/api.ts";
-import type { Room } from "../wire/draft/room.ts";
-import { whyNot } from "../wire/draft/standing.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
+import { whyNot } from "../wire/draft/comparison.ts";
 import { settled } from "./settled.ts";
 
 const Publish = dialog(async () => (await import("../canvas/page/aside.ts")).Publish);
@@ -26,22 +26,22 @@ export interface Saving {
   readonly saveTo: (file: string) => void;
 }
 
-export function useSaving(room: Room): Saving {
+export function useSaving(openDraft: OpenDraft): Saving {
   const [asked, ask] = useState<Asked>(null);
   const [said, setSaid] = useState({ text: "", failed: false });
   const [isBusy, setBusy] = useState(false);
   const write = useCallback((file: string | null) => {
-    if (!room.standing.canSave) { // there is no file: what waits is sent
-      room.session.flush();
+    if (!openDraft.standing.canSave) { // there is no file: what waits is sent
+      openDraft.session.flush();
       return;
     }
-    const why = whyNot(room.standing);
+    const why = whyNot(openDraft.standing);
     if (why !== "") {
       setSaid({ text: `${why}.`, failed: true });
       return;
     }
     setBusy(true);
-    settled(room).then((seq) => room.routes.save(seq, file)).then((name) => {
+    settled(openDraft).then((seq) => openDraft.routes.save(seq, file)).then((name) => {
       setSaid({ text: `Saved to ${name}`, failed: false });
       ask(null);
     }, (error: unknown) => {
@@ -51,30 +51,30 @@ export function useSaving(room: Room): Saving {
       if (error.code === "files_claim_id") ask({ is: "files", files: error.texts("violations") });
     }).finally(() => {
       setBusy(false);
-      void room.look();
+      void openDraft.look();
     });
-  }, [room]);
+  }, [openDraft]);
   const actions = useMemo(() => ({
     save: () => { write(null); }, saveTo: (file: string) => { write(file); },
     publish: () => {
-      const why = whyNot(room.standing);
+      const why = whyNot(openDraft.standing);
       if (why === "") ask({ is: "publish" });
       else setSaid({ text: `${why}.`, failed: true });
     }, solve: () => { ask({ is: "conflicts" }); }, ask,
-  }), [room, write]);
+  }), [openDraft, write]);
   return { said: said.text, failed: said.failed, isBusy, asked, ...actions };
 }
 
-export function SavingQuestions({ desk, look, room, saving }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly saving: Saving }): ReactElement | null {
+export function SavingQuestions({ desk, look, openDraft, saving }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly saving: Saving }): ReactElement | null {
   const { asked } = saving;
   if (asked === null) return null;
   const close = (): void => { saving.ask(null); };
   switch (asked.is) {
     case "publish":
-      return <Publish desk={desk} look={look} room={room} close={close} solve={saving.solve} />;
+      return <Publish desk={desk} look={look} openDraft={openDraft} close={close} solve={saving.solve} />;
     case "conflicts":
-      return <Conflicts room={room} close={close} canEdit={look.draft.canEdit} />;
+      return <Conflicts openDraft={openDraft} close={close} canEdit={look.draft.canEdit} />;
     case "files":
-      return <Files files={asked.files} workflow={room.draft} close={close} choose={saving.saveTo} />;
+      return <Files files={asked.files} workflow={openDraft.draft} close={close} choose={saving.saveTo} />;
   }
 }

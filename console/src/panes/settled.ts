@@ -1,31 +1,31 @@
 /** The sequence that a pane shows: it follows the draft once all of this person's work is committed, and not at every key. */
 import { useEffect, useState } from "react";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 
 const STILL_MS = 600;
 
-export function useSettled(room: Room): number {
-  const [seq, setSeq] = useState(room.session.replica.seq);
+export function useSettled(openDraft: OpenDraft): number {
+  const [seq, setSeq] = useState(openDraft.session.replica.seq);
   useEffect(() => {
     let timer: number | undefined;
     const changed = (): void => {
       window.clearTimeout(timer);
-      timer = window.setTimeout(() => { if (room.session.replica.pending.length === 0) setSeq(room.session.replica.seq); }, STILL_MS);
+      timer = window.setTimeout(() => { if (openDraft.session.replica.pending.length === 0) setSeq(openDraft.session.replica.seq); }, STILL_MS);
     };
-    const leave = room.session.subscribe(changed);
+    const leave = openDraft.session.subscribe(changed);
     return () => {
       window.clearTimeout(timer);
       leave();
     };
-  }, [room]);
+  }, [openDraft]);
   return seq;
 }
 
 const WAIT_MS = 8_000;
 
 /** Sends what waits, and resolves with the sequence at which all of it is committed. Rejects where that takes too long. */
-export async function settled(room: Room): Promise<number> {
-  const { session } = room;
+export async function settled(openDraft: OpenDraft): Promise<number> {
+  const { session } = openDraft;
   session.flush();
   if (session.replica.pending.length === 0) return session.replica.seq;
   await new Promise<void>((resolve, reject) => {

@@ -77,7 +77,7 @@ export function keepInputs(draft: string, text: string, storage: Storage | null 
   try {
     storage?.setItem(KEPT + draft, text);
   } catch (error) {
-    if (!(error instanceof DOMException)) throw error; // there is no room: the inputs are typed again
+    if (!(error instanceof DOMException)) throw error; // there is no session: the inputs are typed again
   }
 }
 

@@ -9,14 +9,14 @@ import { dialog } from "../ui/loading/part.tsx";
 import { nameOf } from "../wire/names.ts";
 import { inOwnZone } from "../ui/words/instants.ts";
 import { Status, wordOf } from "../ui/status.tsx";
-import type { Room } from "../wire/draft/room.ts";
+import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import type { TestRuns } from "./store.ts";
 
 const SendMessage = dialog(async () => (await import("../messages/dialog.tsx")).default);
 
-export function TestBar({ room, tests }: { readonly room: Room; readonly tests: TestRuns }): ReactElement | null {
+export function TestBar({ openDraft, tests }: { readonly openDraft: OpenDraft; readonly tests: TestRuns }): ReactElement | null {
   const { tested, look } = useSyncExternalStore(tests.subscribe, tests.snapshot);
-  const seq = useSyncExternalStore(room.session.subscribe, () => room.session.replica.seq);
+  const seq = useSyncExternalStore(openDraft.session.subscribe, () => openDraft.session.replica.seq);
   if (tested === null) return null;
   const path = runPath(tested.id);
   const head = look?.head ?? null;

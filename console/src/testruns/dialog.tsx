@@ -8,20 +8,20 @@ import { Dialog } from "../ui/dialog.tsx";
 import { isMapping, type Value } from "../editing/values/encoding.ts";
 import { explained, Refusal } from "../wire/api.ts";
 import { jsonOf, textOf, valueOf } from "../wire/exact.ts";
-import { findingsRead, type Room } from "../wire/draft/room.ts";
+import { findingsRead, type OpenDraft } from "../wire/draft/open_draft.ts";
 import { endedRuns, entriesOf, keepInputs, keptInputs, namesOf, propertiesOf, schemaOf, startTest } from "./asking.ts";
 import { pathOf, type Tested, type TestRuns } from "./store.ts";
 
-export default function TestDialog({ desk, look, room, tests, stop, from, close }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tests: TestRuns; readonly stop: string; readonly from: string; readonly close: () => void;
+export default function TestDialog({ desk, look, openDraft, tests, stop, from, close }: {
+  readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly tests: TestRuns; readonly stop: string; readonly from: string; readonly close: () => void;
 }): ReactElement {
   const { tested } = useSyncExternalStore(tests.subscribe, tests.snapshot);
   const entries = useMemo(() => entriesOf(look.graph), [look.graph]);
   const [entry, setEntry] = useState(entries[0] ?? "");
   const properties = useMemo(() => propertiesOf(schemaOf(look.graph, look.draft.view, entry)), [look.graph, look.draft.view, entry]);
-  const runs = useRuns(room.draft, tested);
+  const runs = useRuns(openDraft.draft, tested);
   const [source, setSource] = useState(tested?.id ?? "");
-  const [text, setText] = useState(() => keptInputs(room.draft) ?? "{}");
+  const [text, setText] = useState(() => keptInputs(openDraft.draft) ?? "{}");
   const [asForm, setAsForm] = useState(properties !== null && isFlat(text));
   const [stopAfter, setStop] = useState(stop);
   const [begin, setBegin] = useState(from);
@@ -40,10 +40,10 @@ export default function TestDialog({ desk, look, room, tests, stop, from, close 
       setError(new Error(`The inputs are not JSON: ${fault instanceof Error ? fault.message : ""}`));
       return;
     }
-    keepInputs(room.draft, text);
+    keepInputs(openDraft.draft, text);
     desk.insist();
     setBusy(true);
-    settled(room).then((seq) => startTest(room.draft, { seq, inputs, stopAfter, fromRun: source, from: source && begin, entry, withPins })).then((made) => {
+    settled(openDraft).then((seq) => startTest(openDraft.draft, { seq, inputs, stopAfter, fromRun: source, from: source && begin, entry, withPins })).then((made) => {
       void tests.show(made);
       close();
     }, (fault: unknown) => {

@@ -1,5 +1,5 @@
 /** Pins: outputs that a draft keeps for nodes, which put them out in test runs instead of working. */
-import { gesture, type Gesture } from "../editing/log/gestures.ts";
+import { operation, type Operation } from "../editing/log/operations.ts";
 import { pinBytes, pinsBytes } from "../editing/rules/pins.ts";
 import type { State } from "../editing/state.ts";
 import { object, type Json } from "../editing/values/values.ts";
@@ -20,12 +20,12 @@ export function pinOf(state: State, tail: string): Pin | null {
 }
 
 /** Pins an output; null takes the pin away. Null where there is none. */
-export function pinned(state: State, tail: string, pin: Pin | null, fresh: () => string): Gesture | null {
+export function pinned(state: State, tail: string, pin: Pin | null, fresh: () => string): Operation | null {
   const key = `pin/${tail}`;
-  if (pin === null) return state.has(key) ? gesture([["del", key]]) : null;
+  if (pin === null) return state.has(key) ? operation([["del", key]]) : null;
   const fields: [string, Json][] = [["output", encoded(pin.output, fresh)]];
   if (pin.handle !== "") fields.push(["handle", pin.handle]);
-  return gesture([["put", key, object(fields)]]);
+  return operation([["put", key, object(fields)]]);
 }
 
 /** Why an output cannot be pinned at a node; null where it can. */

@@ -1,5 +1,5 @@
 /**
- * The test run that this tab shows over its draft, as an external store. The room says which one was started last; it is followed by
+ * The test run that this tab shows over its draft, as an external store. The session says which one was started last; it is followed by
  * the routes of the run view, whose code comes with the first test run.
  */
 import { isList, isObject, textAt, type Json, type JsonObject } from "../editing/values/values.ts";
@@ -21,7 +21,7 @@ export interface TestLook {
   readonly look: RunLook | null;
 }
 
-/** What the store needs of the room and of the desk. */
+/** What the store needs of the session and of the desk. */
 export interface Around {
   readonly draft: string;
   readonly graph: () => Graph;
@@ -62,7 +62,7 @@ export class TestRuns {
     this.hide();
   }
 
-  /** A message of the room: someone has started a test run. */
+  /** A message of the session: someone has started a test run. */
   readonly hear = (said: JsonObject): void => { void this.show(testedRead(said)); };
 
   /** Shows a test run in place of the one before. */
@@ -119,7 +119,7 @@ export function pathOf(graph: Graph, tail: string): string {
   return ids.join("@");
 }
 
-/** A test run as a route or a message of the room has it. */
+/** A test run as a route or a message of the session has it. */
 export function testedRead(said: JsonObject): Tested {
   const seq = said.get("seq");
   return { id: textAt(said, "run_id") || textAt(said, "run"), seq: typeof seq === "number" ? seq : 0, by: textAt(said, "by"), at: instantOf(said.get("at")) };

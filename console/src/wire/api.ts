@@ -151,11 +151,11 @@ function refusal(status: number, text: string): Refusal {
 const BUSY = "The server or its proxy is busy or restarting. Wait a moment, then try again.";
 // A gateway gives no problem document. Only a proxy can sign the requests of a page.
 const UNSIGNED = "With `Auth: iam`, open this page through a proxy that signs requests.";
-const MENDS: Readonly<Record<number, string>> = { 403: UNSIGNED, 429: BUSY, 500: "See the log of the server.", 502: BUSY, 503: BUSY, 504: BUSY };
+const FIXES: Readonly<Record<number, string>> = { 403: UNSIGNED, 429: BUSY, 500: "See the log of the server.", 502: BUSY, 503: BUSY, 504: BUSY };
 
 /** What to do about an answer that does not say it itself. */
 function mendOf(status: number): string {
-  return MENDS[status] ?? "";
+  return FIXES[status] ?? "";
 }
 
 /** The code in the fragment of the address, which it leaves at once; `invited` where its holder is yet to say who they are. */

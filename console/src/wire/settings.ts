@@ -13,7 +13,7 @@ export interface Login {
   readonly endSession: string; // empty where the issuer does not offer it
 }
 
-/** `drafts`: whether workflows can be edited here. `invitations`: whether an admin can invite one more person. `socket` is null where the server has the room of each draft itself, `login` where people have keys, tokens or codes. */
+/** `drafts`: whether workflows can be edited here. `invitations`: whether an admin can invite one more person. `socket` is null where the server has the session of each draft itself, `login` where people have keys, tokens or codes. */
 export interface Settings {
   readonly drafts: boolean;
   readonly invitations: boolean;

@@ -7,8 +7,8 @@ import { duplicate } from "../../src/canvas/actions/duplicating.ts";
 import { fragment } from "../../src/canvas/actions/fragments.ts";
 import { paste, settings } from "../../src/canvas/actions/pasting.ts";
 import { graphOf, type Graph } from "../../src/canvas/model/graph.ts";
-import type { Gesture } from "../../src/editing/log/gestures.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import type { Operation } from "../../src/editing/log/operations.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { snapshot } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values/values.ts";
 import { print, read } from "../../src/source/yaml.ts";
@@ -16,14 +16,14 @@ import type { Spot } from "../../src/canvas/layout/placing.ts";
 import { Alone, block, counted, edge, KINDS, USUAL } from "./drafts.ts";
 
 /** The writes as they go, each as its word and key. */
-const words = (gesture: Gesture | null): string[] => (gesture?.writes ?? []).map((write) => `${write[0]} ${write[1]}`);
+const words = (operation: Operation | null): string[] => (operation?.writes ?? []).map((write) => `${write[0]} ${write[1]}`);
 const graphIn = (draft: Alone): Graph => graphOf(draft.replica.view, KINDS);
 
 /** Does it, checks that the state is whole, and that one undo brings everything back. */
-function done(draft: Alone, gesture: Gesture | null): void {
-  assert.ok(gesture !== null);
+function done(draft: Alone, operation: Operation | null): void {
+  assert.ok(operation !== null);
   const before = snapshot(draft.replica.view);
-  assert.equal(draft.edit(gesture), true);
+  assert.equal(draft.edit(operation), true);
   assert.deepEqual(faults(draft.replica.view), []);
   const after = snapshot(draft.replica.view);
   assert.equal(draft.undo(), true);
@@ -35,8 +35,8 @@ function done(draft: Alone, gesture: Gesture | null): void {
 test("adding puts a block under a free name, at its place, with the edge that leads to it", () => {
   const draft = new Alone();
   const made = add(draft.replica.view, { kind: { name: "b", container: false }, parent: null, after: ["c", "approved"], place: [8.4, 4] }, counted());
-  assert.deepEqual(words(made.gesture), ["put block/k1", "put place/k1", "put edge/k2"]);
-  done(draft, made.gesture);
+  assert.deepEqual(words(made.operation), ["put block/k1", "put place/k1", "put edge/k2"]);
+  done(draft, made.operation);
   assert.equal(draft.replica.view.get("block/k1")?.get("id"), "b_2");
   assert.deepEqual([...(draft.replica.view.get("place/k1") ?? [])], [["x", 8], ["y", 4]]);
   assert.deepEqual([...(draft.replica.view.get("edge/k2") ?? [])].slice(0, 3), [["source", "c"], ["handle", "approved"], ["target", "k1"]]);
@@ -45,17 +45,17 @@ test("adding puts a block under a free name, at its place, with the edge that le
 test("a container comes with its subflow, and a block goes inside", () => {
   const draft = new Alone([]);
   const outer = add(draft.replica.view, { kind: { name: "loop", container: true }, parent: null }, counted());
-  assert.deepEqual(words(outer.gesture), ["put block/k1", "put subflow/k1"]);
-  done(draft, outer.gesture);
+  assert.deepEqual(words(outer.operation), ["put block/k1", "put subflow/k1"]);
+  done(draft, outer.operation);
   const inner = add(draft.replica.view, { kind: { name: "http", container: false }, parent: "k1" }, () => "in");
-  done(draft, inner.gesture);
+  done(draft, inner.operation);
   assert.deepEqual(graphIn(draft).children.get("k1"), ["in"]);
 });
 
 test("a kind that is dropped on an edge goes between its ends", () => {
   const draft = new Alone();
   const made = insert(draft.replica.view, "bl", { kind: { name: "http", container: false }, parent: null }, counted());
-  done(draft, made.gesture);
+  done(draft, made.operation);
   const wires = [...graphIn(draft).wires.values()].map(({ source, handle, target }) => `${source}.${handle} ${target}`);
   assert.ok(wires.includes("b.error k1") && wires.includes("k1.source l"));
   assert.ok(!wires.includes("b.error l"));
@@ -84,7 +84,7 @@ test("an edge is copied with its condition, its param and all that it says", () 
   const text = print(fragment(draft.replica.view, graphIn(draft), ["a", "b", "c"]));
   assert.match(text, /param: left\n\s+condition: "?{{ <a.n> > 1 }}"?\n\s+merge:\n\s+rule: first/);
   const made = paste(draft.replica.view, KINDS, read(text), null, counted());
-  done(draft, made?.gesture ?? null);
+  done(draft, made?.operation ?? null);
   const copy = [...graphIn(draft).wires.values()].find((wire) => wire.param === "left" && wire.tail !== "ac");
   const entity = draft.replica.view.get(`edge/${copy?.tail ?? ""}`);
   assert.deepEqual([entity?.get("condition"), entity?.get("merge")], ["{{ <a.n> > 1 }}", object([["rule", "first"]])]);
@@ -111,7 +111,7 @@ test("a block that nothing is tied to goes between the ends of an edge, in the e
 
 test("a kind without an exit is added next to the edge, and takes nothing from it", () => {
   const draft = new Alone();
-  done(draft, insert(draft.replica.view, "ab", { kind: { name: "end", container: false, exits: [] }, parent: null }, counted()).gesture);
+  done(draft, insert(draft.replica.view, "ab", { kind: { name: "end", container: false, exits: [] }, parent: null }, counted()).operation);
   assert.ok(graphIn(draft).wires.has("ab"));
 });
 
@@ -120,7 +120,7 @@ test("blocks are put in a line by their sides, and at even distances, in and out
   const graph = graphIn(draft);
   const spot = (left: number, top: number, width: number, inside = 0): Spot => ({ x: left - inside, y: top, left, top, width, height: 56 });
   const spots = new Map([["a", spot(0, 0, 188)], ["b", spot(300, 40, 188)], ["c", spot(800, 12, 200)], ["l", spot(500, 80, 100)], ["x", spot(520, 90, 60, 500)]]);
-  const moves = (made: Gesture | null): string[] => (made?.writes ?? []).map((write) => `${write[1]} ${write[0] === "put" ? JSON.stringify([...write[2].values()]) : ""}`);
+  const moves = (made: Operation | null): string[] => (made?.writes ?? []).map((write) => `${write[1]} ${write[0] === "put" ? JSON.stringify([...write[2].values()]) : ""}`);
   assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["a", "b", "c"], "top")), ["place/a [0,0]", "place/b [300,0]", "place/c [800,0]"]);
   assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["a", "c"], "right")), ["place/a [812,0]", "place/c [800,12]"]);
   assert.deepEqual(moves(align(draft.replica.view, graph, spots, ["b", "x"], "left")), ["place/b [300,40]", "place/x [-200,90]"]);
@@ -200,7 +200,7 @@ test("a disabled block with several exits leaves by its first, until another is 
 test("duplicates have free names, their own references and edges, and what is inside", () => {
   const draft = new Alone();
   const made = duplicate(draft.replica.view, graphIn(draft), ["a", "b", "l", "x"], new Map([["a", { x: 0, y: 0 }]]), counted());
-  done(draft, made?.gesture ?? null);
+  done(draft, made?.operation ?? null);
   const { blocks, children } = graphIn(draft);
   const [a = "", b = "", l = ""] = made?.tails ?? [];
   assert.deepEqual([blocks.get(a)?.id, blocks.get(b)?.id, blocks.get(l)?.id], ["a_2", "b_2", "l_2"]);
@@ -236,16 +236,16 @@ test("what is copied is a fragment that a person could have written, and a paste
               url: <x.body>
 `);
   const other = new Alone([]);
-  done(other, paste(other.replica.view, KINDS, read(text), null, counted())?.gesture ?? null);
+  done(other, paste(other.replica.view, KINDS, read(text), null, counted())?.operation ?? null);
   assert.equal(print(fragment(other.replica.view, graphIn(other), graphIn(other).blocks.keys())), text);
-  done(draft, paste(draft.replica.view, KINDS, read(text), null, counted())?.gesture ?? null);
+  done(draft, paste(draft.replica.view, KINDS, read(text), null, counted())?.operation ?? null);
   assert.deepEqual([...graphIn(draft).blocks.values()].filter((one) => one.parent === null).map((one) => one.id).sort(), ["a", "b", "b_2", "c", "c_2", "l", "l_2"]);
 });
 
 test("a paste takes JSON and lists of edges, and nothing without nodes", () => {
   const draft = new Alone([]);
   const text = '{"nodes": {"p": {"type": "http"}, "q": {"type": "http", "after": ["p", "p.error"]}}, "edges": [{"source": "q", "target": "p", "handle": "onError"}]}';
-  done(draft, paste(draft.replica.view, KINDS, read(text), null, counted())?.gesture ?? null);
+  done(draft, paste(draft.replica.view, KINDS, read(text), null, counted())?.operation ?? null);
   const ids = graphIn(draft).blocks;
   const wires = [...graphIn(draft).wires.values()].map((wire) => `${ids.get(wire.source)?.id ?? ""}.${wire.handle} ${ids.get(wire.target)?.id ?? ""}`);
   assert.deepEqual(wires.sort(), ["p.error q", "p.source q", "q.error p"]);

@@ -4,7 +4,7 @@ import { covering, nearby, type Area } from "../../src/canvas/view/area.ts";
 import { Nodes } from "../../src/canvas/view/nodes.ts";
 import type { Layout } from "../../src/canvas/layout/layout.ts";
 import { layout } from "../../src/canvas/layout/layout.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import { object } from "../../src/editing/values/values.ts";
 import { Alone, block, deskOf, edge } from "./drafts.ts";
 
@@ -41,7 +41,7 @@ test("React Flow is given as much of a large draft as of a small one, and the sa
   const [before, edges] = [nodes.of(desk.snapshot(), new Map(), [], FIRST), nodes.edges(desk.snapshot(), FIRST)];
   assert.deepEqual([before.map((node) => [node.id, node.hidden ?? false]), edges.length], [[["n0", false], ["n1", false], ["n2", true]], 2]);
   const { placed, graph } = desk.snapshot();
-  assert.ok(desk.edit(gesture([["set", "block/n1", ["with"], object([["url", "https://example.com"]])]])));
+  assert.ok(desk.edit(operation([["set", "block/n1", ["with"], object([["url", "https://example.com"]])]])));
   const after = desk.snapshot();
   assert.deepEqual([after.placed === placed, after.graph === graph], [true, true]);
   assert.equal(nodes.of(after, new Map(), [], FIRST), before);

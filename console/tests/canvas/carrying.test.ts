@@ -6,7 +6,7 @@ import { printed } from "../../src/canvas/keyboard/carrying.ts";
 import type { Desk } from "../../src/canvas/desk.ts";
 import { run } from "../../src/canvas/commands.ts";
 import type { Write } from "../../src/editing/log/effects.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { object } from "../../src/editing/values/values.ts";
 import { read } from "../../src/source/yaml.ts";
 import { Alone, counted, deskOf, USUAL } from "./drafts.ts";
@@ -50,8 +50,8 @@ test("notes alone are pasted, each time beside those that are there", async () =
 
 test("what is no note is left out, and what a note cannot have is as usual", () => {
   const given = read("notes:\n  - text: fits\n    colour: '#fff'\n    x: 1e99\n    y: far\n    w: 1\n  - 3\n  - colour: blue\n");
-  const { gesture, tails } = pasteNotes(given, new Map(), counted());
+  const { operation, tails } = pasteNotes(given, new Map(), counted());
   assert.equal(tails.length, 1);
-  assert.deepEqual(gesture.writes.map(([, , entity]) => entity), [object([["x", 0], ["y", 0], ["w", 120], ["h", 120], ["text", "fits"], ["colour", "yellow"]])]);
+  assert.deepEqual(operation.writes.map(([, , entity]) => entity), [object([["x", 0], ["y", 0], ["w", 120], ["h", 120], ["text", "fits"], ["colour", "yellow"]])]);
   assert.deepEqual(pasteNotes(read("nodes: {}"), new Map(), counted()).tails, []);
 });

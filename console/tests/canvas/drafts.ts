@@ -4,7 +4,7 @@ import { Desk, type Draft } from "../../src/canvas/desk.ts";
 import type { Graph as Asked } from "../../src/canvas/layout/layout.ts";
 import type { Kind, Kinds } from "../../src/canvas/model/kinds.ts";
 import type { Write } from "../../src/editing/log/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { operation, type Operation } from "../../src/editing/log/operations.ts";
 import type { Editing } from "../../src/editing/replica/pending.ts";
 import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
@@ -43,11 +43,11 @@ export const USUAL: readonly Write[] = [
 
 export class Alone implements Draft {
   readonly replica = new Replica("me", new Entities([["doc", object([["id", "w"]])]]));
-  readonly asked: Gesture[] = [];
+  readonly asked: Operation[] = [];
   canEdit = true;
 
   constructor(writes: readonly Write[] = USUAL) {
-    if (writes.length > 0) this.replica.edit(gesture(writes));
+    if (writes.length > 0) this.replica.edit(operation(writes));
     this.replica.stacks.undos = [];
   }
 
@@ -58,7 +58,7 @@ export class Alone implements Draft {
     notices: [], listed: [], kept: true,
   });
 
-  edit(one: Gesture, how?: Editing): boolean {
+  edit(one: Operation, how?: Editing): boolean {
     this.asked.push(one);
     return this.replica.edit(one, how);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findingWords, quieted, worstOf } from "../../src/canvas/model/findings.ts";
-import type { Finding } from "../../src/wire/draft/room.ts";
+import type { Finding } from "../../src/wire/draft/open_draft.ts";
 import { Alone, deskOf } from "./drafts.ts";
 
 const finding = (code: string, key: string | null, severity: Finding["severity"] = "error"): Finding => ({ code, key, severity, message: "", mend: "", path: "", fix: null });

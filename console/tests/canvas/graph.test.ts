@@ -7,7 +7,7 @@ import { graphOf, NOTHING, wiresAt, type Graph } from "../../src/canvas/model/gr
 import { looksAlike } from "../../src/canvas/page/seen.ts";
 import { Changes } from "../../src/editing/changes.ts";
 import type { Effect, Entity, Write } from "../../src/editing/log/effects.ts";
-import { gesture, type Item } from "../../src/editing/log/gestures.ts";
+import { operation, type LogEntry } from "../../src/editing/log/operations.ts";
 import { Replica } from "../../src/editing/replica/replica.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { Entities, type State } from "../../src/editing/state.ts";
@@ -71,7 +71,7 @@ class Watched {
   /** Another person's writes are committed. */
   hear(writes: readonly Write[]): void {
     const { replica } = this;
-    const { effects, outcomes } = resolve(replica.confirmed, [gesture(writes)]);
+    const { effects, outcomes } = resolve(replica.confirmed, [operation(writes)]);
     replica.hear(item(replica.seq + 1, "them", effects, outcomes));
   }
 
@@ -80,12 +80,12 @@ class Watched {
     const { replica } = this;
     const sent = replica.message(() => `tag ${replica.seq}`);
     if (sent === null) return;
-    const { effects, outcomes } = resolve(replica.confirmed, sent.gestures);
+    const { effects, outcomes } = resolve(replica.confirmed, sent.operations);
     replica.hear({ ...item(replica.seq + 1, "me", effects, outcomes), n: sent.n, tag: sent.tag });
   }
 }
 
-function item(seq: number, client: string, effects: readonly Effect[], outcomes: Item["outcomes"]): Item {
+function item(seq: number, client: string, effects: readonly Effect[], outcomes: LogEntry["outcomes"]): LogEntry {
   return { seq, client, n: seq, tag: `of ${client} ${seq}`, by: client, at: seq, effects, outcomes, closes: null };
 }
 
@@ -103,8 +103,8 @@ test("a letter in a parameter leaves the graph as it is, and reads a few entitie
   const watched = new Watched(chain());
   const before = watched.graph;
   const places: (() => void)[] = [
-    () => { watched.replica.edit(gesture([["splice", "block/n1234", ["with", "url"], 0, 0, "x"]])); },
-    () => { watched.replica.edit(gesture([["splice", "block/n1234", ["with", "url"], 1, 0, "y"]])); },
+    () => { watched.replica.edit(operation([["splice", "block/n1234", ["with", "url"], 0, 0, "x"]])); },
+    () => { watched.replica.edit(operation([["splice", "block/n1234", ["with", "url"], 1, 0, "y"]])); },
     () => { watched.commit(); },
     () => { watched.hear([["splice", "block/n1234", ["with", "url"], 0, 0, "z"]]); },
     () => { watched.replica.undo(); },
@@ -152,10 +152,10 @@ test("from change to change the graph is the one that is made of the whole view"
     for (let step = 0; step < 40; step += 1) {
       const draw = dice.below(10);
       if (draw < 5) {
-        const asked = me.gesture(watched.replica.view);
+        const asked = me.operation(watched.replica.view);
         if (asked !== null) watched.replica.edit(asked.asked);
       } else if (draw < 7) {
-        const asked = them.gesture(watched.replica.confirmed);
+        const asked = them.operation(watched.replica.confirmed);
         if (asked !== null) watched.hear(asked.asked.writes);
       } else if (draw < 8) {
         watched.replica.undo();
@@ -188,12 +188,12 @@ test("typing at the desk asks for no layout, and the canvas is not drawn for it"
   const draft = new Alone(chain());
   const desk = new Desk(draft, KINDS, counted(), (graph) => { asked.push(graph); }, (run) => { run(); });
   const [layouts, before] = [asked.length, desk.snapshot()];
-  desk.edit(gesture([["splice", "block/n1234", ["with", "url"], 0, 0, "x"]]));
+  desk.edit(operation([["splice", "block/n1234", ["with", "url"], 0, 0, "x"]]));
   const after = desk.snapshot();
   assert.ok(after !== before && after.draft !== before.draft);
   assert.equal(asked.length, layouts);
   assert.ok(looksAlike(before, after, []));
-  desk.edit(gesture([["rename", "block/n1234", "renamed"]]));
+  desk.edit(operation([["rename", "block/n1234", "renamed"]]));
   assert.ok(!looksAlike(after, desk.snapshot(), []));
   const renamed = desk.snapshot();
   desk.change({ said: "n1" });

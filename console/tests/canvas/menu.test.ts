@@ -5,7 +5,7 @@ import { blockInAddress, nameInAddress, queryWithNode } from "../../src/canvas/l
 import { itemsFor } from "../../src/canvas/menu/items.ts";
 import type { Desk } from "../../src/canvas/desk.ts";
 import { object } from "../../src/editing/values/values.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import { read } from "../../src/source/yaml.ts";
 import { jsonOf } from "../../src/wire/exact.ts";
 import { foreign } from "../../src/wire/imports.ts";
@@ -58,7 +58,7 @@ test("an address names a node by its name and those around it, and holds for one
   const { graph } = desk.snapshot();
   assert.deepEqual([nameInAddress(graph, "b"), nameInAddress(graph, "y"), nameInAddress(graph, "none")], ["b", "l.y", null]);
   assert.deepEqual([blockInAddress(graph, "l.y"), blockInAddress(graph, "y"), blockInAddress(graph, "l.none"), blockInAddress(graph, "")], ["y", null, null, null]);
-  desk.edit(gesture([["rename", "block/y", "priced"]]));
+  desk.edit(operation([["rename", "block/y", "priced"]]));
   assert.equal(blockInAddress(desk.snapshot().graph, "l.priced"), "y");
   assert.deepEqual([queryWithNode("?view=outline", "l.y"), queryWithNode("?view=outline&node=a", null), queryWithNode("?node=a", null)], ["?view=outline&node=l.y", "?view=outline", ""]);
 });

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { noteAt, run } from "../../src/canvas/commands.ts";
 import { NoteNodes } from "../../src/canvas/notes/nodes.ts";
 import { addNote, around, changeNote, freeCorner, notesOf, titleOf, typeNote, type Note } from "../../src/canvas/notes/notes.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { snapshot } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values/values.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import type { Write } from "../../src/editing/log/effects.ts";
 import { Alone, deskOf, USUAL } from "./drafts.ts";
 
@@ -43,7 +43,7 @@ test("notes are read top to bottom, what is damaged with the usual size and colo
   assert.deepEqual([...notes.keys()], ["high", "low"]);
   assert.equal(notesOf(draft.replica.view, notes), notes);
   const high = notes.get("high");
-  draft.edit(gesture([["set", "note/low", ["colour"], "ultraviolet"], ["set", "note/low", ["w"], 1]]));
+  draft.edit(operation([["set", "note/low", ["colour"], "ultraviolet"], ["set", "note/low", ["w"], 1]]));
   const next = notesOf(draft.replica.view, notes);
   assert.equal(next.get("high"), high);
   assert.deepEqual([next.get("low")?.colour, next.get("low")?.width], ["yellow", 120]);
@@ -125,6 +125,6 @@ test("a note that is added by the key stands free of what is there, as near as c
 
 test("a gesture that adds a note holds beside everything", () => {
   const draft = new Alone();
-  assert.equal(draft.edit(addNote(0, 0, () => "n").gesture), true);
+  assert.equal(draft.edit(addNote(0, 0, () => "n").operation), true);
   assert.deepEqual(faults(draft.replica.view), []);
 });

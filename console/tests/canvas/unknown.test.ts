@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { run } from "../../src/canvas/commands.ts";
 import { printed } from "../../src/canvas/keyboard/carrying.ts";
 import { Clipboard } from "../../src/canvas/keyboard/clipboard.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import { operation } from "../../src/editing/log/operations.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { object } from "../../src/editing/values/values.ts";
 import { Alone, block, deskOf, edge, USUAL } from "./drafts.ts";
 
@@ -40,7 +40,7 @@ test("it is duplicated, copied, moved and renamed with all that it has", async (
   await new Clipboard(desk).pasted(text);
   const [pasted = ""] = desk.snapshot().selected;
   assert.deepEqual([draft.replica.view.get(`block/${pasted}`)?.get("type"), draft.replica.view.get(`block/${pasted}`)?.get("with")], ["classifier", SETTINGS]);
-  assert.ok(desk.edit(gesture([["put", "place/u", object([["x", 8], ["y", 16]])], ["rename", "block/u", "sorter"]])));
+  assert.ok(desk.edit(operation([["put", "place/u", object([["x", 8], ["y", 16]])], ["rename", "block/u", "sorter"]])));
   const after = draft.replica.view.get("block/u");
   assert.deepEqual([after?.get("id"), after?.get("with"), after?.get("note"), desk.snapshot().graph.places.get("u")], ["sorter", SETTINGS, "kept", [8, 16]]);
   assert.deepEqual(faults(draft.replica.view), []);

@@ -4,12 +4,12 @@ import { test } from "node:test";
 
 import { IDBFactory as FakeFactory, IDBKeyRange as FakeRange } from "fake-indexeddb";
 
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import { browserChance, browserLocks, openRows } from "../../src/editing/ports/browser.ts";
 import { at } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
-import { Desk, Room } from "./rooms.ts";
+import { Desk, SharedDraft } from "./shared_draft.ts";
 
 globalThis.IDBKeyRange = FakeRange;
 
@@ -67,26 +67,26 @@ test("words are 10 letters, each another one", () => {
 
 test("a session over IndexedDB goes on after a reload with all that it had", async () => {
   const rows = await openRows("drafts", new FakeFactory());
-  const room = new Room(new Dice(1));
+  const shared = new SharedDraft(new Dice(1));
   const locks = browserLocks(manager());
   assert.ok(rows !== null && locks !== null);
   const open = async (remembered: string | null): Promise<Desk> => {
-    const browser = new Browser(room.clock);
+    const browser = new Browser(shared.clock);
     const tab = browser.tab.bind(browser);
     browser.tab = (client) => ({ ...tab(client), rows, locks });
-    const opening = room.open("ann", browser, remembered);
-    for (let turn = 0; turn < 50; turn += 1) await room.clock.pass(20); // IndexedDB takes turns of its own
+    const opening = shared.open("ann", browser, remembered);
+    for (let turn = 0; turn < 50; turn += 1) await shared.clock.pass(20); // IndexedDB takes turns of its own
     return opening;
   };
   const ann = await open(null);
   const { client } = ann.session.replica;
   ann.cut(true);
-  ann.session.edit(gesture([["splice", "block/b", ["with", "prompt"], 0, 0, "😀"]]), { typed: true });
-  for (let turn = 0; turn < 50; turn += 1) await room.clock.pass(20);
+  ann.session.edit(operation([["splice", "block/b", ["with", "prompt"], 0, 0, "😀"]]), { typed: true });
+  for (let turn = 0; turn < 50; turn += 1) await shared.clock.pass(20);
   ann.die();
   const again = await open(client);
-  for (let turn = 0; turn < 50; turn += 1) await room.clock.pass(20);
+  for (let turn = 0; turn < 50; turn += 1) await shared.clock.pass(20);
   assert.deepEqual([again.session.replica.client, again.status], [client, "Saved"]);
-  assert.equal(at(room.log.state().get("block/b"), ["with", "prompt"]), "😀score <order.id>");
+  assert.equal(at(shared.log.state().get("block/b"), ["with", "prompt"]), "😀score <order.id>");
   assert.ok((await rows.read("w/")).every(([key]) => !key.includes("/part/")));
 });

@@ -1,8 +1,8 @@
-/** Gestures as people make them, drawn at random over what a person sees. */
+/** Operations as people make them, drawn at random over what a person sees. */
 import type { Entity, Write } from "../../src/editing/log/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { operation, type Operation } from "../../src/editing/log/operations.ts";
 import { between } from "../../src/editing/values/orders.ts";
-import { childrenOf, roomOf, tailOf, type State } from "../../src/editing/state.ts";
+import { childrenOf, prefixOf, tailOf, type State } from "../../src/editing/state.ts";
 import { EMPTY, object, points, slicePoints, textAt, texts, type Json, type Path } from "../../src/editing/values/values.ts";
 import type { Dice } from "../dice.ts";
 
@@ -19,16 +19,16 @@ export function entity(fields: Record<string, Json>): Entity {
 }
 
 interface Drawn {
-  readonly asked: Gesture;
+  readonly asked: Operation;
   readonly typed: boolean;
 }
 
-/** Draws gestures for one person. Its letters are characters that only this person types, each once. */
+/** Draws operations for one person. Its letters are characters that only this person types, each once. */
 export class Editor {
   constructor(private readonly dice: Dice, private letter: number) {}
 
-  gesture(view: State): Drawn | null {
-    const blocks = [...view.keys()].filter((key) => roomOf(key) === "block").sort();
+  operation(view: State): Drawn | null {
+    const blocks = [...view.keys()].filter((key) => prefixOf(key) === "block").sort();
     const draw = this.dice.below(100);
     if (blocks.length === 0 || draw < 12) return structure(this.add(view, blocks));
     if (draw < 42) return this.typing(view, blocks);
@@ -38,7 +38,7 @@ export class Editor {
   }
 
   private drawn(draw: number, view: State, key: string, blocks: string[]): Write[] | null {
-    const edges = [...view.keys()].filter((one) => roomOf(one) === "edge").sort();
+    const edges = [...view.keys()].filter((one) => prefixOf(one) === "edge").sort();
     if (draw < 50) return [["del", key]];
     if (draw < 58) return [["rename", key, this.dice.one([...NAMES, `n${this.dice.below(30)}`])]];
     if (draw < 66) return [["set", key, ["parent"], this.dice.one(bodies(view, blocks))]];
@@ -92,12 +92,12 @@ export class Editor {
     const [path, text] = this.dice.one(found);
     const start = this.dice.below(points(text) + 1);
     const removed = this.dice.one([0, 0, Math.min(3, points(slicePoints(text, start)))]);
-    return { asked: gesture([["splice", key, path, start, removed, this.letters(1 + this.dice.below(2))]]), typed: true };
+    return { asked: operation([["splice", key, path, start, removed, this.letters(1 + this.dice.below(2))]]), typed: true };
   }
 }
 
 function structure(writes: Write[]): Drawn {
-  return { asked: gesture(writes), typed: false };
+  return { asked: operation(writes), typed: false };
 }
 
 function bodies(view: State, blocks: string[]): Json[] {

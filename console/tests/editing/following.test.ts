@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Effect, PutEffect } from "../../src/editing/log/effects.ts";
-import { gesture, type Gesture, type Item } from "../../src/editing/log/gestures.ts";
+import { operation, type Operation, type LogEntry } from "../../src/editing/log/operations.ts";
 import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
-import { Room, textOf as stateOf } from "./rooms.ts";
+import { SharedDraft, textOf as stateOf } from "./shared_draft.ts";
 
 const KEY = "block/a";
 const PATH = ["with", "prompt"];
@@ -19,7 +19,7 @@ function block(id: string, prompt: string): ReturnType<typeof object> {
 
 const put = (key: string, id: string, prompt = ""): PutEffect => ["put", `block/${key}`, block(id, prompt)];
 
-function itemOf(seq: number, tag: string, ...effects: Effect[]): Item {
+function itemOf(seq: number, tag: string, ...effects: Effect[]): LogEntry {
   return { seq, client: tag === "t" ? "me" : "them", n: 1, tag, by: "them", at: 1, effects, outcomes: [], closes: null };
 }
 
@@ -35,20 +35,20 @@ const textOf = (replica: Replica): Json | undefined => at(replica.view.get(KEY),
 
 test("what was written while an addition is in flight follows its name", () => {
   const replica = opened("");
-  replica.edit(gesture([put("mine", "http")]));
+  replica.edit(operation([put("mine", "http")]));
   const sent = replica.message(() => "t");
-  replica.edit(gesture([["set", KEY, PATH, "<http.body> <http>"]]));
+  replica.edit(operation([["set", KEY, PATH, "<http.body> <http>"]]));
   hear(replica, "theirs", put("theirs", "http"));
   assert.equal(textOf(replica), "<http_2.body> <http_2>");
   hear(replica, sent?.tag ?? "", put("mine", "http_2"));
   assert.equal(textOf(replica), "<http_2.body> <http_2>");
-  assert.equal(replica.message(() => "u")?.gestures.length, 2);
+  assert.equal(replica.message(() => "u")?.operations.length, 2);
 });
 
 test("it follows again where the second name is taken too, and an undo takes all of it back", () => {
   const replica = opened("");
-  replica.edit(gesture([put("mine", "http")]));
-  replica.edit(gesture([["set", KEY, PATH, "<http.body>"]]));
+  replica.edit(operation([put("mine", "http")]));
+  replica.edit(operation([["set", KEY, PATH, "<http.body>"]]));
   replica.message(() => "t");
   hear(replica, "1", put("theirs", "http"));
   hear(replica, "2", put("more", "http_2"));
@@ -59,14 +59,14 @@ test("it follows again where the second name is taken too, and an undo takes all
 
 test("what was written after the name had changed means the other block, as does what others wrote", () => {
   const replica = opened("");
-  replica.edit(gesture([put("mine", "http")]));
+  replica.edit(operation([put("mine", "http")]));
   hear(replica, "1", put("theirs", "http"));
-  replica.edit(gesture([["set", KEY, PATH, "<http.body>"]]));
+  replica.edit(operation([["set", KEY, PATH, "<http.body>"]]));
   hear(replica, "2", put("more", "other"));
   assert.equal(textOf(replica), "<http.body>");
   const other = opened("<http.x> ");
-  other.edit(gesture([put("mine", "http")]));
-  other.edit(gesture([["set", KEY, ["enabled"], false]]));
+  other.edit(operation([put("mine", "http")]));
+  other.edit(operation([["set", KEY, ["enabled"], false]]));
   hear(other, "1", put("theirs", "http"));
   assert.equal(textOf(other), "<http.x> ");
 });
@@ -74,12 +74,12 @@ test("what was written after the name had changed means the other block, as does
 test("after a tab was closed, what it had written follows, whether it waited, was in flight, or was committed meanwhile", () => {
   for (const [asked, committed] of [[0, 0], [1, 0], [2, 0], [1, 1], [2, 2]] as const) {
     const replica = opened("");
-    const gestures = [gesture([put("mine", "http")]), gesture([["set", KEY, PATH, "<http.body>"]])];
-    for (const one of gestures) replica.edit(one);
+    const operations = [operation([put("mine", "http")]), operation([["set", KEY, PATH, "<http.body>"]])];
+    for (const one of operations) replica.edit(one);
     const sent = asked > 0 ? replica.message(() => "t", asked) : null;
     const before = replica.called();
     const log = new Replica("log", new Entities([[KEY, block("a", "")]]));
-    const items: Item[] = [itemOf(1, "theirs", put("theirs", "http"))];
+    const items: LogEntry[] = [itemOf(1, "theirs", put("theirs", "http"))];
     if (sent !== null && committed > 0) items.push(itemOf(2, sent.tag, put("mine", "http_2"), ...(committed > 1 ? [["set", KEY, PATH, "<http.body>"] as const] : [])));
     for (const item of items) log.hear(item);
     const again = new Replica("me", new Entities());
@@ -91,20 +91,20 @@ test("after a tab was closed, what it had written follows, whether it waited, wa
 });
 
 test("a reference written offline follows the name that its block gets after the tab was closed", async () => {
-  const room = new Room(new Dice(1));
-  const browser = new Browser(room.clock);
-  const [ann, bo] = [await room.seat("ann", browser), await room.seat("bo")];
-  const http = (key: string): Gesture => gesture([["put", key, block("http", "")]]);
+  const shared = new SharedDraft(new Dice(1));
+  const browser = new Browser(shared.clock);
+  const [ann, bo] = [await shared.seat("ann", browser), await shared.seat("bo")];
+  const http = (key: string): Operation => operation([["put", key, block("http", "")]]);
   ann.isCut = true;
   ann.session.edit(http("block/mine"));
-  ann.session.edit(gesture([["splice", "block/b", PATH, 0, 0, "<http.body> "]]), { typed: true });
-  await room.clock.pass(100);
+  ann.session.edit(operation([["splice", "block/b", PATH, 0, 0, "<http.body> "]]), { typed: true });
+  await shared.clock.pass(100);
   ann.die();
   bo.session.edit(http("block/theirs"));
-  await room.clock.pass(1_000);
-  const again = await room.seat("ann", browser, ann.machine.remembered());
-  await room.clock.pass(2_000);
+  await shared.clock.pass(1_000);
+  const again = await shared.seat("ann", browser, ann.machine.remembered());
+  await shared.clock.pass(2_000);
   assert.equal(at(again.view.get("block/mine"), ["id"]), "http_2");
   assert.equal(at(again.view.get("block/b"), PATH), "<http_2.body> score <order.id>");
-  for (const desk of [again, bo]) assert.equal(stateOf(desk.view), stateOf(room.log.state()));
+  for (const desk of [again, bo]) assert.equal(stateOf(desk.view), stateOf(shared.log.state()));
 });

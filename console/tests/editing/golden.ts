@@ -6,19 +6,19 @@ import assert from "node:assert/strict";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { cross } from "../../src/editing/cross.ts";
+import { transform } from "../../src/editing/transform.ts";
 import { written, type Entity, type Write } from "../../src/editing/log/effects.ts";
 import { apply } from "../../src/editing/fold.ts";
-import type { Item } from "../../src/editing/log/gestures.ts";
+import type { LogEntry } from "../../src/editing/log/operations.ts";
 import { readObject, writeJson } from "../../src/editing/values/json.ts";
 import {
-  entityRead, gestureRead, gestureWritten, intentRead, intentWritten, itemRead, itemWritten, list, outcomeWritten, writeRead,
+  entityRead, operationRead, operationWritten, requestRead, requestWritten, entryRead, entryWritten, list, outcomeWritten, writeRead,
 } from "../../src/editing/log/messages.ts";
 import { expand } from "../../src/editing/rules/expanding.ts";
 import { inverse } from "../../src/editing/rules/inverse.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { fits } from "../../src/editing/rules/shapes.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { Entities, snapshot, type State } from "../../src/editing/state.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../src/editing/values/values.ts";
 
@@ -38,19 +38,19 @@ const writes = (values: Json | undefined): Write[] => (isList(values) ? values.f
 
 function log(line: JsonObject, where: string): void {
   const state = entities(line.get("start"));
-  const items: Item[] = [];
+  const items: LogEntry[] = [];
   for (const entry of list(line, "entries")) {
     assert.ok(isObject(entry));
-    const intent = intentRead(entry.get("intent") ?? null);
-    const item = itemRead(entry.get("item") ?? null);
+    const request = requestRead(entry.get("intent") ?? null);
+    const item = entryRead(entry.get("item") ?? null);
     const here = `${where}, item ${item.seq}`;
-    same(intentWritten(intent), entry.get("intent"), here);
-    same(itemWritten(item), entry.get("item"), here);
-    const since = items.slice(intent.base);
-    const made = resolve(state, intent.gestures, since);
+    same(requestWritten(request), entry.get("intent"), here);
+    same(entryWritten(item), entry.get("item"), here);
+    const since = items.slice(request.base);
+    const made = resolve(state, request.operations, since);
     same(made.effects.map(written), item.effects.map(written), `${here}: effects`);
     same(made.outcomes.map(outcomeWritten), item.outcomes.map(outcomeWritten), `${here}: outcomes`);
-    same(gestureWritten(inverse(state, item.effects)), entry.get("inverse"), `${here}: inverse`);
+    same(operationWritten(inverse(state, item.effects)), entry.get("inverse"), `${here}: inverse`);
     const before = writeJson(textOf(state));
     const back = inverse(state, item.effects);
     apply(state, item.effects);
@@ -71,9 +71,9 @@ function expansions(line: JsonObject, where: string): void {
   const state = entities(line.get("state"));
   for (const [place, one] of list(line, "gestures").entries()) {
     assert.ok(isObject(one));
-    const made = expand(state, gestureRead(one.get("asked") ?? null));
-    const here = `${where}, gesture ${place}`;
-    same(made.gesture === null ? null : gestureWritten(made.gesture), one.get("gesture"), here);
+    const made = expand(state, operationRead(one.get("asked") ?? null));
+    const here = `${where}, operation ${place}`;
+    same(made.operation === null ? null : operationWritten(made.operation), one.get("gesture"), here);
     same(made.effects.map(written), one.get("effects"), `${here}: effects`);
     same(made.outcomes.map(outcomeWritten), one.get("outcomes"), `${here}: outcomes`);
     counts.expansions += 1;
@@ -84,7 +84,7 @@ function pairs(line: JsonObject, where: string): void {
   for (const [place, pair] of list(line, "pairs").entries()) {
     assert.ok(isList(pair));
     const [mine, theirs, first, moved, others] = pair;
-    const made = cross(writes(mine), writes(theirs), first === true);
+    const made = transform(writes(mine), writes(theirs), first === true);
     same(made[0].map(written), moved, `${where}, pair ${place}: mine`);
     same(made[1].map(written), others, `${where}, pair ${place}: theirs`);
     counts.pairs += 1;
@@ -105,7 +105,7 @@ function bounds(line: JsonObject, where: string): void {
   const wanted = list(line, "decided");
   for (const [place, asked] of list(line, "asked").entries()) {
     assert.ok(isList(asked));
-    const made = resolve(entities(line.get("state")), asked.map(gestureRead), since, within);
+    const made = resolve(entities(line.get("state")), asked.map(operationRead), since, within);
     const decided = wanted[place];
     assert.ok(isObject(decided ?? null));
     same(new Map<string, Json>([

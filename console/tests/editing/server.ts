@@ -1,9 +1,9 @@
 /** Servers over one log: each keeps nothing but a cache, any of them may sequence, and the log decides. */
 import type { Entity } from "../../src/editing/log/effects.ts";
 import { apply } from "../../src/editing/fold.ts";
-import type { Intent, Item } from "../../src/editing/log/gestures.ts";
+import type { DraftRequest, LogEntry } from "../../src/editing/log/operations.ts";
 import { writeJson } from "../../src/editing/values/json.ts";
-import { itemWritten } from "../../src/editing/log/messages.ts";
+import { entryWritten } from "../../src/editing/log/messages.ts";
 import { resolve } from "../../src/editing/rules/resolve.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { object, type Json } from "../../src/editing/values/values.ts";
@@ -12,7 +12,7 @@ const MAX_BEHIND = 1_000;
 
 /** An append is a put under the condition that the place is free. `first` is the lowest sequence that it still has. */
 export class Log {
-  readonly items: Item[] = [];
+  readonly items: LogEntry[] = [];
   first = 1;
 
   constructor(readonly epoch: number, readonly start: readonly (readonly [string, Entity])[]) {}
@@ -21,13 +21,13 @@ export class Log {
     return this.items.length;
   }
 
-  append(item: Item): boolean {
+  append(item: LogEntry): boolean {
     if (item.seq !== this.head + 1) return false;
     this.items.push(item);
     return true;
   }
 
-  since(seq: number): Item[] | null {
+  since(seq: number): LogEntry[] | null {
     return seq + 1 < this.first ? null : this.items.slice(seq);
   }
 
@@ -56,15 +56,15 @@ export class Server {
   }
 
   /** The item that it appended, the one that was there already, or the code of an answer. */
-  commit(intent: Intent, by: string, knowsRepeats = true): { item: Item; isNew: boolean } | string {
+  commit(request: DraftRequest, by: string, knowsRepeats = true): { item: LogEntry; isNew: boolean } | string {
     for (let attempt = 0; attempt < 8; attempt += 1) {
-      const decided = this.decide(intent, by, knowsRepeats);
+      const decided = this.decide(request, by, knowsRepeats);
       if (typeof decided !== "string" && this.log.append(decided)) {
         this.catchUp();
         return { item: decided, isNew: true };
       }
       if (decided === "known") {
-        const item = this.log.items.find((one) => one.tag === intent.tag);
+        const item = this.log.items.find((one) => one.tag === request.tag);
         if (item !== undefined) return { item, isNew: false };
       }
       if (typeof decided === "string" && this.seq === this.log.head) return decided;
@@ -73,24 +73,24 @@ export class Server {
     return "busy";
   }
 
-  private decide(intent: Intent, by: string, knowsRepeats: boolean): Item | string {
-    const { n, tag } = this.last.get(intent.client) ?? { n: 0, tag: "" };
-    const since = this.log.items.slice(intent.base, this.seq);
-    if (knowsRepeats && (since.some((item) => item.tag === intent.tag) || (intent.n === n && intent.tag === tag))) return "known";
-    if (knowsRepeats && intent.n <= n) return "forked";
-    if (intent.n > n + 1 || intent.base > this.seq || this.seq - intent.base > MAX_BEHIND) return "stale";
-    const { effects, outcomes } = resolve(this.state, intent.gestures, since);
+  private decide(request: DraftRequest, by: string, knowsRepeats: boolean): LogEntry | string {
+    const { n, tag } = this.last.get(request.client) ?? { n: 0, tag: "" };
+    const since = this.log.items.slice(request.base, this.seq);
+    if (knowsRepeats && (since.some((item) => item.tag === request.tag) || (request.n === n && request.tag === tag))) return "known";
+    if (knowsRepeats && request.n <= n) return "forked";
+    if (request.n > n + 1 || request.base > this.seq || this.seq - request.base > MAX_BEHIND) return "stale";
+    const { effects, outcomes } = resolve(this.state, request.operations, since);
     const at = Math.max(this.clock(), (this.log.items[this.seq - 1]?.at ?? 0) + 1);
-    return { seq: this.seq + 1, client: intent.client, n: intent.n, tag: intent.tag, by, at, effects, outcomes, closes: null };
+    return { seq: this.seq + 1, client: request.client, n: request.n, tag: request.tag, by, at, effects, outcomes, closes: null };
   }
 }
 
 export const said = {
   welcome: (log: Log): string => message("welcome", [["epoch", log.epoch], ["head", log.head]]),
-  item: (item: Item): string => message("item", [["item", itemWritten(item)]]),
-  items: (items: readonly Item[], head: number): string => message("items", [["items", items.map(itemWritten)], ["head", head]]),
-  answer: (intent: Intent, code: string, more: readonly (readonly [string, Json])[] = []): string =>
-    message("answer", [["n", intent.n], ["tag", intent.tag], ["code", code], ...more]),
+  item: (item: LogEntry): string => message("item", [["item", entryWritten(item)]]),
+  items: (items: readonly LogEntry[], head: number): string => message("items", [["items", items.map(entryWritten)], ["head", head]]),
+  answer: (request: DraftRequest, code: string, more: readonly (readonly [string, Json])[] = []): string =>
+    message("answer", [["n", request.n], ["tag", request.tag], ["code", code], ...more]),
   closing: (code: number): string => message("closing", [["code", code]]),
 };
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Write } from "../../src/editing/log/effects.ts";
-import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { operation, type Operation } from "../../src/editing/log/operations.ts";
 import { writeJson } from "../../src/editing/values/json.ts";
 import { list } from "../../src/editing/log/messages.ts";
 import { at, isObject, type Json } from "../../src/editing/values/values.ts";
@@ -11,18 +11,18 @@ import { Dice } from "../dice.ts";
 import { entity } from "./edits.ts";
 import { Browser } from "./machine.ts";
 import { said } from "./server.ts";
-import { Room, textOf, waiting, type Desk } from "./rooms.ts";
+import { SharedDraft, textOf, waiting, type Desk } from "./shared_draft.ts";
 
 const PROMPT = ["with", "prompt"];
-const one = (...writes: Write[]): Gesture => gesture(writes);
-const typing = (start: number, text: string): Gesture => one(["splice", "block/b", PROMPT, start, 0, text]);
+const one = (...writes: Write[]): Operation => operation(writes);
+const typing = (start: number, text: string): Operation => one(["splice", "block/b", PROMPT, start, 0, text]);
 const promptOf = (desk: Desk): Json | undefined => at(desk.view.get("block/b"), PROMPT);
-const connect = (key: string, source: string, target: string): Gesture =>
+const connect = (key: string, source: string, target: string): Operation =>
   one(["put", key, entity({ source, target, order: "V", handle: key })]);
 
 /** What a person reads while time passes, each status once. */
 async function statuses(desk: Desk, ms: number): Promise<{ seen: string[]; at: Map<string, number> }> {
-  const { clock } = desk.room;
+  const { clock } = desk.shared;
   const start = clock.now();
   const seen: string[] = [desk.status];
   const times = new Map<string, number>([[desk.status, 0]]);
@@ -36,13 +36,13 @@ async function statuses(desk: Desk, ms: number): Promise<{ seen: string[]; at: M
 }
 
 function same(...desks: Desk[]): void {
-  for (const desk of desks) assert.equal(textOf(desk.view), textOf(desk.room.log.state()), desk.name);
+  for (const desk of desks) assert.equal(textOf(desk.view), textOf(desk.shared.log.state()), desk.name);
 }
 
 test("M3: structure is tried 3 times, then kept offline, over a reload, and committed once", async () => {
-  const room = new Room(new Dice(1));
-  const browser = new Browser(room.clock);
-  const ann = await room.seat("ann", browser);
+  const shared = new SharedDraft(new Dice(1));
+  const browser = new Browser(shared.clock);
+  const ann = await shared.seat("ann", browser);
   assert.equal(ann.status, "Saved");
   ann.isCut = true; // the network is gone; nothing says so
   assert.ok(ann.session.edit(connect("edge/one", "a", "c")));
@@ -55,20 +55,20 @@ test("M3: structure is tried 3 times, then kept offline, over a reload, and comm
   ann.session.edit(typing(1, "y"), { typed: true });
   assert.equal(ann.status, "Offline, 3 edits kept");
   assert.ok(ann.session.snapshot().canEdit);
-  await room.clock.pass(100);
+  await shared.clock.pass(100);
   ann.die();
-  const again = await room.seat("ann", browser, ann.machine.remembered());
-  await room.clock.pass(2_000);
+  const again = await shared.seat("ann", browser, ann.machine.remembered());
+  await shared.clock.pass(2_000);
   assert.equal(again.status, "Saved");
   assert.equal(promptOf(again), "xyscore <order.id>");
-  assert.equal(room.log.items.flatMap((item) => item.effects).filter((effect) => effect[1] === "edge/one").length, 1);
+  assert.equal(shared.log.items.flatMap((item) => item.effects).filter((effect) => effect[1] === "edge/one").length, 1);
   same(again);
 });
 
 test("M3: text alone is tried 5 times; a returning connection is no try and everything arrives in its order", async () => {
-  const room = new Room(new Dice(2));
-  const ann = await room.seat("ann");
-  const bo = await room.seat("bo");
+  const shared = new SharedDraft(new Dice(2));
+  const ann = await shared.seat("ann");
+  const bo = await shared.seat("bo");
   ann.cut(true);
   ann.session.edit(typing(0, "a"), { typed: true });
   const { seen } = await statuses(ann, 60_000);
@@ -77,28 +77,28 @@ test("M3: text alone is tried 5 times; a returning connection is no try and ever
   ann.session.edit(one(["set", "block/b", ["enabled"], false]));
   bo.session.edit(typing(0, "b"), { typed: true });
   bo.session.flush();
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   ann.cut(false);
-  await room.clock.pass(2_000);
+  await shared.clock.pass(2_000);
   assert.equal(ann.status, "Saved");
   assert.equal(promptOf(ann), "bascore <order.id>");
-  assert.deepEqual(room.log.items.map((item) => item.by), ["bo", "ann"]);
+  assert.deepEqual(shared.log.items.map((item) => item.by), ["bo", "ann"]);
   same(ann, bo);
 });
 
 test("M3: one intent is in flight; a refusal takes one gesture", async () => {
-  const room = new Room(new Dice(3));
-  const [ann, bo] = [await room.seat("ann"), await room.seat("bo")];
-  room.mostDelay = 1_000;
+  const shared = new SharedDraft(new Dice(3));
+  const [ann, bo] = [await shared.seat("ann"), await shared.seat("bo")];
+  shared.mostDelay = 1_000;
   ann.session.edit(one(["rename", "block/a", "start"]));
   ann.session.edit(connect("edge/one", "b", "c"));
   ann.session.edit(one(["set", "block/b", ["enabled"], true]));
   bo.session.edit(one(["put", "block/x", entity({ id: "start", type: "http", parent: null, order: "X" })]));
   const inFlight = new Set<number>();
   for (let step = 0; step < 200; step += 1) {
-    await room.clock.pass(50);
+    await shared.clock.pass(50);
     for (const frame of ann.frames("op")) inFlight.add(Number(frame.get("n")));
-    assert.ok(inFlight.size <= 1 + room.log.items.filter((item) => item.by === "ann").length);
+    assert.ok(inFlight.size <= 1 + shared.log.items.filter((item) => item.by === "ann").length);
   }
   assert.equal(ann.status, "Saved");
   assert.equal(at(ann.view.get("block/b"), ["enabled"]), true);
@@ -111,14 +111,14 @@ test("M3: one intent is in flight; a refusal takes one gesture", async () => {
 });
 
 test("M4: 500 characters at 8 keys a second are at most 25 messages, and all arrive", async () => {
-  const room = new Room(new Dice(4));
-  const ann = await room.seat("ann");
+  const shared = new SharedDraft(new Dice(4));
+  const ann = await shared.seat("ann");
   const letters = ann.editor.letters(500);
   for (const [place, letter] of Array.from(letters).entries()) {
     ann.session.edit(typing(place, letter), { typed: true, join: place > 0 });
-    await room.clock.pass(125);
+    await shared.clock.pass(125);
   }
-  await room.clock.pass(1_000);
+  await shared.clock.pass(1_000);
   const frames = ann.frames("op");
   assert.ok(frames.length > 5 && frames.length <= 25, `${frames.length} messages`);
   for (const frame of frames) {
@@ -128,68 +128,68 @@ test("M4: 500 characters at 8 keys a second are at most 25 messages, and all arr
   assert.equal(promptOf(ann), `${letters}score <order.id>`);
   same(ann);
   assert.ok(ann.session.undo());
-  await room.clock.pass(100);
+  await shared.clock.pass(100);
   assert.equal(promptOf(ann), "score <order.id>");
 });
 
 test("M4: a pause of 400 ms sends; leaving the field sends; beside a peer the first key is sent at once, then every 25 ms", async () => {
-  const room = new Room(new Dice(5));
-  room.mostDelay = 1;
-  const ann = await room.seat("ann");
+  const shared = new SharedDraft(new Dice(5));
+  shared.mostDelay = 1;
+  const ann = await shared.seat("ann");
   const start = ann.frames("op").length;
   ann.session.edit(typing(0, "a"), { typed: true });
-  await room.clock.pass(399);
+  await shared.clock.pass(399);
   assert.equal(ann.frames("op").length, start);
-  await room.clock.pass(2);
+  await shared.clock.pass(2);
   assert.equal(ann.frames("op").length, start + 1);
-  await room.clock.pass(100);
+  await shared.clock.pass(100);
   ann.session.edit(typing(0, "b"), { typed: true });
   ann.session.flush();
-  await room.clock.pass(1);
+  await shared.clock.pass(1);
   assert.equal(ann.frames("op").length, start + 2);
-  await room.clock.pass(100);
+  await shared.clock.pass(100);
   ann.session.beside(new Set(["b"]));
   ann.session.edit(typing(0, "c"), { typed: true });
-  await room.clock.pass(0);
+  await shared.clock.pass(0);
   assert.equal(ann.frames("op").length, start + 3);
   for (let key = 0; key < 40; key += 1) {
     ann.session.edit(typing(0, "d"), { typed: true });
-    await room.clock.pass(5);
+    await shared.clock.pass(5);
   }
   const more = ann.frames("op").length - start - 3;
   assert.ok(more >= 6 && more <= 8, `${more} messages in 200 ms`);
 });
 
 test("M5: of two values the one that the server took later stands, whatever the clocks of the tabs say", async () => {
-  const room = new Room(new Dice(6));
-  const ann = await room.seat("ann", new Browser(room.clock), null, 300_000);
-  const bo = await room.seat("bo");
+  const shared = new SharedDraft(new Dice(6));
+  const ann = await shared.seat("ann", new Browser(shared.clock), null, 300_000);
+  const bo = await shared.seat("bo");
   ann.session.edit(one(["set", "block/b", ["with", "url"], "of ann"]));
-  await room.clock.pass(0);
+  await shared.clock.pass(0);
   bo.session.edit(one(["set", "block/b", ["with", "url"], "of bo"]));
-  await room.clock.pass(1_000);
-  const last = room.log.items.at(-1);
+  await shared.clock.pass(1_000);
+  const last = shared.log.items.at(-1);
   for (const desk of [ann, bo]) {
     assert.equal(at(desk.view.get("block/b"), ["with", "url"]), `of ${last?.by ?? ""}`);
     assert.deepEqual(desk.session.touch("block/b"), { by: last?.by, at: last?.at, seq: 2 });
   }
-  const times = room.log.items.map((item) => item.at);
+  const times = shared.log.items.map((item) => item.at);
   assert.ok((times[0] ?? 0) < (times[1] ?? 0));
   same(ann, bo);
 });
 
 test("M6: what needs a block that was deleted meanwhile is cancelled before it is sent, and can be restored", async () => {
-  const room = new Room(new Dice(7));
-  const [ann, bo] = [await room.seat("ann"), await room.seat("bo")];
+  const shared = new SharedDraft(new Dice(7));
+  const [ann, bo] = [await shared.seat("ann"), await shared.seat("bo")];
   bo.cut(true);
   bo.session.edit(connect("edge/one", "b", "c"));
   bo.session.edit(typing(0, "typed by bo: "), { typed: true });
   bo.session.edit(one(["set", "doc", ["name"], "of bo"]));
-  await room.clock.pass(1_000);
+  await shared.clock.pass(1_000);
   ann.session.edit(one(["del", "block/b"]));
-  await room.clock.pass(1_000);
+  await shared.clock.pass(1_000);
   bo.cut(false);
-  await room.clock.pass(2_000);
+  await shared.clock.pass(2_000);
   assert.equal(bo.status, "Saved");
   const frames = bo.frames("op").map(writeJson);
   assert.ok(frames.length === 1 && !frames.some((text) => text.includes("block/b") || text.includes("edge/one")), frames.join());
@@ -198,7 +198,7 @@ test("M6: what needs a block that was deleted meanwhile is cancelled before it i
   const { notices } = bo.session.snapshot();
   assert.deepEqual(notices.map(({ code, key, by }) => [code, key, by]), [["gone", "block/b", "ann"], ["gone", "block/b", "ann"]]);
   for (const { id } of notices) assert.ok(bo.session.restore(id));
-  await room.clock.pass(2_000);
+  await shared.clock.pass(2_000);
   assert.equal(promptOf(ann), "typed by bo: score <order.id>");
   assert.ok(ann.view.has("edge/one") && ann.view.has("edge/e"));
   assert.deepEqual(bo.session.snapshot().notices, []);
@@ -206,75 +206,75 @@ test("M6: what needs a block that was deleted meanwhile is cancelled before it i
 });
 
 test("M7: undoing an addition takes along the edges of others, who get a notice and can restore it", async () => {
-  const room = new Room(new Dice(8));
-  const [ann, bo] = [await room.seat("ann"), await room.seat("bo")];
+  const shared = new SharedDraft(new Dice(8));
+  const [ann, bo] = [await shared.seat("ann"), await shared.seat("bo")];
   ann.session.edit(one(["put", "block/x", entity({ id: "new", type: "http", parent: null, order: "X" })]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   bo.session.edit(connect("edge/bo", "b", "x"));
   bo.session.edit(one(["set", "block/b", ["enabled"], false]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   assert.ok(ann.session.undo());
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   for (const desk of [ann, bo]) assert.ok(!desk.view.has("block/x") && !desk.view.has("edge/bo"));
   assert.equal(at(ann.view.get("block/b"), ["enabled"]), false);
   const [report, ...more] = bo.session.snapshot().notices;
   assert.deepEqual([report?.code, report?.key, report?.by, more.length], ["taken_along", "edge/bo", "ann", 0]);
   assert.ok(bo.session.restore(report?.id ?? 0));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   for (const desk of [ann, bo]) assert.ok(desk.view.has("block/x") && desk.view.has("edge/bo"));
   same(ann, bo);
 });
 
 test("M7: a drag of 50 steps is one undo, over a reload too, and leaves the work of others", async () => {
-  const room = new Room(new Dice(9));
-  const browser = new Browser(room.clock);
-  const [ann, bo] = [await room.seat("ann", browser), await room.seat("bo")];
+  const shared = new SharedDraft(new Dice(9));
+  const browser = new Browser(shared.clock);
+  const [ann, bo] = [await shared.seat("ann", browser), await shared.seat("bo")];
   ann.session.edit(one(["put", "place/b", entity({ x: 0, y: 0 })]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   for (let step = 1; step <= 50; step += 1) {
     ann.session.edit(one(["set", "place/b", ["x"], step], ["set", "place/b", ["y"], step]), { join: step > 1, typed: true });
-    await room.clock.pass(20);
+    await shared.clock.pass(20);
   }
-  await room.clock.pass(1_000);
+  await shared.clock.pass(1_000);
   bo.session.edit(one(["put", "place/a", entity({ x: 5, y: 5 })]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   ann.die();
-  const again = await room.seat("ann", browser, ann.machine.remembered());
+  const again = await shared.seat("ann", browser, ann.machine.remembered());
   assert.equal(again.session.snapshot().canUndo, true);
   assert.ok(again.session.undo());
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   assert.deepEqual([at(bo.view.get("place/b"), ["x"]), at(bo.view.get("place/a"), ["x"])], [0, 5]);
   assert.ok(again.session.redo());
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   assert.equal(at(bo.view.get("place/b"), ["x"]), 50);
   same(again, bo);
   assert.equal(waiting(browser), 0);
 });
 
 test("M7: an undo of what was changed since asks, and overwrites on demand", async () => {
-  const room = new Room(new Dice(10));
-  const [ann, bo] = [await room.seat("ann"), await room.seat("bo")];
+  const shared = new SharedDraft(new Dice(10));
+  const [ann, bo] = [await shared.seat("ann"), await shared.seat("bo")];
   ann.session.edit(one(["set", "block/b", ["with"], entity({ url: "of ann" })]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   bo.session.edit(one(["set", "block/b", ["with", "url"], "of bo"]));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   assert.ok(!ann.session.undo());
   const [report] = ann.session.snapshot().notices;
   assert.deepEqual([report?.code, report?.key, report?.origin], ["changed_since", "block/b", "undo"]);
   assert.equal(ann.session.snapshot().canUndo, true);
   assert.ok(ann.session.overwrite(report?.id ?? 0));
-  await room.clock.pass(500);
+  await shared.clock.pass(500);
   assert.equal(promptOf(bo), "score <order.id>");
   same(ann, bo);
 });
 
 test("an answer that asks to wait is no try; a late one is ignored", async () => {
-  const room = new Room(new Dice(11));
-  const ann = await room.seat("ann");
+  const shared = new SharedDraft(new Dice(11));
+  const ann = await shared.seat("ann");
   let asked = 0;
-  room.intercept = (intent) => {
+  shared.intercept = (request) => {
     asked += 1;
-    return asked <= 3 ? said.answer(intent, asked === 2 ? "rate" : "busy", [["retry_after_ms", 2_000]]) : null;
+    return asked <= 3 ? said.answer(request, asked === 2 ? "rate" : "busy", [["retry_after_ms", 2_000]]) : null;
   };
   ann.session.edit(connect("edge/one", "a", "c"));
   const { seen } = await statuses(ann, 10_000);
@@ -282,9 +282,9 @@ test("an answer that asks to wait is no try; a late one is ignored", async () =>
   assert.equal(asked, 4);
   const [frame] = ann.frames("op");
   for (const code of ["forked", "forbidden", "too_large", "replaced"]) {
-    ann.hear(said.answer({ client: "", n: Number(frame?.get("n")), tag: "elsewhere", base: 0, gestures: [] }, code));
+    ann.hear(said.answer({ client: "", n: Number(frame?.get("n")), tag: "elsewhere", base: 0, operations: [] }, code));
   }
-  await room.clock.pass(1_000);
+  await shared.clock.pass(1_000);
   assert.equal(ann.status, "Saved");
   same(ann);
 });

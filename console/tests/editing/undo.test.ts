@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Effect } from "../../src/editing/log/effects.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import { Replica } from "../../src/editing/replica/replica.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at, object, type Json } from "../../src/editing/values/values.ts";
@@ -22,8 +22,8 @@ function hear(replica: Replica, ...effects: Effect[]): void {
 
 test("what was not sent is taken back without a message, and what another removed meanwhile stays removed", () => {
   const replica = opened();
-  replica.edit(gesture([["splice", KEY, PATH, 0, 2, "x"]]));
-  replica.edit(gesture([["splice", KEY, PATH, 1, 0, "y"]]), { join: true });
+  replica.edit(operation([["splice", KEY, PATH, 0, 2, "x"]]));
+  replica.edit(operation([["splice", KEY, PATH, 1, 0, "y"]]), { join: true });
   hear(replica, ["splice", KEY, PATH, 0, 1, ""]);
   assert.equal(textOf(replica), "xyc");
   assert.ok(replica.undo());
@@ -37,13 +37,13 @@ test("what was not sent is taken back without a message, and what another remove
 
 test("what is in flight, or has something after it, is taken back by a gesture of its own", () => {
   const replica = opened();
-  replica.edit(gesture([["splice", KEY, PATH, 0, 2, "x"]]));
+  replica.edit(operation([["splice", KEY, PATH, 0, 2, "x"]]));
   assert.notEqual(replica.message(() => "t"), null);
   assert.ok(replica.undo());
   assert.deepEqual([textOf(replica), replica.unsent.length], ["abc", 1]);
   const other = opened();
-  other.edit(gesture([["splice", KEY, PATH, 0, 1, "x"]]));
-  other.edit(gesture([["set", KEY, ["enabled"], false]]));
+  other.edit(operation([["splice", KEY, PATH, 0, 1, "x"]]));
+  other.edit(operation([["set", KEY, ["enabled"], false]]));
   assert.ok(other.undo() && other.undo());
   assert.deepEqual([textOf(other), other.unsent.length, other.view.get(KEY)?.has("enabled")], ["abc", 0, false]);
 });

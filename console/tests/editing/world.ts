@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { texts } from "../../src/editing/values/values.ts";
 import { Dice } from "../dice.ts";
 import { Browser } from "./machine.ts";
-import { Room, textOf, waiting } from "./rooms.ts";
+import { SharedDraft, textOf, waiting } from "./shared_draft.ts";
 import { Server } from "./server.ts";
 
-export class World extends Room {
+export class World extends SharedDraft {
   private readonly browsers: Browser[];
   private people = 0;
 

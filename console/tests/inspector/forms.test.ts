@@ -10,7 +10,7 @@ import { entering, numberOf, scalarOf, shownScalar } from "../../src/inspector/f
 import { fieldsOf, fits, isReference, settingsOf, takesReferences, variantOf, type Field } from "../../src/inspector/forms/fields.ts";
 import { inside, placedIn, within } from "../../src/inspector/forms/placing.ts";
 import { decoded, Digits, type Value } from "../../src/editing/values/encoding.ts";
-import type { Finding } from "../../src/wire/draft/room.ts";
+import type { Finding } from "../../src/wire/draft/open_draft.ts";
 
 const DURATION = { type: "string", examples: ["90s", "15m"], pattern: "^x" };
 const SCALAR = { anyOf: [{ type: "string" }, { type: "integer" }, { type: "number" }, { type: "boolean" }] };

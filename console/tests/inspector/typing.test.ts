@@ -4,7 +4,7 @@ import { differences, middle } from "../../src/editing/values/differences.ts";
 import { begun, renewed, typing, type Place, type Typed } from "../../src/inspector/typing.ts";
 import { decoded, Digits, encoded, type Value } from "../../src/editing/values/encoding.ts";
 import { print, read, Unreadable } from "../../src/source/yaml.ts";
-import { gesture } from "../../src/editing/log/gestures.ts";
+import { operation } from "../../src/editing/log/operations.ts";
 import { readJson } from "../../src/editing/values/json.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { Replica } from "../../src/editing/replica/replica.ts";
@@ -27,7 +27,7 @@ const held = (one: Replica): Json | undefined => at(one.view.get("block/b"), ["w
 /** Types a text as a person would: the value after it. */
 function type(one: Replica, typed: Typed, text: string): Typed {
   const made = typing(typed, text, held(one), PLACE, fresh());
-  if (made.gesture !== null) assert.equal(one.edit(made.gesture), true);
+  if (made.operation !== null) assert.equal(one.edit(made.operation), true);
   return renewed(made.typed, held(one), PLACE.hidden);
 }
 
@@ -84,7 +84,7 @@ test("a text that is no YAML says where", () => {
 test("a letter that is typed is one splice of its text, at its place", () => {
   const one = replica(object([["url", "http://a"], ["body", object([["x", 1]])]]));
   const made = typing(begun(held(one), PLACE.hidden), "url: http://ab\nbody:\n  x: 1", held(one), PLACE, fresh());
-  assert.deepEqual(made.gesture?.writes, [["splice", "block/b", ["with", "url"], 8, 0, "b"]]);
+  assert.deepEqual(made.operation?.writes, [["splice", "block/b", ["with", "url"], 8, 0, "b"]]);
   assert.deepEqual(middle("a😀c", "a😀😁c"), [2, 0, "😁"]);
 });
 
@@ -124,7 +124,7 @@ test("any value becomes any other one by the writes", () => {
     const [from, to] = [mapping(0), mapping(0)];
     const one = replica(encoded(from, word));
     const writes = differences("block/b", ["with"], held(one), to, word);
-    if (writes.length > 0) one.edit(gesture(writes));
+    if (writes.length > 0) one.edit(operation(writes));
     assert.equal(print(decoded(held(one) ?? null)), print(to), `round ${round}`);
   }
 });
@@ -133,7 +133,7 @@ test("what others change while a text does not parse is kept when it parses agai
   const one = replica(object([["url", "abc"], ["method", "GET"]]));
   let typed = type(one, begun(held(one), PLACE.hidden), "url: abcd\nmethod: [");
   assert.match(typed.fault ?? "", /Line \d/);
-  one.edit(gesture([["splice", "block/b", ["with", "url"], 0, 0, "X"]]));
+  one.edit(operation([["splice", "block/b", ["with", "url"], 0, 0, "X"]]));
   typed = renewed(typed, held(one), PLACE.hidden);
   assert.equal(typed.text, "url: abcd\nmethod: [");
   typed = type(one, typed, "url: abcd\nmethod: PUT");
@@ -146,13 +146,13 @@ test("a text stays as it was typed, with its comments, while it means the value"
   const typed = type(one, begun(held(one), PLACE.hidden), "# why\na:   2");
   assert.equal(typed.text, "# why\na:   2");
   assert.equal(at(held(one), ["a"]), 2);
-  one.edit(gesture([["set", "block/b", ["with", "a"], 3]]));
+  one.edit(operation([["set", "block/b", ["with", "a"], 3]]));
   assert.equal(renewed(typed, held(one), PLACE.hidden).text, "a: 3");
 });
 
 test("parameters of a node that has none are made by the first name, and none by an empty text", () => {
   const one = new Replica("me", new Entities([["block/b", object([["id", "b"], ["type", "http"], ["parent", null], ["order", "V"]])]]));
-  assert.equal(typing(begun(undefined, PLACE.hidden), "  ", undefined, PLACE, fresh()).gesture, null);
+  assert.equal(typing(begun(undefined, PLACE.hidden), "  ", undefined, PLACE, fresh()).operation, null);
   type(one, begun(undefined, PLACE.hidden), "url: x");
   assert.deepEqual(held(one), object([["url", "x"]]));
 });
@@ -162,7 +162,7 @@ test("fields that are edited elsewhere are neither shown nor touched", () => {
   const value = object([["id", "b"], ["type", "http"], ["retry", object([["attempts", 3]])]]);
   assert.equal(begun(value, hidden).text, "retry:\n  attempts: 3");
   const made = typing(begun(value, hidden), "timeout_ms: 5", value, { key: "block/b", path: [], hidden }, fresh());
-  assert.deepEqual(made.gesture?.writes, [["unset", "block/b", ["retry"]], ["set", "block/b", ["timeout_ms"], 5]]);
+  assert.deepEqual(made.operation?.writes, [["unset", "block/b", ["retry"]], ["set", "block/b", ["timeout_ms"], 5]]);
 });
 
 test("a field that is new in the document stands before its nodes, which the person does not see", () => {
@@ -173,7 +173,7 @@ test("a field that is new in the document stands before its nodes, which the per
   let typed = begun(doc, hidden);
   for (const text of ["name: Refunds", "name: Refunds\nvariables:", "name: Refunds\nvariables:\n  status: pending"]) {
     const made = typing(typed, text, one.view.get("doc"), place, fresh());
-    if (made.gesture !== null) assert.equal(one.edit(made.gesture), true);
+    if (made.operation !== null) assert.equal(one.edit(made.operation), true);
     typed = renewed(made.typed, one.view.get("doc"), hidden);
   }
   assert.deepEqual([...(one.view.get("doc") ?? new Map<string, Json>()).keys()], ["id", "name", "variables", "nodes"]);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ChangeSet } from "@codemirror/state";
 
 import { apply } from "../../src/editing/fold.ts";
-import { gesture, type Gesture } from "../../src/editing/log/gestures.ts";
+import { operation, type Operation } from "../../src/editing/log/operations.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { at } from "../../src/editing/values/values.ts";
 import { differences } from "../../src/editing/values/differences.ts";
@@ -13,7 +13,7 @@ import { print, read, Unreadable } from "../../src/source/yaml.ts";
 import { changesBetween } from "../../src/source/text/lines.ts";
 import { CHECK_MS, Manuscript, type Checked, type Ground, type Served } from "../../src/panes/text/writing.ts";
 import { Dice } from "../dice.ts";
-import { Room, type Desk } from "../editing/rooms.ts";
+import { SharedDraft, type Desk } from "../editing/shared_draft.ts";
 import { QUICK } from "../tiers.ts";
 
 const PATH = ["with"];
@@ -23,16 +23,16 @@ class Printer {
   asked = 0;
   isCut = false;
 
-  constructor(private readonly room: Room) {}
+  constructor(private readonly shared: SharedDraft) {}
 
   private state(seq: number): Entities {
-    const made = new Entities(this.room.log.start);
-    for (const item of this.room.log.items.slice(0, seq)) apply(made, item.effects);
+    const made = new Entities(this.shared.log.start);
+    for (const item of this.shared.log.items.slice(0, seq)) apply(made, item.effects);
     return made;
   }
 
   read(): Served {
-    const seq = this.room.log.head;
+    const seq = this.shared.log.head;
     return { seq, text: print(decoded(at(this.state(seq).get("block/b"), PATH) ?? null)) };
   }
 
@@ -42,7 +42,7 @@ class Printer {
       const value = read(text);
       if (!isMapping(value)) throw new Unreadable("expected names", 1);
       const writes = differences("block/b", PATH, at(this.state(seq).get("block/b"), PATH), value, () => `k${this.asked}`);
-      return { gestures: writes.length === 0 ? [] : [gesture(writes)] };
+      return { operations: writes.length === 0 ? [] : [operation(writes)] };
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
       return { fault: { message: error.message, mend: "", line: error.line, column: null } };
@@ -58,7 +58,7 @@ class Writer {
   arrivals = 0;
 
   constructor(readonly desk: Desk, readonly printer: Printer) {
-    const { clock } = desk.room;
+    const { clock } = desk.shared;
     const over = async <T>(make: () => T): Promise<T> => {
       await new Promise<void>((done) => clock.after(5, done));
       if (this.isCut) throw new TypeError("not reached");
@@ -69,8 +69,8 @@ class Writer {
     const ground: Ground = {
       read: () => over(() => printer.read()),
       check: (seq, text) => over(() => printer.check(seq, text)),
-      perform: (gestures: readonly Gesture[], base) => {
-        const done = desk.session.perform(gestures, base);
+      perform: (operations: readonly Operation[], base) => {
+        const done = desk.session.perform(operations, base);
         desk.session.flush();
         return done;
       },
@@ -101,15 +101,15 @@ class Writer {
   }
 }
 
-async function opened(names: readonly string[], seed = 1): Promise<{ room: Room; writers: Writer[]; pass: (ms?: number) => Promise<void> }> {
-  const room = new Room(new Dice(seed));
-  const printer = new Printer(room);
+async function opened(names: readonly string[], seed = 1): Promise<{ shared: SharedDraft; writers: Writer[]; pass: (ms?: number) => Promise<void> }> {
+  const shared = new SharedDraft(new Dice(seed));
+  const printer = new Printer(shared);
   const writers: Writer[] = [];
-  for (const name of names) writers.push(new Writer(await room.seat(name), printer));
+  for (const name of names) writers.push(new Writer(await shared.seat(name), printer));
   for (const writer of writers) void writer.manuscript.open();
-  const pass = (ms = 3_000): Promise<void> => room.clock.pass(ms);
+  const pass = (ms = 3_000): Promise<void> => shared.clock.pass(ms);
   await pass(200);
-  return { room, writers, pass };
+  return { shared, writers, pass };
 }
 
 const valueOf = (desk: Desk, name: string): unknown => at(desk.view.get("block/b"), [...PATH, name]);
@@ -131,19 +131,19 @@ test("what is typed is in the draft after a pause, and one undo takes it back", 
 });
 
 test("a text that does not parse waits, says where, and is in the draft once it does", async () => {
-  const { room, writers: [ada], pass } = await opened(["ada"]);
+  const { shared, writers: [ada], pass } = await opened(["ada"]);
   assert.ok(ada !== undefined);
   ada.swap("url: u", "url: [u");
   await pass();
   assert.equal(ada.manuscript.snapshot().is, "faulty");
   assert.ok((ada.manuscript.snapshot().fault?.line ?? 0) >= 1);
-  assert.equal(room.log.head, 0);
+  assert.equal(shared.log.head, 0);
   await pass(60_000);
   assert.equal(ada.printer.asked, 1, "it is not asked again before it changes");
   ada.swap("url: [u", "url: [u]");
   await pass();
   assert.equal(ada.manuscript.snapshot().is, "same");
-  assert.equal(room.log.head, 1);
+  assert.equal(shared.log.head, 1);
 });
 
 test("what others change comes in around what is typed, and both are in the draft", async () => {
@@ -186,7 +186,7 @@ test("without a network the text waits; it is in the draft when the network is b
 });
 
 test("what was typed can be discarded, also while it is being checked", async () => {
-  const { room, writers: [ada], pass } = await opened(["ada"]);
+  const { shared, writers: [ada], pass } = await opened(["ada"]);
   assert.ok(ada !== undefined);
   const before = ada.text;
   for (const wait of [0, CHECK_MS + 7]) {
@@ -195,7 +195,7 @@ test("what was typed can be discarded, also while it is being checked", async ()
     ada.manuscript.discard();
     assert.equal(ada.text, before);
     await pass();
-    assert.deepEqual([ada.text, ada.manuscript.snapshot().is, room.log.head], [before, "same", 0]);
+    assert.deepEqual([ada.text, ada.manuscript.snapshot().is, shared.log.head], [before, "same", 0]);
   }
 });
 
@@ -204,7 +204,7 @@ const SEEDS = Number(process.env["SEEDS"] ?? (QUICK ? 6 : 20));
 test("people write at random into one text: in the end all see the draft's text", async () => {
   let agreed = 0;
   for (let seed = 0; seed < SEEDS; seed += 1) {
-    const { room, writers, pass } = await opened(["ada", "bo", "cy"], seed);
+    const { shared, writers, pass } = await opened(["ada", "bo", "cy"], seed);
     const dice = new Dice(seed);
     const names = ["url", "prompt", "retries", "note"];
     for (let turn = 0; turn < 40; turn += 1) {
@@ -233,7 +233,7 @@ test("people write at random into one text: in the end all see the draft's text"
       assert.deepEqual([writer.text, writer.manuscript.snapshot().is], [wanted?.text, "same"], `seed ${seed}, ${writer.desk.name}`);
       agreed += 1;
     }
-    assert.ok(room.log.head > 0);
+    assert.ok(shared.log.head > 0);
   }
   assert.ok(agreed >= 2.5 * SEEDS, `${agreed} of ${3 * SEEDS} texts agree`);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readObject, writeDigits } from "../../src/editing/values/json.ts";
 import { attemptsOf } from "../../src/runs/view/node/attempts.ts";
-import { judgedOf, loopedOf, toldOf, turnOf, writtenIn } from "../../src/runs/view/node/told.ts";
+import { conditionsOf, loopedOf, toldOf, turnOf, writtenIn } from "../../src/runs/view/node/told.ts";
 import { graphOfDocument } from "../../src/runstate/graphing.ts";
 import { moved } from "../../src/runs/view/timeline/scale.ts";
 import { nextBegun, stepped } from "../../src/runs/view/graph/walking.ts";
@@ -53,8 +53,8 @@ test("a container stands with what it was decided by, and edges with what their 
   const record = readObject('{"looped": {"mode": "while", "value": false, "preview": null, "turn": 3}, "tested": [{"handle": "source", "target": "x", "test": "equals", "operand": "big", "value": null, "preview": "\\"sm", "held": false}, {"handle": "error", "target": "y", "test": "present", "operand": null, "value": 1.0, "preview": null, "held": true}]}');
   assert.deepEqual([[...loopedOf(record)], turnOf(record)], [[["while", false]], 3]);
   assert.deepEqual(toldOf(readObject('{"while": "1 < 2", "body": {"nodes": {"x": {"type": "http", "with": {"url": "<a>"}}}}}'), loopedOf(record)).map(({ place, value }) => [place, value]), [["while", false]]);
-  assert.deepEqual(judgedOf(record).map(({ handle, target, written, value, held }) => [handle, target, written, writeDigits(value), held]), [["source", "x", 'equals "big"', '"\\"sm…"', false], ["error", "y", "is present", "1.0", true]]);
-  assert.deepEqual([[...loopedOf(readObject("{}"))], turnOf(readObject('{"looped": null}')), judgedOf(readObject("{}"))], [[], null, []]);
+  assert.deepEqual(conditionsOf(record).map(({ handle, target, written, value, held }) => [handle, target, written, writeDigits(value), held]), [["source", "x", 'equals "big"', '"\\"sm…"', false], ["error", "y", "is present", "1.0", true]]);
+  assert.deepEqual([[...loopedOf(readObject("{}"))], turnOf(readObject('{"looped": null}')), conditionsOf(readObject("{}"))], [[], null, []]);
 });
 
 test("a range of time is zoomed and moved within the whole", () => {

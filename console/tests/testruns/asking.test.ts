@@ -56,9 +56,9 @@ test("inputs are kept for each draft", () => {
 });
 
 test("a test run is read from a route and from the room alike", () => {
-  const [route, room] = [
+  const [route, openDraft] = [
     testedRead(object([["run_id", "run_1"], ["seq", 3], ["by", "ada"], ["at", "2026-11-22T09:30:00.000Z"]])),
     testedRead(object([["t", "run"], ["run", "run_1"], ["seq", 3], ["by", "ada"], ["at", Date.parse("2026-11-22T09:30:00.000Z")]])),
   ];
-  assert.deepEqual(route, room);
+  assert.deepEqual(route, openDraft);
 });

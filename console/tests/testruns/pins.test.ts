@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { remove } from "../../src/canvas/actions/changing.ts";
 import { graphOf } from "../../src/canvas/model/graph.ts";
-import { faults } from "../../src/editing/rules/wholeness.ts";
+import { faults } from "../../src/editing/rules/invariants.ts";
 import { Entities } from "../../src/editing/state.ts";
 import { object } from "../../src/editing/values/values.ts";
 import type { Value } from "../../src/editing/values/encoding.ts";
@@ -15,8 +15,8 @@ const OUTPUT = '{"status": 200, "body": {"risk": 9.0, "rows": [{"id": "a"}, {"id
 
 test("an output is pinned as it was typed, in one gesture that can be undone", () => {
   const draft = new Alone();
-  const gesture = pinned(draft.replica.view, "b", { output: valueOf(OUTPUT), handle: "error" }, counted());
-  assert.ok(gesture !== null && draft.edit(gesture));
+  const operation = pinned(draft.replica.view, "b", { output: valueOf(OUTPUT), handle: "error" }, counted());
+  assert.ok(operation !== null && draft.edit(operation));
   assert.deepEqual(faults(draft.replica.view), []);
   const pin = pinOf(draft.replica.view, "b");
   assert.ok(pin !== null);

@@ -7,7 +7,7 @@ import { Page, type Answer, type Asked } from "./page.ts";
 
 const TICKET: Answer = [200, { ticket: "t 1" }];
 
-/** A server with a room; `more` answers what is no ticket. */
+/** A server with a session; `more` answers what is no ticket. */
 const roomy = (more: (asked: Asked) => Answer | undefined = () => undefined) => (asked: Asked): Answer | undefined =>
   (asked.path.endsWith("/ticket") ? TICKET : more(asked));
 
@@ -99,7 +99,7 @@ test("items that no message holds are read by request, from the last one that wa
   await page.start();
   page.enter();
   const clients: string[] = [];
-  page.line.heardItem = (item) => clients.push(textAt(item, "client"));
+  page.line.heardEntry = (item) => clients.push(textAt(item, "client"));
   page.socket.say({ t: "item", item: { seq: 3, client: "ann" } });
   page.socket.say({ t: "pull", head: 4 });
   await page.pass(0);

@@ -1,6 +1,6 @@
-/** Gestures that add blocks and edges. Each is made from a view, and says what is written; the rules decide what holds. */
+/** Operations that add blocks and edges. Each is made from a view, and says what is written; the rules decide what holds. */
 import type { Entity, Write } from "../../editing/log/effects.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
 import { freeName } from "../../editing/rules/bodies.ts";
 import { childrenOf, endsAt, namedIn, type State } from "../../editing/state.ts";
 import { object, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
@@ -21,7 +21,7 @@ export interface Addition {
 }
 
 export interface Added {
-  readonly gesture: Gesture;
+  readonly operation: Operation;
   readonly tail: string;
 }
 
@@ -33,7 +33,7 @@ export function add(state: State, asked: Addition, fresh: Fresh): Added {
   if (asked.kind.container) writes.push(["put", `subflow/${tail}`, object([["body", object([["nodes", null]])]])]);
   if (asked.place !== undefined) writes.push(["put", `place/${tail}`, placeOf(...asked.place)]);
   if (asked.after !== undefined) writes.push(...edge(state, asked.after[0], asked.after[1], tail, fresh));
-  return { gesture: gesture(writes), tail };
+  return { operation: operation(writes), tail };
 }
 
 /**
@@ -44,7 +44,7 @@ export function insert(state: State, wire: string, asked: Addition, fresh: Fresh
   const made = add(state, asked, fresh);
   const exit = asked.kind.exits === undefined ? SOURCE : asked.kind.exits[0];
   const writes = exit === undefined ? [] : into(state, wire, made.tail, exit, fresh);
-  return { ...made, gesture: gesture([...made.gesture.writes, ...writes]) };
+  return { ...made, operation: operation([...made.operation.writes, ...writes]) };
 }
 
 /** Whether a block can be put into edges at all: nothing is tied to it yet, it has an exit, and something may lead to it. */
@@ -60,14 +60,14 @@ export function fitsBetween(graph: Graph, wire: string, tail: string): boolean {
 }
 
 /** Puts a block that is there into an edge, in the body of the edge, at a place of it. */
-export function between(state: State, graph: Graph, wire: string, tail: string, place: readonly [x: number, y: number], fresh: Fresh): Gesture | null {
+export function between(state: State, graph: Graph, wire: string, tail: string, place: readonly [x: number, y: number], fresh: Fresh): Operation | null {
   const block = graph.blocks.get(tail);
   const edge = graph.wires.get(wire);
   if (block === undefined || edge === undefined || !fitsBetween(graph, wire, tail)) return null;
   const parent = graph.blocks.get(edge.target)?.parent ?? null;
   const moved = block.parent === parent ? move(state, [[tail, ...place]]) : reparent(state, [[tail, ...place]], parent);
   const exit = block.exits.find((one) => one !== ERROR) ?? SOURCE;
-  return gesture([...moved?.writes ?? [], ...into(state, wire, tail, exit, fresh)]);
+  return operation([...moved?.writes ?? [], ...into(state, wire, tail, exit, fresh)]);
 }
 
 function into(state: State, wire: string, tail: string, exit: string, fresh: Fresh): Write[] {
@@ -79,12 +79,12 @@ function into(state: State, wire: string, tail: string, exit: string, fresh: Fre
 }
 
 /** An edge from an exit to a block. Where it is there already, the rules drop it. */
-export function connect(state: State, source: string, handle: string, target: string, fresh: Fresh): Gesture {
-  return gesture(edge(state, source, handle, target, fresh));
+export function connect(state: State, source: string, handle: string, target: string, fresh: Fresh): Operation {
+  return operation(edge(state, source, handle, target, fresh));
 }
 
 /** Moves an end of an edge: another source and exit, or another target. */
-export function reconnect(state: State, wire: string, source: string, handle: string, target: string, fresh: Fresh): Gesture | null {
+export function reconnect(state: State, wire: string, source: string, handle: string, target: string, fresh: Fresh): Operation | null {
   const held = state.get(`edge/${wire}`);
   if (held === undefined) return null;
   if (textAt(held, "source") === source && textAt(held, "target") === target && (textAt(held, "handle") || SOURCE) === handle) return null;
@@ -93,7 +93,7 @@ export function reconnect(state: State, wire: string, source: string, handle: st
   moved.set("target", target);
   if (handle === SOURCE) moved.delete("handle");
   else moved.set("handle", handle);
-  return gesture([["del", `edge/${wire}`], ["put", `edge/${fresh()}`, moved]]);
+  return operation([["del", `edge/${wire}`], ["put", `edge/${fresh()}`, moved]]);
 }
 
 /** The blocks that an edge from this one may lead to: the others of its body. */

@@ -1,5 +1,5 @@
-/** Gestures that put blocks in a line, or at even distances. Places are multiples of the grid. */
-import type { Gesture } from "../../editing/log/gestures.ts";
+/** Operations that put blocks in a line, or at even distances. Places are multiples of the grid. */
+import type { Operation } from "../../editing/log/operations.ts";
 import type { State } from "../../editing/state.ts";
 import type { Spot } from "../layout/placing.ts";
 import { outermost, type Graph } from "../model/graph.ts";
@@ -16,7 +16,7 @@ interface Standing {
 }
 
 /** The side of each block where that of all of them is; `centre` and `middle` are halfway between the outermost sides. */
-export function align(state: State, graph: Graph, spots: ReadonlyMap<string, Spot>, tails: Iterable<string>, side: Side): Gesture | null {
+export function align(state: State, graph: Graph, spots: ReadonlyMap<string, Spot>, tails: Iterable<string>, side: Side): Operation | null {
   const all = standing(graph, spots, tails);
   if (all.length < 2) return null;
   const across = side === "left" || side === "centre" || side === "right";
@@ -30,13 +30,13 @@ export function align(state: State, graph: Graph, spots: ReadonlyMap<string, Spo
 }
 
 /** The same distance between each and the next; the outermost two stay. */
-export function distribute(state: State, graph: Graph, spots: ReadonlyMap<string, Spot>, tails: Iterable<string>, axis: Axis): Gesture | null {
+export function distribute(state: State, graph: Graph, spots: ReadonlyMap<string, Spot>, tails: Iterable<string>, axis: Axis): Operation | null {
   const across = axis === "across";
   const all = standing(graph, spots, tails).sort((left, right) => startOf(left.spot, across) - startOf(right.spot, across));
   const [first, last] = [all[0], all.at(-1)];
   if (first === undefined || last === undefined || all.length < 3) return null;
-  const room = startOf(last.spot, across) + lengthOf(last.spot, across) - startOf(first.spot, across);
-  const gap = (room - all.reduce((sum, { spot }) => sum + lengthOf(spot, across), 0)) / (all.length - 1);
+  const space = startOf(last.spot, across) + lengthOf(last.spot, across) - startOf(first.spot, across);
+  const gap = (space - all.reduce((sum, { spot }) => sum + lengthOf(spot, across), 0)) / (all.length - 1);
   let at = startOf(first.spot, across);
   return move(state, all.map(({ tail, spot }): Move => {
     const made = moved(tail, spot, at, across);

@@ -1,6 +1,6 @@
 /** Duplicates blocks, next to the originals. */
 import type { Entity, Write } from "../../editing/log/effects.ts";
-import { gesture } from "../../editing/log/gestures.ts";
+import { operation } from "../../editing/log/operations.ts";
 import { spread } from "../../editing/values/orders.ts";
 import type { State } from "../../editing/state.ts";
 import { outermost, type Graph } from "../model/graph.ts";
@@ -33,7 +33,7 @@ export function duplicate(
     if (place !== undefined) writes.push(["put", `place/${made}`, place]);
   }
   writes.push(...edgesAmong(state, graph, named, fresh));
-  return writes.length === 0 ? null : { gesture: gesture(writes), tails: top.map((tail) => named.get(tail) ?? "") };
+  return writes.length === 0 ? null : { operation: operation(writes), tails: top.map((tail) => named.get(tail) ?? "") };
 }
 
 /** The edges between two blocks that are duplicated. */

@@ -1,6 +1,6 @@
 /** A fragment, or a whole document, as blocks: what a paste adds. */
 import type { Write } from "../../editing/log/effects.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
 import { spread } from "../../editing/values/orders.ts";
 import type { State } from "../../editing/state.ts";
 import { EMPTY, object, type Json } from "../../editing/values/values.ts";
@@ -15,7 +15,7 @@ const OWN: ReadonlySet<string> = new Set(["id", "parent", "order", "rest"]);
 const ENDS: ReadonlySet<string> = new Set(["from", "source", "target", "handle"]);
 
 export interface Pasted {
-  readonly gesture: Gesture;
+  readonly operation: Operation;
   readonly tails: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function paste(state: State, kinds: Kinds, value: Value, parent: string |
   if (!isMapping(value) || !isMapping(value.get("nodes"))) return null;
   const reading = new Reading(kinds, fresh);
   const tails = reading.body(value, parent, lastOrder(state, parent));
-  return tails.length === 0 ? null : { gesture: gesture(reading.writes), tails };
+  return tails.length === 0 ? null : { operation: operation(reading.writes), tails };
 }
 
 class Reading {

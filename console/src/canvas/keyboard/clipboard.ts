@@ -1,7 +1,7 @@
 /** Copy, cut and paste, by the events of the clipboard and by a menu: YAML out, YAML or JSON in, from wherever it comes. */
 import { remove } from "../actions/changing.ts";
 import { deletions } from "../notes/notes.ts";
-import { gesture } from "../../editing/log/gestures.ts";
+import { operation } from "../../editing/log/operations.ts";
 import type { Desk, Look } from "../desk.ts";
 import { foreign } from "../../wire/imports.ts";
 import { explained } from "../../wire/api.ts";
@@ -71,7 +71,7 @@ export class Clipboard {
   }
 
   private copied({ graph, selected, notes, chosen, draft }: Look, cuts: boolean): void {
-    if (cuts && draft.canEdit) this.desk.edit(gesture([...(remove(graph, selected)?.writes ?? []), ...deletions(notes, chosen)]));
+    if (cuts && draft.canEdit) this.desk.edit(operation([...(remove(graph, selected)?.writes ?? []), ...deletions(notes, chosen)]));
   }
 
   /** Adds what a text has: a fragment, a document, or an export that the server converts. */
@@ -93,7 +93,7 @@ export class Clipboard {
     }
   }
 
-  /** Nodes and notes are one gesture. */
+  /** Nodes and notes are one operation. */
   private take({ paste, pasteNotes, settings }: Carrying, value: Value, parent: string | null): boolean {
     const { graph, notes } = this.desk.snapshot();
     const made = paste(this.desk.view, this.desk.kinds, value, parent, this.desk.fresh);
@@ -104,7 +104,7 @@ export class Clipboard {
       this.desk.remark("The pasted text has no nodes: expected YAML or JSON with `nodes`, or an export of Sim or n8n.");
       return false;
     }
-    if (!this.desk.edit(gesture([...begun, ...(made?.gesture.writes ?? []), ...beside.gesture.writes]))) return false;
+    if (!this.desk.edit(operation([...begun, ...(made?.operation.writes ?? []), ...beside.operation.writes]))) return false;
     this.desk.select(tails, tails.length + beside.tails.length === 1, beside.tails);
     return true;
   }

@@ -1,5 +1,5 @@
 /** Tells what is wrong with a draft from what is not filled in yet. */
-import type { Finding, Severity } from "../../wire/draft/room.ts";
+import type { Finding, Severity } from "../../wire/draft/open_draft.ts";
 
 /** The codes of what a node that was just added may lack. */
 const UNFINISHED: ReadonlySet<string> = new Set(["missing_field", "empty_body", "unwired_exit", "open_webhook"]);

@@ -6,7 +6,7 @@
  */
 import type { Entity } from "../../editing/log/effects.ts";
 import { gather } from "../../editing/values/gathering.ts";
-import { endsAt, roomOf, tailOf, type State } from "../../editing/state.ts";
+import { endsAt, prefixOf, tailOf, type State } from "../../editing/state.ts";
 import { at, byText, isObject, textAt } from "../../editing/values/values.ts";
 import { BRANCHES } from "../../wire/tables/kinds.ts";
 import type { Kinds } from "./kinds.ts";
@@ -54,7 +54,7 @@ export function graphOf(state: State, kinds: Kinds, former: Graph = NOTHING, cha
   for (const key of changed ?? keysOf(state, former)) {
     const tail = tailOf(key);
     const entity = state.get(key);
-    switch (roomOf(key)) {
+    switch (prefixOf(key)) {
       case "block":
       case "subflow":
         tails.add(tail);
@@ -90,8 +90,8 @@ function revise(blocks: Revised<Block>, tails: ReadonlySet<string>, state: State
 
 function* keysOf(state: State, former: Graph): Iterable<string> {
   yield* state.keys();
-  for (const [room, tails] of [["block", former.blocks], ["edge", former.wires], ["place", former.places]] as const) {
-    for (const tail of tails.keys()) yield `${room}/${tail}`;
+  for (const [prefix, tails] of [["block", former.blocks], ["edge", former.wires], ["place", former.places]] as const) {
+    for (const tail of tails.keys()) yield `${prefix}/${tail}`;
   }
 }
 

@@ -1,7 +1,7 @@
 /** A draft that was compiled from source: what it was made by, its nodes as lines of it, and how it is left. */
 import type { Write } from "../../editing/log/effects.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
-import { roomOf, type State } from "../../editing/state.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
+import { prefixOf, type State } from "../../editing/state.ts";
 import { EMPTY } from "../../editing/values/values.ts";
 import { isSameMade, liftedRead, linesRead, madeRead, type Made } from "../../source/made.ts";
 import { Source } from "../../source/source.ts";
@@ -24,9 +24,9 @@ export function sourceOf(made: Made, graph: Graph, view: State): Source {
   )));
 }
 
-/** One gesture, which is undone like any: without it nothing says which line became which node. */
-export function untied(view: State): Gesture {
+/** One operation, which is undone like any: without it nothing says which line became which node. */
+export function untied(view: State): Operation {
   const writes: Write[] = [["unset", "doc", [MADE_BY]]];
-  for (const key of view.keys()) if (roomOf(key) === "block" && view.get(key)?.has("at") === true) writes.push(["unset", key, ["at"]]);
-  return gesture(writes);
+  for (const key of view.keys()) if (prefixOf(key) === "block" && view.get(key)?.has("at") === true) writes.push(["unset", key, ["at"]]);
+  return operation(writes);
 }

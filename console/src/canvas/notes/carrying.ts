@@ -1,6 +1,6 @@
 /** Notes in a fragment: what a copy puts on the clipboard with the nodes, and what a paste makes of it. */
 import type { Write } from "../../editing/log/effects.ts";
-import { gesture } from "../../editing/log/gestures.ts";
+import { operation } from "../../editing/log/operations.ts";
 import type { Json } from "../../editing/values/values.ts";
 import { Digits, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
 import type { Pasted } from "../actions/pasting.ts";
@@ -35,7 +35,7 @@ export function pasteNotes(value: Value, notes: Notes, fresh: Fresh): Pasted {
     writes.push(["put", `note/${tail}`, made]);
     return [tail];
   });
-  return { gesture: gesture(writes), tails };
+  return { operation: operation(writes), tails };
 }
 
 function number(value: Value | undefined, otherwise: number): number {

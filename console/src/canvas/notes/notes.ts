@@ -1,6 +1,6 @@
 /** The notes of a draft: texts on the canvas, next to the blocks. They are kept with the places, and are no part of the document. */
 import type { Entity, Write } from "../../editing/log/effects.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
 import { NOTES, type State } from "../../editing/state.ts";
 import { isObject, object, textAt, type Json } from "../../editing/values/values.ts";
 import { middle } from "../../editing/values/differences.ts";
@@ -84,13 +84,13 @@ interface Box {
   readonly height: number;
 }
 
-const ROOM = 12; // px between a note and what it is next to
+const SPACE = 12; // px between a note and what it is next to
 const TRIES = 200;
 
 /** The place for a new note that is nearest to a corner, above or below, and covers none of the boxes; the corner itself if all is full. */
 export function freeCorner(x: number, y: number, boxes: Iterable<Box>): readonly [x: number, y: number] {
-  const all = [...boxes].filter(({ left, width }) => left < x + NOTE_WIDTH + ROOM && left + width > x - ROOM);
-  const isFree = (top: number): boolean => !all.some((box) => box.top < top + NOTE_HEIGHT + ROOM && box.top + box.height > top - ROOM);
+  const all = [...boxes].filter(({ left, width }) => left < x + NOTE_WIDTH + SPACE && left + width > x - SPACE);
+  const isFree = (top: number): boolean => !all.some((box) => box.top < top + NOTE_HEIGHT + SPACE && box.top + box.height > top - SPACE);
   for (let tries = 0; tries < TRIES; tries += 1) {
     const top = y + (tries % 2 === 0 ? -1 : 1) * Math.ceil(tries / 2) * 20;
     if (isFree(top)) return [x, top];
@@ -98,13 +98,13 @@ export function freeCorner(x: number, y: number, boxes: Iterable<Box>): readonly
   return [x, y];
 }
 
-// -- gestures ------------------------------------------------------------------------------------------------------------
+// -- operations ------------------------------------------------------------------------------------------------------------
 
 /** A note with its corner at a place. */
-export function addNote(x: number, y: number, fresh: Fresh): { readonly gesture: Gesture; readonly tail: string } {
+export function addNote(x: number, y: number, fresh: Fresh): { readonly operation: Operation; readonly tail: string } {
   const tail = fresh();
   const note = object([["x", Math.round(x)], ["y", Math.round(y)], ["w", NOTE_WIDTH], ["h", NOTE_HEIGHT], ["text", ""], ["colour", "yellow"]]);
-  return { gesture: gesture([["put", PREFIX + tail, note]]), tail };
+  return { operation: operation([["put", PREFIX + tail, note]]), tail };
 }
 
 type Change = Partial<Record<"x" | "y" | "w" | "h", number>> & { readonly colour?: Colour };
@@ -119,18 +119,18 @@ export function noteWrites(notes: Notes, tail: string, change: Change): Write[] 
   });
 }
 
-export function changeNote(notes: Notes, tail: string, change: Change): Gesture | null {
+export function changeNote(notes: Notes, tail: string, change: Change): Operation | null {
   return done(noteWrites(notes, tail, change));
 }
 
 /** The text of a note is this now: a splice of what differs, so that two who type keep what both typed. */
-export function typeNote(state: State, tail: string, text: string): Gesture | null {
+export function typeNote(state: State, tail: string, text: string): Operation | null {
   const held = state.get(PREFIX + tail);
   if (held === undefined) return null;
   const before = held.get("text");
   if (before === text) return null;
-  if (typeof before !== "string") return gesture([["set", PREFIX + tail, ["text"], text]]);
-  return gesture([["splice", PREFIX + tail, ["text"], ...middle(before, text)]]);
+  if (typeof before !== "string") return operation([["set", PREFIX + tail, ["text"], text]]);
+  return operation([["splice", PREFIX + tail, ["text"], ...middle(before, text)]]);
 }
 
 export function deletions(notes: Notes, tails: Iterable<string>): Write[] {
@@ -151,6 +151,6 @@ export function duplicates(notes: Notes, tails: Iterable<string>, fresh: Fresh):
   return { writes, tails: made };
 }
 
-function done(writes: Write[]): Gesture | null {
-  return writes.length === 0 ? null : gesture(writes);
+function done(writes: Write[]): Operation | null {
+  return writes.length === 0 ? null : operation(writes);
 }

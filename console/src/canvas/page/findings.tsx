@@ -1,4 +1,4 @@
-/** Below the canvas: what is wrong with the draft, and what became of gestures that were not done as asked. */
+/** Below the canvas: what is wrong with the draft, and what became of operations that were not done as asked. */
 import { useState, type ReactElement } from "react";
 import type { Report } from "../../editing/client/notices.ts";
 import type { DropCode, RefusalCode } from "../../editing/tables.ts";
@@ -7,7 +7,7 @@ import { Icon } from "../../ui/icons.tsx";
 import { FixButton } from "../../inspector/fix_button.tsx";
 import { Prose } from "../../ui/words/prose.tsx";
 import { nameOf } from "../../wire/names.ts";
-import type { Finding, Room } from "../../wire/draft/room.ts";
+import type { Finding, OpenDraft } from "../../wire/draft/open_draft.ts";
 import type { Desk, Look } from "../desk.ts";
 import { findingWords, worstOf } from "../model/findings.ts";
 
@@ -48,10 +48,10 @@ function sentence(desk: Desk, finding: Finding | undefined): string {
 
 const SHOWN = 3;
 
-/** Notices of the last gestures, over the canvas, until they are dismissed. */
-export function Tidings({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement | null {
+/** Notices of the last operations, over the canvas, until they are dismissed. */
+export function Tidings({ desk, look, openDraft }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft }): ReactElement | null {
   const { notices, listed } = look.draft;
-  const { session } = room;
+  const { session } = openDraft;
   if (notices.length === 0 && listed.length === 0 && look.remark === "") return null;
   return (
     <ul className="tidings" aria-live="polite">

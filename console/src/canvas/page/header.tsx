@@ -8,8 +8,8 @@ import { counted } from "../../ui/words/formats.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { toggleTheme, useShownTheme } from "../../ui/theme/switching.ts";
 import type { Person } from "../../wire/draft/people.ts";
-import type { Room } from "../../wire/draft/room.ts";
-import { whyNot, type Standing } from "../../wire/draft/standing.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
+import { whyNot, type Comparison } from "../../wire/draft/comparison.ts";
 import { run } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { keyNames } from "../../ui/words/keynames.ts";
@@ -23,24 +23,24 @@ export function isTab(name: string | null): name is Tab {
   return name !== null && Object.hasOwn(TABS, name);
 }
 
-export function Header({ desk, look, room, tab, tabs, saving }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly tab: Tab; readonly tabs: readonly Tab[]; readonly saving: Saving;
+export function Header({ desk, look, openDraft, tab, tabs, saving }: {
+  readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly tab: Tab; readonly tabs: readonly Tab[]; readonly saving: Saving;
 }): ReactElement {
   const { draft } = look;
   const doc = draft.view.get("doc");
   const name = doc === undefined ? "" : textAt(doc, "name") || textAt(doc, "id");
-  useEffect(() => { document.title = `${name || room.draft} · Stepless`; }, [name, room.draft]);
+  useEffect(() => { document.title = `${name || openDraft.draft} · Stepless`; }, [name, openDraft.draft]);
   const theme = useShownTheme();
-  const people = usePeople(room);
-  const standing = useSyncExternalStore(room.subscribe, () => room.standing);
-  const edits = useSyncExternalStore(room.session.subscribe, () => room.session.replica.seq);
+  const people = usePeople(openDraft);
+  const standing = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
+  const edits = useSyncExternalStore(openDraft.session.subscribe, () => openDraft.session.replica.seq);
   return (
     <header className="head">
       <a className="head-home" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)} aria-label="All workflows"><Icon mark="back" /></a>
-      <h1 className="cut" title={name}>{name || room.draft}</h1>
+      <h1 className="cut" title={name}>{name || openDraft.draft}</h1>
       <button type="button" className="head-base quiet cut" title="About this draft" aria-haspopup="dialog" onClick={() => { run(desk, "about"); }}>{standing.base === "" ? "draft" : `draft of ${standing.base}`} · {counted(edits, "edit")}</button>
-      <Saved status={draft.status} retry={() => { room.session.tryNow(); }} />
-      <Tabs room={room} tab={tab} tabs={tabs} />
+      <Saved status={draft.status} retry={() => { openDraft.session.tryNow(); }} />
+      <Tabs openDraft={openDraft} tab={tab} tabs={tabs} />
       <span className="head-gap" />
       <People people={people} following={look.following} follow={tab === "canvas" ? (client) => { desk.change({ following: client }); } : null} />
       <div className="head-tools">
@@ -57,7 +57,7 @@ export function Header({ desk, look, room, tab, tabs, saving }: {
   );
 }
 
-function Acts({ standing, saving, canTest, test }: { readonly standing: Standing; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
+function Acts({ standing, saving, canTest, test }: { readonly standing: Comparison; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
   const { conflicts, canSave, fileDiffers, file, mayPublish, mayRun } = standing;
   const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (${keyNames("⌘ S")})`;
   const [notPublished, notTested] = [whyNot(standing), canTest && !mayRun ? "Test runs need the role run" : ""];
@@ -74,13 +74,13 @@ function Acts({ standing, saving, canTest, test }: { readonly standing: Standing
 }
 
 /** Each view has an address. Arrows walk the tabs, Enter opens one. */
-function Tabs({ room, tab, tabs }: { readonly room: Room; readonly tab: Tab; readonly tabs: readonly Tab[] }): ReactElement {
+function Tabs({ openDraft, tab, tabs }: { readonly openDraft: OpenDraft; readonly tab: Tab; readonly tabs: readonly Tab[] }): ReactElement {
   const open = (one: Tab): void => {
     const query = new URLSearchParams(location.search);
     if (one === tabs[0]) query.delete("view");
     else query.set("view", one);
     const text = query.toString();
-    go(`${draftPath(room.draft)}${text === "" ? "" : `?${text}`}`);
+    go(`${draftPath(openDraft.draft)}${text === "" ? "" : `?${text}`}`);
   };
   const walk = (event: KeyboardEvent<HTMLDivElement>): void => {
     const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };

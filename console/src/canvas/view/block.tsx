@@ -4,7 +4,7 @@ import { memo, type ReactElement } from "react";
 import { KindLine, PinMark } from "../../testruns/marks.tsx";
 import { Icon, markOf } from "../../ui/icons.tsx";
 import type { Person } from "../../wire/draft/people.ts";
-import type { Finding, Severity } from "../../wire/draft/room.ts";
+import type { Finding, Severity } from "../../wire/draft/open_draft.ts";
 import { findingWords } from "../model/findings.ts";
 import { ERROR, SOURCE, type Block } from "../model/graph.ts";
 import { entryOf, hasRows, portsOf } from "../model/sizes.ts";

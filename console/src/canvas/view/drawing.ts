@@ -1,5 +1,5 @@
 /** The graph as plain rectangles and lines on a drawing: the map in the corner, and the whole canvas when it is far away. */
-import type { Severity } from "../../wire/draft/room.ts";
+import type { Severity } from "../../wire/draft/open_draft.ts";
 import type { Placed } from "../layout/placing.ts";
 import type { Graph } from "../model/graph.ts";
 import { entryOf, portsOf } from "../model/sizes.ts";

@@ -24,7 +24,7 @@ export function beginning(bounds: Bounds, width: number, height: number, spots: 
   let first: Spot | null = null;
   for (const spot of spots.values()) if (first === null || spot.left < first.left || (spot.left === first.left && spot.top < first.top)) first = spot;
   const zoom = READABLE_ZOOM;
-  const room = height - UNDER_TOOLS - MARGIN;
-  const top = bounds.height * zoom <= room ? bounds.y + bounds.height / 2 : (first?.top ?? bounds.y) + (first?.height ?? 0) / 2;
-  return { x: MARGIN - (first?.left ?? bounds.x) * zoom, y: UNDER_TOOLS + room / 2 - top * zoom, zoom };
+  const space = height - UNDER_TOOLS - MARGIN;
+  const top = bounds.height * zoom <= space ? bounds.y + bounds.height / 2 : (first?.top ?? bounds.y) + (first?.height ?? 0) / 2;
+  return { x: MARGIN - (first?.left ?? bounds.x) * zoom, y: UNDER_TOOLS + space / 2 - top * zoom, zoom };
 }

@@ -1,4 +1,4 @@
-/** The canvas: what is dragged, connected, dropped and clicked becomes gestures at the desk. */
+/** The canvas: what is dragged, connected, dropped and clicked becomes operations at the desk. */
 import "@xyflow/react/dist/base.css";
 import "./canvas.css";
 import {
@@ -7,9 +7,9 @@ import {
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type MouseEvent, type ReactElement } from "react";
 import type { Spot } from "../../wire/draft/drags.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import { reconnect } from "../actions/adding.ts";
-import { gesture } from "../../editing/log/gestures.ts";
+import { operation } from "../../editing/log/operations.ts";
 import { connects, connectTo } from "../commands.ts";
 import type { Desk, Look } from "../desk.ts";
 import { SOURCE } from "../model/graph.ts";
@@ -42,10 +42,10 @@ const MANY_SELECTED = 100; // more are not mounted beyond what is shown
 const STILL: Drags = new Map();
 const MULTIPLE = ["Meta", "Control"];
 
-export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look: Look; readonly room: Room }): ReactElement {
+export function Flow({ desk, look, openDraft }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft }): ReactElement {
   const flow = useReactFlow<AnyNode, WireEdge>();
   const box = useRef<HTMLDivElement>(null);
-  const people = usePeople(room);
+  const people = usePeople(openDraft);
   const [own, setOwn] = useState<Drags>(STILL); // what this person drags: notes where they are, blocks where they began
   const carried = useRef<Drags>(STILL); // these blocks, where they are
   const nodes = useRef<Nodes>(null);
@@ -57,7 +57,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const isFar = useStore((state) => isFarAway(state.transform[2], look.graph.blocks.size));
   const covered = useArea();
   const area = isFar ? null : covered;
-  const { arrived, play } = useMoving(room, desk, box, carried, area);
+  const { arrived, play } = useMoving(openDraft, desk, box, carried, area);
   const held = useMemo(() => [...own.keys(), ...arrived, ...(connecting === null ? [] : [connecting])], [own, arrived, connecting]);
   const shownNodes = useMemo(() => made.of(look, own, people, area, held), [made, look, own, people, area, held]);
   const noted = useRef<NoteNodes>(null);
@@ -68,7 +68,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const canEdit = look.draft.canEdit;
 
   useViewer(desk, box);
-  useFollowing(desk, room, look.following);
+  useFollowing(desk, openDraft, look.following);
 
   const onNodesChange = useCallback((changes: NodeChange<AnyNode>[]) => {
     const chosen = new Set(desk.snapshot().selected);
@@ -97,8 +97,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     dragged.current = startsOf(next.keys(), dragged.current, spots);
     const [first] = dragged.current;
     const to = next.get(first?.[0] ?? "");
-    if (first !== undefined && to !== undefined) room.line.dragged({ from: dragged.current, x: to.x - first[1], y: to.y - first[2] });
-  }, [desk, room, play]);
+    if (first !== undefined && to !== undefined) openDraft.line.dragged({ from: dragged.current, x: to.x - first[1], y: to.y - first[2] });
+  }, [desk, openDraft, play]);
 
   const onEdgesChange = useCallback((changes: EdgeChange<WireEdge>[]) => {
     const chosen = new Set(desk.snapshot().edges);
@@ -112,7 +112,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
 
   const dropped = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const writes = writesOfDrop(desk, event, all);
-    if (writes.length > 0) desk.edit(gesture(writes));
+    if (writes.length > 0) desk.edit(operation(writes));
     carried.current = STILL;
     play("at once");
     markWire(box.current, null);
@@ -120,8 +120,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
     taking.current = null;
     setOwn(STILL);
     dragged.current = [];
-    room.line.dragged(null);
-  }, [desk, room, play]);
+    openDraft.line.dragged(null);
+  }, [desk, openDraft, play]);
 
   const onNodeDrag = useCallback((event: unknown, _: unknown, all: AnyNode[]) => {
     const [only] = all;
@@ -194,8 +194,8 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
   const label = `Canvas, ${look.graph.blocks.size} ${look.graph.blocks.size === 1 ? "node" : "nodes"}`;
   return (
     <div ref={box} className={isFar ? "flow is-far" : "flow"} tabIndex={0} role="application" aria-label={label} aria-describedby="canvas-keys" data-keys="canvas"
-      onPointerMove={(event) => { room.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
-      onPointerLeave={() => { room.line.at({ cursor: null }); }} onContextMenu={(event) => { openMenu(desk, event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })); }}>
+      onPointerMove={(event) => { openDraft.line.at({ cursor: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }) }); }}
+      onPointerLeave={() => { openDraft.line.at({ cursor: null }); }} onContextMenu={(event) => { openMenu(desk, event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })); }}>
       <span id="canvas-keys" className="hidden">Tab moves through the nodes, Enter opens one, A adds, C connects, question mark lists all keys.</span>
       <NoteDesk value={desk}>
       <ReactFlow<AnyNode, WireEdge>
@@ -211,7 +211,7 @@ export function Flow({ desk, look, room }: { readonly desk: Desk; readonly look:
         {isFar ? null : <Background gap={20} size={1} />}
         {isFar ? <Far look={look} /> : null}
         <MovingWires />
-        <Cursors room={room} />
+        <Cursors openDraft={openDraft} />
       </ReactFlow>
       </NoteDesk>
       <Minimap look={look} />

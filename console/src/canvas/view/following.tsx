@@ -2,14 +2,14 @@
 import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect, type ReactElement } from "react";
 import type { Person } from "../../wire/draft/people.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import type { Desk, Look } from "../desk.ts";
 
 const LEAST_ZOOM = 0.02;
 const MOST_ZOOM = 2;
 
 /** While a person follows another one, nothing is told of the own view: two who follow each other would zoom out for ever. */
-export function useFollowing(desk: Desk, room: Room, following: string | null): void {
+export function useFollowing(desk: Desk, openDraft: OpenDraft, following: string | null): void {
   const flow = useReactFlow();
   const store = useStoreApi();
   useEffect(() => {
@@ -20,17 +20,17 @@ export function useFollowing(desk: Desk, room: Room, following: string | null): 
       if (transform === told || width === 0) return;
       told = transform;
       const [x, y, zoom] = transform;
-      room.line.at({ view: { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom } });
+      openDraft.line.at({ view: { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom } });
     };
     tell();
     return store.subscribe(tell);
-  }, [room, store, following]);
-  useEffect(() => () => { room.line.at({ view: null }); }, [room]); // without a canvas nobody can follow
+  }, [openDraft, store, following]);
+  useEffect(() => () => { openDraft.line.at({ view: null }); }, [openDraft]); // without a canvas nobody can follow
   useEffect(() => {
     if (following === null) return;
     let shown: unknown = null;
     const show = (): void => {
-      const person = room.people.list.find((one) => one.client === following);
+      const person = openDraft.people.list.find((one) => one.client === following);
       if (person === undefined) desk.change({ following: null });
       else if (person.view !== null && person.view !== shown) {
         shown = person.view;
@@ -39,8 +39,8 @@ export function useFollowing(desk: Desk, room: Room, following: string | null): 
       }
     };
     show();
-    return room.people.subscribe(show);
-  }, [desk, flow, room, store, following]);
+    return openDraft.people.subscribe(show);
+  }, [desk, flow, openDraft, store, following]);
 }
 
 export function Following({ desk, look, people }: { readonly desk: Desk; readonly look: Look; readonly people: readonly Person[] }): ReactElement | null {

@@ -4,7 +4,7 @@
  * at one block most of a frame.
  */
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import type { Desk, Look } from "../desk.ts";
 import { wayOf } from "../layout/placing.ts";
 import { descendants, ERROR, wiresAt, type Wire } from "../model/graph.ts";
@@ -118,13 +118,13 @@ export interface Played {
 }
 
 /** Plays the drags of others, and of this person, `own`, in the canvas that is mounted in `box`. */
-export function useMoving(room: Room, desk: Desk, box: { readonly current: HTMLElement | null }, own: { readonly current: Drags }, area: Area | null): Played {
+export function useMoving(openDraft: OpenDraft, desk: Desk, box: { readonly current: HTMLElement | null }, own: { readonly current: Drags }, area: Area | null): Played {
   const [arrived, setArrived] = useState(NONE);
   const shown = useRef(area);
   useEffect(() => { shown.current = area; }, [area]);
   const playing = useRef<Played["play"]>(() => undefined);
   useEffect(() => {
-    const { people } = room;
+    const { people } = openDraft;
     const moving = new Moving();
     let frame = 0;
     const show = (): boolean => {
@@ -148,7 +148,7 @@ export function useMoving(room: Room, desk: Desk, box: { readonly current: HTMLE
       leave();
       cancelAnimationFrame(frame);
     };
-  }, [room, desk, box, own]);
+  }, [openDraft, desk, box, own]);
   const play = useCallback<Played["play"]>((when) => { playing.current(when); }, []);
   return { arrived, play };
 }

@@ -1,7 +1,7 @@
 /** The graph as React Flow takes it. What has not changed is the same object as before: only what changed is drawn again. */
 import { Position } from "@xyflow/react";
 import { gather } from "../../editing/values/gathering.ts";
-import type { Finding } from "../../wire/draft/room.ts";
+import type { Finding } from "../../wire/draft/open_draft.ts";
 import type { Person } from "../../wire/draft/people.ts";
 import type { Look } from "../desk.ts";
 import { wayOf, type Spot } from "../layout/placing.ts";

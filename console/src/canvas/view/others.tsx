@@ -2,13 +2,13 @@
 import { ViewportPortal, useStore } from "@xyflow/react";
 import { useRef, useSyncExternalStore, type ReactElement } from "react";
 import type { Person } from "../../wire/draft/people.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 
 /** Who is there and what they have selected: the same list while they only move their cursors, which happens many times a second. */
-export function usePeople(room: Room): readonly Person[] {
+export function usePeople(openDraft: OpenDraft): readonly Person[] {
   const held = useRef<readonly Person[]>([]);
-  return useSyncExternalStore(room.people.subscribe, () => {
-    const now = room.people.snapshot();
+  return useSyncExternalStore(openDraft.people.subscribe, () => {
+    const now = openDraft.people.snapshot();
     if (!alike(held.current, now)) held.current = now;
     return held.current;
   });
@@ -21,8 +21,8 @@ function alike(left: readonly Person[], right: readonly Person[]): boolean {
   });
 }
 
-export function Cursors({ room }: { readonly room: Room }): ReactElement {
-  const people = useSyncExternalStore(room.people.subscribe, room.people.snapshot);
+export function Cursors({ openDraft }: { readonly openDraft: OpenDraft }): ReactElement {
+  const people = useSyncExternalStore(openDraft.people.subscribe, openDraft.people.snapshot);
   const zoom = useStore((state) => state.transform[2]);
   return (
     <ViewportPortal>

@@ -1,11 +1,11 @@
 /** Refuses an operation that every server refuses, before it is shown: `stepless.editing.messages` has the same bounds. */
-import type { Gesture } from "../log/gestures.ts";
+import type { Operation } from "../log/operations.ts";
 import { MAX_DOCUMENT_DEPTH, MAX_INTENT_BYTES, MAX_INTENT_WRITES } from "../tables.ts";
 import { hasLoneSurrogate, isList, isObject, type Json } from "../values/values.ts";
 import { sizeOf } from "./sending/sizes.ts";
 
-/** Why a gesture cannot be sent; null where it can. */
-export function unsendable(asked: Gesture): string | null {
+/** Why an operation cannot be sent; null where it can. */
+export function unsendable(asked: Operation): string | null {
   const { writes, guards } = asked;
   if (writes.length > MAX_INTENT_WRITES || guards.length > MAX_INTENT_WRITES) return "gesture_too_large";
   for (const one of [...writes, ...guards]) {

@@ -1,5 +1,5 @@
-/** Notices for a person: gestures that were not done as asked, and work of theirs that went with that of others. */
-import { gesture, type Gesture } from "../log/gestures.ts";
+/** Notices for a person: operations that were not done as asked, and work of theirs that went with that of others. */
+import { operation, type Operation } from "../log/operations.ts";
 import { MAX_NOTICES } from "../limits.ts";
 import type { Notice, Origin } from "../replica/pending.ts";
 import type { Losses } from "./losses.ts";
@@ -15,8 +15,8 @@ export interface Report {
   readonly by: string | null;
   readonly refused: boolean;
   readonly origin: Origin;
-  readonly lost: Gesture;
-  readonly restore: Gesture | null;
+  readonly lost: Operation;
+  readonly restore: Operation | null;
 }
 
 export class Notices {
@@ -28,14 +28,14 @@ export class Notices {
     this.next += 1;
   }
 
-  /** Reports what became of gestures. An entity that another person removed can be brought back. */
+  /** Reports what became of operations. An entity that another person removed can be brought back. */
   tell(notices: readonly Notice[], losses: Losses): void {
-    for (const { outcome, gesture: asked, origin } of notices) {
+    for (const { outcome, operation: asked, origin } of notices) {
       const removal = outcome.code === "gone" ? losses.removal(outcome.key) : null;
       const by = removal?.by ?? (outcome.code === "superseded" ? losses.touch(outcome.key)?.by : null) ?? null;
       this.add({
         code: outcome.code, key: outcome.key, by: outcome.by ?? by, refused: outcome.refused, origin,
-        lost: outcome.refused ? asked : gesture(outcome.writes), restore: removal?.back ?? null,
+        lost: outcome.refused ? asked : operation(outcome.writes), restore: removal?.back ?? null,
       });
     }
   }

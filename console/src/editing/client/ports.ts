@@ -1,6 +1,6 @@
 /** Defines the ports of a session. Tests give it a clock and a network of their own; a page gives it those of the browser. */
 import type { Entity } from "../log/effects.ts";
-import type { Item } from "../log/gestures.ts";
+import type { LogEntry } from "../log/operations.ts";
 
 export interface Clock {
   /** Milliseconds; never runs backwards. */
@@ -40,7 +40,7 @@ export interface Opening {
   readonly epoch: number;
   readonly seq: number;
   readonly state: Iterable<readonly [string, Entity]>;
-  readonly items: readonly Item[] | null;
+  readonly items: readonly LogEntry[] | null;
 }
 
 export interface Wire {

@@ -1,5 +1,5 @@
 /** Asks for items of the log: where some are missing, where the server has more, and where nothing came for long. */
-import type { Item } from "../log/gestures.ts";
+import type { LogEntry } from "../log/operations.ts";
 import { GAP_MS } from "../limits.ts";
 import type { Replica } from "../replica/replica.ts";
 import { Alarm } from "./alarm.ts";
@@ -34,7 +34,7 @@ export class Puller {
   }
 
   /** Whether the items of an answer do not follow those that are here: the log has lost some. */
-  lacks(items: readonly Item[], head: number): boolean {
+  lacks(items: readonly LogEntry[], head: number): boolean {
     const { seq } = this.replica();
     return (items[0]?.seq ?? head) > seq + 1 || (items.length === 0 && head > seq);
   }

@@ -4,7 +4,7 @@
  * What a person does is seen at once, kept in the tab's storage, and sent when it is due. Nothing waits for the network but the
  * opening. A method that changes something returns at once; `subscribe` says when the snapshot is another one.
  */
-import type { Gesture, Item } from "../log/gestures.ts";
+import type { Operation, LogEntry } from "../log/operations.ts";
 import type { Editing } from "../replica/pending.ts";
 import { Replica } from "../replica/replica.ts";
 import { Entities } from "../state.ts";
@@ -37,7 +37,7 @@ export class Session {
     this.keeper = new Keeper(rows, changes, () => { this.changed(); });
     this.sender = new Sender(ports, {
       replica: () => this.replica, epoch: () => this.epoch, keep: () => this.keeper.save(), changed: () => { this.changed(); },
-      hear: (item) => { this.hearItem(item); }, stop: (why) => { this.stop(why); }, go: () => { this.go(); },
+      hear: (item) => { this.hearEntry(item); }, stop: (why) => { this.stop(why); }, go: () => { this.go(); },
       gone: () => { this.logGone(); }, rename: () => this.rename(), idle: () => this.adopt(), notTaken: (code) => this.work.notTaken(code),
     });
   }
@@ -99,7 +99,7 @@ export class Session {
       return;
     }
     const waiting = [...(kept?.sent?.parts ?? []), ...(kept?.unsent ?? [])];
-    this.work.listed = [...this.work.listed, ...waiting.map((part) => part.gesture)];
+    this.work.listed = [...this.work.listed, ...waiting.map((part) => part.operation)];
     await this.begin(opening, kept === null ? this.berth : await fresh(this.ports));
   }
 
@@ -140,7 +140,7 @@ export class Session {
   // -- editing -------------------------------------------------------------------------------------------------------------
 
   /** Does what a person asks. False where it is refused or does nothing; then a notice or the status says why. */
-  edit(asked: Gesture, how: Editing = {}): boolean {
+  edit(asked: Operation, how: Editing = {}): boolean {
     const first = !this.replica.unsent.some((part) => part.typed);
     return this.act(() => {
       const done = this.work.edit(asked, how);
@@ -149,8 +149,8 @@ export class Session {
     });
   }
 
-  /** Does gestures that were made over the log's state at `base`, as one action; null where they cannot be carried to here. */
-  perform(asked: readonly Gesture[], base: number): boolean | null {
+  /** Does operations that were made over the log's state at `base`, as one action; null where they cannot be carried to here. */
+  perform(asked: readonly Operation[], base: number): boolean | null {
     let done: boolean | null = null;
     this.act(() => (done = this.work.perform(asked, base)) === true);
     return done;
@@ -194,11 +194,11 @@ export class Session {
     return this.act(() => this.work.overwrite(id));
   }
 
-  apply(listed: Gesture): boolean {
+  apply(listed: Operation): boolean {
     return this.act(() => this.work.apply(listed));
   }
 
-  discard(listed: Gesture): void {
+  discard(listed: Operation): void {
     this.work.discard(listed);
     this.saved();
   }
@@ -237,7 +237,7 @@ export class Session {
     this.berth?.release();
   }
 
-  private hearItem(item: Item): void {
+  private hearEntry(item: LogEntry): void {
     this.work.hear(item);
     if (item.closes !== null && item.seq === this.replica.seq) this.lose();
     this.saved();
@@ -285,7 +285,7 @@ export class Session {
     const { kept } = found;
     const opening = await this.ports.wire.open(kept?.seq ?? null).catch(() => null);
     if (opening === null || opening.items === null || kept?.epoch !== this.epoch || opening.epoch !== this.epoch) return false;
-    for (const item of opening.items) this.hearItem(item);
+    for (const item of opening.items) this.hearEntry(item);
     const { replica } = this;
     if (!this.canEdit || replica.pending.length > 0 || replica.seq !== opening.seq) return false;
     this.work.listed = [...this.work.listed, ...kept.listed];

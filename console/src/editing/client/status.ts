@@ -1,5 +1,5 @@
 /** Describes a session for a page: above all what a person reads about their work, and whether they can go on. */
-import type { Gesture } from "../log/gestures.ts";
+import type { Operation } from "../log/operations.ts";
 import type { State } from "../state.ts";
 import type { Report } from "./notices.ts";
 
@@ -38,7 +38,7 @@ export function words(status: Status): string {
 }
 
 /**
- * `listed` are gestures of a draft that is gone, or whose log is: they wait for a person's word. `kept`: the work outlives the tab.
+ * `listed` are operations of a draft that is gone, or whose log is: they wait for a person's word. `kept`: the work outlives the tab.
  */
 export interface Snapshot {
   readonly view: State;
@@ -47,6 +47,6 @@ export interface Snapshot {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   readonly notices: readonly Report[];
-  readonly listed: readonly Gesture[];
+  readonly listed: readonly Operation[];
   readonly kept: boolean;
 }

@@ -1,22 +1,22 @@
 /**
  * The messages of a draft, in the words of the server: JSON with `v` and `t`.
  *
- *     to the server     hello {client, tab, after, epoch} · op {client, n, tag, base, gestures} · pull {after}
+ *     to the server     hello {client, tab, after, epoch} · op {client, n, tag, base, operations} · pull {after}
  *     from the server   welcome {epoch, head, edit?, rates?: {ops_per_s}} · item {item} · items {items, head}
  *                       who {rates?: {ops_per_s}} · answer {n, tag, code, retry_after_ms?} · closing {code}
  *
  * What a session does not know (presence, people) it leaves to others.
  */
-import type { Intent, Item } from "../log/gestures.ts";
+import type { DraftRequest, LogEntry } from "../log/operations.ts";
 import { readObject, writeJson } from "../values/json.ts";
-import { count, intentWritten, itemRead, list, text } from "../log/messages.ts";
+import { count, requestWritten, entryRead, list, text } from "../log/messages.ts";
 import { isObject, object, type Json, type JsonObject } from "../values/values.ts";
 
 export type Heard =
   | { readonly type: "welcome"; readonly epoch: number; readonly head: number; readonly opsPerSecond: number; readonly canEdit: boolean }
   | { readonly type: "rates"; readonly opsPerSecond: number }
-  | { readonly type: "item"; readonly item: Item }
-  | { readonly type: "items"; readonly items: readonly Item[]; readonly head: number }
+  | { readonly type: "item"; readonly item: LogEntry }
+  | { readonly type: "items"; readonly items: readonly LogEntry[]; readonly head: number }
   | { readonly type: "answer"; readonly n: number; readonly tag: string; readonly code: string; readonly retryAfterMs: number }
   | { readonly type: "closing"; readonly code: Closing };
 
@@ -30,8 +30,8 @@ export function hello(client: string, tab: string, after: number, epoch: number)
   return message("hello", [["client", client], ["tab", tab], ["after", after], ["epoch", epoch]]);
 }
 
-export function op(intent: Intent): string {
-  return message("op", intentWritten(intent));
+export function op(request: DraftRequest): string {
+  return message("op", requestWritten(request));
 }
 
 export function pull(after: number): string {
@@ -51,9 +51,9 @@ export function heard(said: string): Heard | null {
     case "who": // with each who comes or goes, everyone may do more or less
       return fields.has("rates") ? { type: "rates", opsPerSecond: paceOf(fields) } : null;
     case "item":
-      return { type: "item", item: itemRead(fields.get("item") ?? null) };
+      return { type: "item", item: entryRead(fields.get("item") ?? null) };
     case "items":
-      return { type: "items", items: list(fields, "items").map(itemRead), head: count(fields, "head") };
+      return { type: "items", items: list(fields, "items").map(entryRead), head: count(fields, "head") };
     case "answer": {
       const retryAfterMs = fields.has("retry_after_ms") ? count(fields, "retry_after_ms") : 0;
       return { type: "answer", n: count(fields, "n"), tag: text(fields, "tag"), code: text(fields, "code"), retryAfterMs };
@@ -65,7 +65,7 @@ export function heard(said: string): Heard | null {
   }
 }
 
-/** How many intents the room takes of this client in a second; 0 where it does not say. */
+/** How many requests the session takes of this client in a second; 0 where it does not say. */
 function paceOf(fields: JsonObject): number {
   const rates = fields.get("rates");
   const perSecond = isObject(rates) ? rates.get("ops_per_s") : 0;

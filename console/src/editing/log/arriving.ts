@@ -1,10 +1,10 @@
 /** Items of a log as they arrive: brought into their sequence, and the last ones remembered. */
-import type { Item } from "./gestures.ts";
+import type { LogEntry } from "./operations.ts";
 import { MAX_RECENT_ITEMS } from "../limits.ts";
 
 export class Arriving {
-  private readonly early = new Map<number, Item>();
-  private recent: Item[] = []; // without a gap
+  private readonly early = new Map<number, LogEntry>();
+  private recent: LogEntry[] = []; // without a gap
 
   /** Whether an item waits for those before it. */
   get hasGap(): boolean {
@@ -12,7 +12,7 @@ export class Arriving {
   }
 
   /** What follows `seq` by now, in sequence: none while an item before is missing, and none for an item that is known. */
-  *next(item: Item, seq: number): Iterable<Item> {
+  *next(item: LogEntry, seq: number): Iterable<LogEntry> {
     if (item.seq > seq) this.early.set(item.seq, item);
     for (let found = this.early.get(seq + 1); found !== undefined; found = this.early.get(found.seq + 1)) {
       this.early.delete(found.seq);
@@ -22,7 +22,7 @@ export class Arriving {
   }
 
   /** The items above `base` up to `seq`; null where some of them are not there yet, or are forgotten. */
-  since(base: number, seq: number): Item[] | null {
+  since(base: number, seq: number): LogEntry[] | null {
     const found = this.recent.filter((item) => item.seq > base);
     return base > seq || found.length !== seq - base ? null : found;
   }

@@ -20,7 +20,7 @@ export type SetEffect = readonly ["set", string, Path, Json] | readonly ["set", 
 export type UnsetEffect = readonly ["unset", string, Path];
 export type SpliceEffect = readonly ["splice", string, Path, number, number, string];
 /**
- * `expanded`: the references are rewritten by splices that the gesture has too, derived from this write; otherwise the server
+ * `expanded`: the references are rewritten by splices that the operation has too, derived from this write; otherwise the server
  * rewrites every one that it finds.
  */
 export type RenameWrite = readonly ["rename", string, string] | readonly ["rename", string, string, boolean];

@@ -1,5 +1,5 @@
 /**
- * Gestures, intents, items and outcomes as JSON.
+ * Reads and writes operations, requests, log entries and outcomes as JSON. On the wire they are gestures, intents and items.
  *
  *     intent    {client, n, tag, base, gestures: [{writes, guards?, derived?}], first?: client}
  *     write     a list that begins with its word: see `effects`
@@ -11,42 +11,42 @@
  * A reader throws a SyntaxError that names what is wrong. Fields and words that only a later server knows are ignored.
  */
 import { written, type Effect, type Entity, type Write } from "./effects.ts";
-import { gesture, type Gesture, type Guard, type Intent, type Item, type Outcome } from "./gestures.ts";
+import { operation, type Operation, type Guard, type DraftRequest, type LogEntry, type Outcome } from "./operations.ts";
 import { isList, isObject, object, type Json, type JsonObject, type Path } from "../values/values.ts";
 
-export function intentWritten(intent: Intent): JsonObject {
+export function requestWritten(request: DraftRequest): JsonObject {
   return object([
-    ["client", intent.client], ["n", intent.n], ["tag", intent.tag], ["base", intent.base],
-    ["gestures", intent.gestures.map(gestureWritten)], ...(intent.first === undefined ? [] : [["first", intent.first] as const]),
+    ["client", request.client], ["n", request.n], ["tag", request.tag], ["base", request.base],
+    ["gestures", request.operations.map(operationWritten)], ...(request.first === undefined ? [] : [["first", request.first] as const]),
   ]);
 }
 
-export function intentRead(value: Json): Intent {
+export function requestRead(value: Json): DraftRequest {
   const fields = need(isObject, value, "an intent");
   return {
     client: text(fields, "client"), n: count(fields, "n"), tag: text(fields, "tag"), base: count(fields, "base"),
-    gestures: list(fields, "gestures").map(gestureRead),
+    operations: list(fields, "gestures").map(operationRead),
     ...(fields.has("first") ? { first: text(fields, "first") } : {}),
   };
 }
 
-export function gestureWritten(one: Gesture): JsonObject {
+export function operationWritten(one: Operation): JsonObject {
   const made: [string, Json][] = [["writes", one.writes.map(written)]];
   if (one.guards.length > 0) made.push(["guards", one.guards]);
   if (one.derived.length > 0) made.push(["derived", one.derived]);
   return object(made);
 }
 
-export function gestureRead(value: Json): Gesture {
+export function operationRead(value: Json): Operation {
   const fields = need(isObject, value, "a gesture");
-  return gesture(
+  return operation(
     list(fields, "writes").flatMap(writeRead),
     (fields.has("guards") ? list(fields, "guards") : []).map(guardRead),
     (fields.has("derived") ? list(fields, "derived") : []).map(pairRead),
   );
 }
 
-export function itemWritten(item: Item): JsonObject {
+export function entryWritten(item: LogEntry): JsonObject {
   const made: [string, Json][] = [
     ["seq", item.seq], ["client", item.client], ["n", item.n], ["tag", item.tag], ["by", item.by], ["at", item.at],
     ["effects", item.effects.map(written)],
@@ -57,7 +57,7 @@ export function itemWritten(item: Item): JsonObject {
   return object(made);
 }
 
-export function itemRead(value: Json): Item {
+export function entryRead(value: Json): LogEntry {
   const fields = need(isObject, value, "an item");
   return {
     seq: count(fields, "seq"), client: text(fields, "client"), n: count(fields, "n"), tag: text(fields, "tag"),
@@ -68,7 +68,7 @@ export function itemRead(value: Json): Item {
 }
 
 export function outcomeWritten(outcome: Outcome): JsonObject {
-  const made: [string, Json][] = [["gesture", outcome.gesture], ["code", outcome.code], ["key", outcome.key]];
+  const made: [string, Json][] = [["gesture", outcome.operation], ["code", outcome.code], ["key", outcome.key]];
   if (outcome.by !== null) made.push(["by", outcome.by]);
   if (outcome.refused) made.push(["refused", true]);
   made.push(["writes", outcome.writes.map(written)]);
@@ -78,7 +78,7 @@ export function outcomeWritten(outcome: Outcome): JsonObject {
 export function outcomeRead(value: Json): Outcome {
   const fields = need(isObject, value, "an outcome");
   return {
-    gesture: count(fields, "gesture"), code: text(fields, "code"), key: text(fields, "key"),
+    operation: count(fields, "gesture"), code: text(fields, "code"), key: text(fields, "key"),
     by: fields.has("by") ? text(fields, "by") : null, refused: fields.get("refused") === true,
     writes: list(fields, "writes").flatMap(writeRead),
   };

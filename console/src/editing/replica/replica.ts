@@ -3,18 +3,18 @@
  *
  *     view = confirmed, then what is in flight, then what waits, each decided over what is before it
  *
- * One intent is in flight. What others committed is crossed with what is in flight and what waits, and then with both undo stacks.
- * A gesture that means nothing any more by then is cancelled, with a notice, before it is sent. Nothing here knows a clock or a
- * wire: the caller says when to send, hands in what arrives, and gives every intent its random tag.
+ * One request is in flight. What others committed is transformed with what is in flight and what waits, and then with both undo stacks.
+ * An operation that means nothing any more by then is cancelled, with a notice, before it is sent. Nothing here knows a clock or a
+ * wire: the caller says when to send, hands in what arrives, and gives every request its random tag.
  */
 import { answers, backsOf } from "../log/acknowledging.ts";
 import { Arriving } from "../log/arriving.ts";
 import { coalesced } from "./coalescing.ts";
 import type { Effect, Write } from "../log/effects.ts";
 import { apply } from "../fold.ts";
-import { gesture, type Gesture, type Intent, type Item } from "../log/gestures.ts";
+import { operation, type Operation, type DraftRequest, type LogEntry } from "../log/operations.ts";
 import {
-  intentOf, isSent, met, refusal, restarted, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
+  requestOf, isSent, met, refusal, restarted, together, type Editing, type Entry, type Notice, type Origin, type Pending, type Sent,
 } from "./pending.ts";
 import { expand } from "../rules/expanding.ts";
 import { called, following, type Called } from "../rules/following.ts";
@@ -30,8 +30,8 @@ export class Replica {
   unsent: Pending[] = [];
   readonly stacks = new Stacks();
   notices: Notice[] = [];
-  /** Says why a gesture, as it would be sent, cannot be; null where it can. */
-  refuses: (asked: Gesture) => string | null = () => null;
+  /** Says why an operation, as it would be sent, cannot be; null where it can. */
+  refuses: (asked: Operation) => string | null = () => null;
   readonly arriving = new Arriving();
   private shown: Layer | null = null;
 
@@ -41,7 +41,7 @@ export class Replica {
 
   /** What is shown. The next edit changes it. */
   get view(): Layer {
-    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.gesture)).state;
+    this.shown ??= resolve(this.confirmed, this.pending.map((part) => part.operation)).state;
     return this.shown;
   }
 
@@ -52,24 +52,24 @@ export class Replica {
   // -- editing -----------------------------------------------------------------------------------------------------------
 
   /** Does what a person asks, at once in the view. False where it was refused or does nothing: the outcome is among the notices. */
-  edit(asked: Gesture, how: Editing = {}): boolean {
+  edit(asked: Operation, how: Editing = {}): boolean {
     const done = this.do(asked, "edit", null, how);
     if (done) this.stacks.redos = [];
     return done;
   }
 
   /**
-   * Gestures that were made over the log's state at `base`, as they mean the same over the view: crossed with what was committed since
+   * Operations that were made over the log's state at `base`, as they mean the same over the view: transformed with what was committed since
    * and with what is not confirmed. Null where this replica does not know all of that: it is not there yet, or has forgotten it.
    */
-  carried(asked: readonly Gesture[], base: number): Gesture[] | null {
+  carried(asked: readonly Operation[], base: number): Operation[] | null {
     const since = this.arriving.since(base, this.seq);
     if (since === null) return null;
-    let theirs: Write[] = [...since.flatMap((item) => item.effects), ...this.pending.flatMap((part) => part.gesture.writes)];
+    let theirs: Write[] = [...since.flatMap((item) => item.effects), ...this.pending.flatMap((part) => part.operation.writes)];
     return asked.map((one) => {
-      const part: Pending = { gesture: one, origin: "edit", typed: false, entry: null, former: null };
+      const part: Pending = { operation: one, origin: "edit", typed: false, entry: null, former: null };
       theirs = this.metBy(part, theirs);
-      return part.gesture;
+      return part.operation;
     });
   }
 
@@ -90,7 +90,7 @@ export class Replica {
       if (made !== null) {
         [this.unsent, this.shown] = [made.left, null];
         if (this.stacks.note(made.again, origin, false, made.left) !== null) return true;
-      } else if (this.do(entry.gesture, origin, entry, {})) {
+      } else if (this.do(entry.operation, origin, entry, {})) {
         return true;
       } else if (this.notices.slice(noted).some((notice) => notice.outcome.refused)) {
         stack.push(entry);
@@ -100,18 +100,18 @@ export class Replica {
     return false;
   }
 
-  private do(asked: Gesture, origin: Origin, former: Entry | null, how: Editing): boolean {
+  private do(asked: Operation, origin: Origin, former: Entry | null, how: Editing): boolean {
     const { view } = this;
     const made = expand(view, asked);
-    for (const outcome of made.outcomes) this.notices.push({ outcome, gesture: asked, origin, sent: false });
-    if (made.gesture === null) return false;
-    const code = this.refuses(made.gesture);
+    for (const outcome of made.outcomes) this.notices.push({ outcome, operation: asked, origin, sent: false });
+    if (made.operation === null) return false;
+    const code = this.refuses(made.operation);
     if (code !== null) {
       this.notices.push(refusal(code, asked, origin, false));
       return false;
     }
     const entry = this.stacks.note(inverse(view, made.effects), origin, how.join ?? false, this.unsent);
-    this.unsent.push({ gesture: made.gesture, origin, typed: how.typed ?? false, entry, former });
+    this.unsent.push({ operation: made.operation, origin, typed: how.typed ?? false, entry, former });
     apply(view, made.effects);
     return true;
   }
@@ -119,16 +119,16 @@ export class Replica {
   // -- sending -----------------------------------------------------------------------------------------------------------
 
   /**
-   * The intent to send now, or to send again; null where nothing waits. A gesture with guards travels alone. `due`: how many of the
-   * gestures that wait go now, at least one.
+   * The request to send now, or to send again; null where nothing waits. An operation with guards travels alone. `due`: how many of the
+   * operations that wait go now, at least one.
    */
-  message(tag: () => string, due = Infinity): Intent | null {
+  message(tag: () => string, due = Infinity): DraftRequest | null {
     if (this.sent === null && this.unsent.length > 0) {
       const count = together(this.unsent, due);
       this.n += 1;
       this.sent = { n: this.n, tag: tag(), base: this.seq, parts: coalesced(this.unsent.splice(0, count)), lost: [] };
     }
-    return this.sent === null ? null : intentOf(this.client, this.sent);
+    return this.sent === null ? null : requestOf(this.client, this.sent);
   }
 
   /** Goes on as another client: this one's id is in use elsewhere, or the server no longer knows it. */
@@ -146,7 +146,7 @@ export class Replica {
     this.n -= 1;
   }
 
-  /** Gives up a gesture that waits, as if it had been refused. */
+  /** Gives up an operation that waits, as if it had been refused. */
   withdraw(part: Pending): void {
     this.unsent = this.unsent.filter((one) => one !== part);
     this.stacks.putBack(part);
@@ -156,7 +156,7 @@ export class Replica {
 
   /** With nothing of its own that waits, goes on with the work of another client at the same item. */
   adopt(other: Replica): void {
-    this.stacks.meet(other.pending.flatMap((part) => part.gesture.writes));
+    this.stacks.meet(other.pending.flatMap((part) => part.operation.writes));
     this.client = other.client;
     this.n = other.n;
     this.sent = other.sent;
@@ -182,14 +182,14 @@ export class Replica {
    * Takes an item of the log, in sequence; one that comes early waits, one that is known is ignored. `taking` hears of each before it
    * is taken.
    */
-  hear(item: Item, taking: (item: Item) => void = () => undefined): void {
+  hear(item: LogEntry, taking: (item: LogEntry) => void = () => undefined): void {
     for (const next of this.arriving.next(item, this.seq)) {
       taking(next);
       this.take(next);
     }
   }
 
-  private take(item: Item): void {
+  private take(item: LogEntry): void {
     this.seq = item.seq;
     const before = this.called();
     if (this.sent !== null && isSent(this.sent, this.client, item)) {
@@ -202,7 +202,7 @@ export class Replica {
     this.follow(before);
   }
 
-  private readonly asked = (): Write[] => this.pending.flatMap((part) => part.gesture.writes);
+  private readonly asked = (): Write[] => this.pending.flatMap((part) => part.operation.writes);
 
   /** The names of the blocks that are not confirmed, where texts mean them. */
   called(): Called[] {
@@ -213,7 +213,7 @@ export class Replica {
   private follow(before: readonly Called[], taken: readonly Write[] = []): void {
     const splices = following(this.view, this.confirmed, before, this.asked(), taken);
     if (splices.length === 0) return;
-    this.unsent.push({ gesture: gesture(splices), origin: "edit", typed: false, entry: null, former: null });
+    this.unsent.push({ operation: operation(splices), origin: "edit", typed: false, entry: null, former: null });
     this.stacks.follow(splices, this.view);
     apply(this.view, splices);
   }
@@ -222,13 +222,13 @@ export class Replica {
    * Brings a replica that was kept without its state to that of the log: `items` are all those since its sequence, `state` is what they
    * led to, `before` is what `called` was when it was kept. Entries of what was in flight stay as they were made from the view.
    */
-  resume(state: Entities, items: readonly Item[], before: readonly Called[] = []): void {
+  resume(state: Entities, items: readonly LogEntry[], before: readonly Called[] = []): void {
     let taken: Write[] = [];
     for (const item of items) {
       if (item.seq !== this.seq + 1) continue;
       this.seq = item.seq;
       if (this.sent !== null && isSent(this.sent, this.client, item)) {
-        taken = this.sent.parts.flatMap((part) => part.gesture.writes);
+        taken = this.sent.parts.flatMap((part) => part.operation.writes);
         this.outcomesOf(this.sent, item);
         this.sent = null;
       } else {
@@ -241,7 +241,7 @@ export class Replica {
     this.follow(before, taken);
   }
 
-  private acknowledged(sent: Sent, item: Item): void {
+  private acknowledged(sent: Sent, item: LogEntry): void {
     const backs = backsOf(this.confirmed, sent);
     this.outcomesOf(sent, item);
     this.stacks.remake(backs, this.unsent);
@@ -249,7 +249,7 @@ export class Replica {
     apply(this.confirmed, item.effects);
   }
 
-  private outcomesOf(sent: Sent, item: Item): void {
+  private outcomesOf(sent: Sent, item: LogEntry): void {
     const { notices, refused } = answers(sent, item);
     this.notices.push(...notices);
     for (const part of refused) this.stacks.putBack(part);
@@ -270,27 +270,27 @@ export class Replica {
 
   private metBy(part: Pending, theirs: Write[]): Write[] {
     const passed = met(part, theirs);
-    for (const outcome of passed.lost) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
+    for (const outcome of passed.lost) this.notices.push({ outcome, operation: part.operation, origin: part.origin, sent: false });
     return passed.theirs;
   }
 
-  /** Takes out of what waits the gestures that would be refused or dropped whole by now, and shows the rest. */
+  /** Takes out of what waits the operations that would be refused or dropped whole by now, and shows the rest. */
   private cancel(): void {
-    const state = resolve(this.confirmed, (this.sent?.parts ?? []).map((part) => part.gesture)).state;
+    const state = resolve(this.confirmed, (this.sent?.parts ?? []).map((part) => part.operation)).state;
     const kept: Pending[] = [];
     let behind: Write[] = [];
     for (const part of this.unsent) {
       behind = this.metBy(part, behind);
-      if (part.gesture.writes.length === 0) continue; // crossing left nothing of it, nor of what takes it back
-      const { effects, outcomes } = resolve(state, [part.gesture]);
+      if (part.operation.writes.length === 0) continue; // transformation left nothing of it, nor of what takes it back
+      const { effects, outcomes } = resolve(state, [part.operation]);
       if (effects.length > 0 || outcomes.length === 0) {
         apply(state, effects);
         kept.push(part);
         continue;
       }
-      for (const outcome of outcomes) this.notices.push({ outcome, gesture: part.gesture, origin: part.origin, sent: false });
+      for (const outcome of outcomes) this.notices.push({ outcome, operation: part.operation, origin: part.origin, sent: false });
       this.stacks.putBack(part);
-      behind = [...behind, ...undone(part.gesture.writes)];
+      behind = [...behind, ...undone(part.operation.writes)];
     }
     this.unsent = kept;
     this.shown = state;

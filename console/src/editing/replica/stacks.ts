@@ -1,8 +1,8 @@
 /** Holds the operations that one person can undo and redo. */
-import { cross } from "../cross.ts";
+import { transform } from "../transform.ts";
 import type { Effect, Write } from "../log/effects.ts";
 import { apply } from "../fold.ts";
-import type { Gesture, Guard } from "../log/gestures.ts";
+import type { Operation, Guard } from "../log/operations.ts";
 import { joined, type Entry, type Origin, type Pending } from "./pending.ts";
 import { Layer, valueAt, type State } from "../state.ts";
 import { MAX_UNDO } from "../limits.ts";
@@ -22,16 +22,16 @@ export class Stacks {
    * Notes what takes an action back; null where nothing does. `join`: the action goes on with the last edit, whose entry then takes
    * both back, whether its beginning waits, is in flight or is confirmed.
    */
-  note(back: Gesture, origin: Origin, join: boolean, unsent: readonly Pending[]): Entry | null {
+  note(back: Operation, origin: Origin, join: boolean, unsent: readonly Pending[]): Entry | null {
     const stack = this.of(origin).to;
     const last = stack.at(-1);
     let entry: Entry | null = null;
     if (back.writes.length > 0 && join && last !== undefined && last === this.latest) {
       entry = last;
-      entry.gesture = joined(back, last.gesture);
+      entry.operation = joined(back, last.operation);
       entry.begun ||= !unsent.some((part) => part.entry === last);
     } else if (back.writes.length > 0) {
-      entry = { gesture: back, begun: false };
+      entry = { operation: back, begun: false };
       stack.push(entry);
       stack.splice(0, stack.length - MAX_UNDO);
     }
@@ -48,11 +48,11 @@ export class Stacks {
   }
 
   /**
-   * Makes entries again from what was committed: a cascade may have taken more than was shown. An entry of several intents stays as
+   * Makes entries again from what was committed: a cascade may have taken more than was shown. An entry of several requests stays as
    * it was made.
    */
-  remake(backs: ReadonlyMap<Entry, readonly Gesture[]>, unsent: readonly Pending[]): void {
-    const passing = unsent.flatMap((part) => part.gesture.writes);
+  remake(backs: ReadonlyMap<Entry, readonly Operation[]>, unsent: readonly Pending[]): void {
+    const passing = unsent.flatMap((part) => part.operation.writes);
     const waiting = new Set(unsent.map((part) => part.entry));
     for (const [entry, made] of backs) {
       if (waiting.has(entry) || entry.begun) {
@@ -60,7 +60,7 @@ export class Stacks {
         continue;
       }
       const back = made.reduce((former, later) => joined(later, former));
-      entry.gesture = { ...back, writes: cross(back.writes, passing)[0] };
+      entry.operation = { ...back, writes: transform(back.writes, passing)[0] };
     }
   }
 
@@ -70,13 +70,13 @@ export class Stacks {
       let passing: readonly Write[] = theirs;
       for (const entry of stack.toReversed()) {
         if (passing.length === 0) break;
-        const [writes, passed] = cross(entry.gesture.writes, passing);
+        const [writes, passed] = transform(entry.operation.writes, passing);
         passing = passed;
-        entry.gesture = { ...entry.gesture, writes };
+        entry.operation = { ...entry.operation, writes };
       }
     }
-    this.undos = this.undos.filter((entry) => entry.gesture.writes.length > 0);
-    this.redos = this.redos.filter((entry) => entry.gesture.writes.length > 0);
+    this.undos = this.undos.filter((entry) => entry.operation.writes.length > 0);
+    this.redos = this.redos.filter((entry) => entry.operation.writes.length > 0);
   }
 
   /** As `meet`, with splices of this client's own: what its guards ask of the texts follows. `former` is before them. */
@@ -86,10 +86,10 @@ export class Stacks {
     this.meet(splices);
     const touched = new Set(splices.map((splice) => splice[1]));
     for (const entry of [...this.undos, ...this.redos]) {
-      const guards = entry.gesture.guards.map(([key, path, value]): Guard => (
+      const guards = entry.operation.guards.map(([key, path, value]): Guard => (
         touched.has(key) && same(valueAt(former, key, path), value) ? [key, path, valueAt(state, key, path)] : [key, path, value]
       ));
-      entry.gesture = { ...entry.gesture, guards };
+      entry.operation = { ...entry.operation, guards };
     }
   }
 

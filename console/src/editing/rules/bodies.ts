@@ -1,7 +1,7 @@
-/** Questions about blocks in their bodies, which the judging of a gesture asks. */
+/** Questions about blocks in their bodies, which the judging of an operation asks. */
 import type { Effect, Entity } from "../log/effects.ts";
 import { after } from "../fold.ts";
-import { childrenOf, endsAt, namedIn, roomOf, tailOf, tieOf, type State } from "../state.ts";
+import { childrenOf, endsAt, namedIn, prefixOf, tailOf, tieOf, type State } from "../state.ts";
 import { HANGING, MAX_ID_CHARACTERS, type DropCode } from "../tables.ts";
 import { EMPTY, points, slicePoints, textAt, type Json } from "../values/values.ts";
 import type { Budget } from "./budget.ts";
@@ -46,7 +46,7 @@ export function sees(state: State, reader: string, body: Json): boolean {
 
 /** What goes with an entity, itself last: for each child the same, innermost first. */
 export function hanging(state: State, key: string): string[] {
-  if (roomOf(key) !== "block") return [key];
+  if (prefixOf(key) !== "block") return [key];
   const found = new Set<string>();
   const opened: (readonly [block: string, entered: boolean])[] = [[key, false]];
   for (let next = opened.pop(); next !== undefined; next = opened.pop()) {

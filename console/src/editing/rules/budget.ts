@@ -1,5 +1,5 @@
 /**
- * How much the decision of one gesture may take: the same rule as `stepless.drafts.rules.budget`, counted alike. So what the server would
+ * How much the decision of one operation may take: the same rule as `stepless.drafts.rules.budget`, counted alike. So what the server would
  * not decide is refused before it is shown as done.
  */
 import type { Effect, Entity } from "../log/effects.ts";
@@ -54,8 +54,8 @@ export class Budget {
     this.lookedAt(Math.floor(names / EFFECT_NAMES), key);
   }
 
-  /** Counts pairs of writes of one entity before they are crossed. */
-  crossed(pairs: number, key: string): void {
+  /** Counts pairs of writes of one entity before they are transformed. */
+  transformed(pairs: number, key: string): void {
     this.left.pairs -= pairs;
     if (this.left.pairs < 0) throw new Refused(TOO_LARGE, key);
   }

@@ -4,24 +4,24 @@
  * A client that showed less than the server will do would undo less, too: a deleted block came back without its edges.
  */
 import { pathOf, type Effect, type RenameWrite, type Write } from "../log/effects.ts";
-import { gesture, type Gesture, type Outcome } from "../log/gestures.ts";
+import { operation, type Operation, type Outcome } from "../log/operations.ts";
 import type { State } from "../state.ts";
 import { resolve } from "./resolve.ts";
 
-/** The gesture as it is sent, and its effects over what the client shows; no gesture where it does nothing or is refused. */
+/** The operation as it is sent, and its effects over what the client shows; no operation where it does nothing or is refused. */
 export interface Expanded {
-  readonly gesture: Gesture | null;
+  readonly operation: Operation | null;
   readonly effects: readonly Effect[];
   readonly outcomes: readonly Outcome[];
 }
 
 /**
- * Decides a gesture over a view, as the server would. What it drops here is not sent at all, nor is what follows where it is
+ * Decides an operation over a view, as the server would. What it drops here is not sent at all, nor is what follows where it is
  * committed: the deletions of a cascade, the edges and the name that a move takes, the orders of siblings.
  */
-export function expand(view: State, asked: Gesture): Expanded {
+export function expand(view: State, asked: Operation): Expanded {
   const { effects, outcomes } = resolve(view, [asked]);
-  if (effects.length === 0) return { gesture: null, effects, outcomes };
+  if (effects.length === 0) return { operation: null, effects, outcomes };
   const renames = new Map(asked.writes.filter((write): write is RenameWrite => write[0] === "rename").map((write) => [write[1], write]));
   const places = new Set(asked.writes.map(placeOf));
   const orders = new Set(["", ...asked.writes.map(orderOf)]);
@@ -43,7 +43,7 @@ export function expand(view: State, asked: Gesture): Expanded {
       writes.push(effect);
     }
   }
-  return { gesture: gesture(writes, asked.guards, derived), effects, outcomes };
+  return { operation: operation(writes, asked.guards, derived), effects, outcomes };
 }
 
 /** Which order a write sets, if any. */

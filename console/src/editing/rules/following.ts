@@ -1,11 +1,11 @@
 /**
  * References to an added block that gets another name before it is confirmed, because another person's block took the name first.
  *
- * Those in the gesture that adds the block follow where it is decided. What was written in other gestures meanwhile would mean the
+ * Those in the operation that adds the block follow where it is decided. What was written in other operations meanwhile would mean the
  * other person's block by now, so the client rewrites it.
  */
 import type { SpliceEffect, Write } from "../log/effects.ts";
-import { MENTION, roomOf, tailOf, valueAt, type State } from "../state.ts";
+import { MENTION, prefixOf, tailOf, valueAt, type State } from "../state.ts";
 import { textAt } from "../values/values.ts";
 import { bodyOf, meant, readers, rewritten } from "./references.ts";
 
@@ -20,7 +20,7 @@ export interface Called {
 export function called(view: State, writes: Iterable<Write>): Called[] {
   const made: Called[] = [];
   for (const write of writes) {
-    const block = write[0] === "put" && roomOf(write[1]) === "block" ? view.get(write[1]) : undefined;
+    const block = write[0] === "put" && prefixOf(write[1]) === "block" ? view.get(write[1]) : undefined;
     if (block === undefined) continue;
     const held = readers(view, write[1]);
     if (held.length > 0) made.push({ key: write[1], name: textAt(block, "id"), readers: held });

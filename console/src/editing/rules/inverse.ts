@@ -1,13 +1,13 @@
 /**
- * Undo: the gesture that takes effects back, computed from the state before them.
+ * Undo: the operation that takes effects back, computed from the state before them.
  *
  * Its guards say what must still be so. An entity that was added is taken away only as it was added; a value is put back only while
- * it is the one that was set. A text needs no guard: its splices are crossed with whatever was typed since.
+ * it is the one that was set. A text needs no guard: its splices are transformed with whatever was typed since.
  */
 import type { Effect, Entity } from "../log/effects.ts";
 import { after } from "../fold.ts";
-import { gesture, type Gesture, type Guard } from "../log/gestures.ts";
-import { Layer, roomOf, valueAt, type State } from "../state.ts";
+import { operation, type Operation, type Guard } from "../log/operations.ts";
+import { Layer, prefixOf, valueAt, type State } from "../state.ts";
 import { REPLACED } from "../tables.ts";
 import { at, isObject, keyAfter, points, slicePoints, type Path } from "../values/values.ts";
 
@@ -17,7 +17,7 @@ type Watched = Map<string, readonly [key: string, path: Path]>;
  * What restores `state` after the effects: each entity as it was, with its keys in their order. Effects that change nothing have no
  * part in it.
  */
-export function inverse(state: State, effects: Iterable<Effect>): Gesture {
+export function inverse(state: State, effects: Iterable<Effect>): Operation {
   const layer = new Layer(state);
   const back: Effect[] = [];
   const watched: Watched = new Map();
@@ -28,10 +28,10 @@ export function inverse(state: State, effects: Iterable<Effect>): Gesture {
     if (made === held) continue;
     back.push(undone(held, effect));
     if (word === "set" || word === "unset") watched.set(JSON.stringify([key, ...effect[2]]), [key, effect[2]]);
-    else if (word === "put" && held === undefined && !REPLACED.includes(roomOf(key))) watched.set(JSON.stringify([key]), [key, []]);
+    else if (word === "put" && held === undefined && !REPLACED.includes(prefixOf(key))) watched.set(JSON.stringify([key]), [key, []]);
     layer.put(key, made);
   }
-  return gesture(back.reverse(), guards(layer, watched));
+  return operation(back.reverse(), guards(layer, watched));
 }
 
 function undone(held: Entity | undefined, effect: Effect): Effect {

@@ -5,7 +5,7 @@
  * it, and so on. A container's own parameters belong to the body in which the container stands.
  */
 import type { SetEffect, SpliceEffect } from "../log/effects.ts";
-import { MENTION, mentions, namedIn, roomOf, tailOf, type State } from "../state.ts";
+import { MENTION, mentions, namedIn, prefixOf, tailOf, type State } from "../state.ts";
 import { points, texts, type Json } from "../values/values.ts";
 import { shapeOf } from "./shapes.ts";
 
@@ -48,7 +48,7 @@ export function rewritten(state: State, keys: Iterable<string>, former: string, 
   const longer = points(name) - length;
   for (const key of keys) {
     for (const [path, text] of texts(state.get(key))) {
-      if ((shapeOf(roomOf(key), path[0] ?? "") ?? "object") !== "object") continue; // a name, not a text
+      if ((shapeOf(prefixOf(key), path[0] ?? "") ?? "object") !== "object") continue; // a name, not a text
       let shift = 0;
       for (const found of text.matchAll(MENTION)) {
         if (found[1] !== former) continue;

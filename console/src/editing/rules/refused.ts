@@ -1,6 +1,6 @@
 import type { RefusalCode } from "../tables.ts";
 
-/** The whole gesture is refused. `key` is the entity that decides. */
+/** The whole operation is refused. `key` is the entity that decides. */
 export class Refused extends Error {
   constructor(readonly code: RefusalCode, readonly key: string) {
     super(`${code}: ${key}`);

@@ -1,10 +1,10 @@
 /**
  * Defines the values that may be written under each key prefix of a draft: the rule of `stepless.drafts.rules.shapes`, with its
- * tables. Whether a value suits the kind of a node is not asked here: a draft may be invalid at any time, and only publishing judges.
+ * tables. Whether a value suits the kind of a node is not asked here: a draft may be invalid at any time, and only publishing validates.
  */
 import type { Entity, SetEffect, SpliceEffect, UnsetEffect, Write } from "../log/effects.ts";
 import { isOrder } from "../values/orders.ts";
-import { DOC, roomOf, TEXT, tailOf } from "../state.ts";
+import { DOC, prefixOf, TEXT, tailOf } from "../state.ts";
 import {
   CLOSED, FIELDS, FIXED, KEPT, MAX_DOCUMENT_DEPTH, MAX_KEY_CHARACTERS, REQUIRED, SPLICED, type Shape, type ShapeName,
 } from "../tables.ts";
@@ -42,48 +42,48 @@ function suits(shape: Shape | undefined, value: Json | undefined): boolean {
 /** Whether the table allows a write, whatever the state is. */
 export function fits(write: Write): boolean {
   const [word, key] = write;
-  const room = roomOf(key);
-  const whole = WHOLE.get(room);
-  const alone = room === DOC || room === TEXT;
-  if (whole === undefined || (alone ? key !== room : !isTail(tailOf(key)))) return false;
+  const prefix = prefixOf(key);
+  const whole = WHOLE.get(prefix);
+  const alone = prefix === DOC || prefix === TEXT;
+  if (whole === undefined || (alone ? key !== prefix : !isTail(tailOf(key)))) return false;
   switch (word) {
     case "put":
-      return room !== DOC && entityFits(room, whole, write[2]);
+      return prefix !== DOC && entityFits(prefix, whole, write[2]);
     case "del":
-      return room !== DOC;
+      return prefix !== DOC;
     case "rename":
-      return room === "block" && isText(write[2]);
+      return prefix === "block" && isText(write[2]);
     default:
-      return changeFits(room, whole, write);
+      return changeFits(prefix, whole, write);
   }
 }
 
-function changeFits(room: string, whole: Fields, write: SetEffect | UnsetEffect | SpliceEffect): boolean {
+function changeFits(prefix: string, whole: Fields, write: SetEffect | UnsetEffect | SpliceEffect): boolean {
   const path = write[2];
   const field = path[0] ?? "";
-  if (!changeable(room, whole, path)) return false;
+  if (!changeable(prefix, whole, path)) return false;
   switch (write[0]) {
     case "set":
       return path.length > 1 || suits(whole.get(field), write[3]);
     case "unset":
-      return !has(KEPT, room, field);
+      return !has(KEPT, prefix, field);
     case "splice":
-      return (path.length > 1 || !whole.has(field) || has(SPLICED, room, field)) && write[3] >= 0 && write[4] >= 0;
+      return (path.length > 1 || !whole.has(field) || has(SPLICED, prefix, field)) && write[3] >= 0 && write[4] >= 0;
   }
 }
 
-function changeable(room: string, whole: Fields, path: Path): boolean {
+function changeable(prefix: string, whole: Fields, path: Path): boolean {
   const field = path[0];
-  if (field === undefined || path.length > MAX_DOCUMENT_DEPTH || has(FIXED, room, field)) return false;
+  if (field === undefined || path.length > MAX_DOCUMENT_DEPTH || has(FIXED, prefix, field)) return false;
   const shape = whole.get(field);
-  return shape === undefined ? !CLOSED.includes(room) : path.length === 1 || shape === "object";
+  return shape === undefined ? !CLOSED.includes(prefix) : path.length === 1 || shape === "object";
 }
 
-function entityFits(room: string, whole: Fields, entity: Entity): boolean {
-  if (REQUIRED[room]?.some((field) => !entity.has(field)) === true) return false;
-  return [...entity].every(([field, value]) => (whole.has(field) ? suits(whole.get(field), value) : !CLOSED.includes(room)));
+function entityFits(prefix: string, whole: Fields, entity: Entity): boolean {
+  if (REQUIRED[prefix]?.some((field) => !entity.has(field)) === true) return false;
+  return [...entity].every(([field, value]) => (whole.has(field) ? suits(whole.get(field), value) : !CLOSED.includes(prefix)));
 }
 
-function has(table: Readonly<Record<string, readonly string[]>>, room: string, field: string): boolean {
-  return table[room]?.includes(field) === true;
+function has(table: Readonly<Record<string, readonly string[]>>, prefix: string, field: string): boolean {
+  return table[prefix]?.includes(field) === true;
 }

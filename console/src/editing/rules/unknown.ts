@@ -1,5 +1,5 @@
 /** Writes that a client did not know when it made its own, by their entity: writes of others do not concern each other. */
-import { cross } from "../cross.ts";
+import { transform } from "../transform.ts";
 import type { Write } from "../log/effects.ts";
 import { gather } from "../values/gathering.ts";
 import type { Budget } from "./budget.ts";
@@ -17,8 +17,8 @@ export class Unknown {
   met(write: Write, budget: Budget): Write[] {
     const theirs = this.of.get(write[1]);
     if (theirs === undefined || theirs.length === 0) return [write];
-    budget.crossed(theirs.length, write[1]);
-    const [mine, others] = cross([write], theirs);
+    budget.transformed(theirs.length, write[1]);
+    const [mine, others] = transform([write], theirs);
     this.of.set(write[1], others);
     return mine;
   }

@@ -1,8 +1,8 @@
 /** Defines what every control of a form has. */
 import type { Desk } from "../../canvas/desk.ts";
-import type { Gesture } from "../../editing/log/gestures.ts";
+import type { Operation } from "../../editing/log/operations.ts";
 import type { Json } from "../../editing/values/values.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import type { Value } from "../../editing/values/encoding.ts";
 import { entering, valueAt, type Spot } from "./entering.ts";
 import type { Field } from "./fields.ts";
@@ -13,16 +13,16 @@ const PAUSE_MS = 400; // typing without a pause is one action to undo
 export class Bench {
   private last = 0;
 
-  constructor(readonly desk: Desk, readonly room: Room, readonly node: string, readonly canEdit: boolean) {}
+  constructor(readonly desk: Desk, readonly openDraft: OpenDraft, readonly node: string, readonly canEdit: boolean) {}
 
   /** Changes the value that the person sees to the entered one; undefined removes it. `typed`: letter by letter. */
   enter(spot: Spot, base: Json | undefined, wanted: Value | undefined, typed = false): void {
     this.edit(entering(spot, base, valueAt(this.desk, spot), wanted, this.desk.fresh), typed);
   }
 
-  edit(gesture: Gesture | null, typed = false): void {
+  edit(operation: Operation | null, typed = false): void {
     const now = performance.now();
-    if (gesture !== null) this.desk.edit(gesture, typed ? { typed: true, join: now - this.last < PAUSE_MS } : undefined);
+    if (operation !== null) this.desk.edit(operation, typed ? { typed: true, join: now - this.last < PAUSE_MS } : undefined);
     this.last = typed ? now : 0;
   }
 }

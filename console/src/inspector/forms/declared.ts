@@ -1,8 +1,8 @@
-/** The messages of a draft, as its forms offer them, and the gestures that change one for all that name it. */
+/** The messages of a draft, as its forms offer them, and the operations that change one for all that name it. */
 import { decoded, escaped, isMapping } from "../../editing/values/encoding.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
 import type { State } from "../../editing/state.ts";
-import { roomOf } from "../../editing/state.ts";
+import { prefixOf } from "../../editing/state.ts";
 import { at, isList, type Json } from "../../editing/values/values.ts";
 import type { Write } from "../../editing/log/effects.ts";
 import { entering, type Spot } from "./entering.ts";
@@ -30,17 +30,17 @@ export function nameFault(name: string, others: readonly string[]): string | nul
 }
 
 /** Names a message otherwise: in the list, in the nodes that wait for it and where it cancels. Null if there is none of this name. */
-export function renameMessage(view: State, name: string, wanted: string, fresh: () => string): Gesture | null {
+export function renameMessage(view: State, name: string, wanted: string, fresh: () => string): Operation | null {
   const held = at(view.get("doc"), MESSAGES.path);
   const read = held === undefined ? null : decoded(held);
   if (!isMapping(read) || !read.has(name)) return null;
   const renamed = entering(MESSAGES, held, held, new Map([...read].map(([key, one]) => [key === name ? wanted : key, one])), fresh);
-  return gesture([...renamed?.writes ?? [], ...cancelling(view, name, wanted, fresh), ...named(view, "receive", name).map((key): Write => ["set", key, ["with", "message"], wanted])]);
+  return operation([...renamed?.writes ?? [], ...cancelling(view, name, wanted, fresh), ...named(view, "receive", name).map((key): Write => ["set", key, ["with", "message"], wanted])]);
 }
 
 /** Takes a message out, with what it cancels. Nodes that wait for it stay, and are told of it. */
-export function removeMessage(view: State, name: string, fresh: () => string): Gesture {
-  return gesture([["unset", MESSAGES.key, [...MESSAGES.path, escaped(name)]], ...cancelling(view, name, null, fresh)]);
+export function removeMessage(view: State, name: string, fresh: () => string): Operation {
+  return operation([["unset", MESSAGES.key, [...MESSAGES.path, escaped(name)]], ...cancelling(view, name, null, fresh)]);
 }
 
 function cancelling(view: State, name: string, wanted: string | null, fresh: () => string): readonly Write[] {
@@ -57,5 +57,5 @@ function isListOfTexts(value: unknown): value is readonly string[] {
 
 /** The keys of the blocks of a kind that name a message. */
 function named(view: State, kind: string, name: string): readonly string[] {
-  return [...view.keys()].filter((key) => roomOf(key) === "block" && at(view.get(key), ["type"]) === kind && at(view.get(key), ["with", "message"]) === name);
+  return [...view.keys()].filter((key) => prefixOf(key) === "block" && at(view.get(key), ["type"]) === kind && at(view.get(key), ["with", "message"]) === name);
 }

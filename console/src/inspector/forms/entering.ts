@@ -1,7 +1,7 @@
 /** Turns an entered value into the smallest operations that set it, over the changes of others. */
 import type { Desk } from "../../canvas/desk.ts";
-import { cross } from "../../editing/cross.ts";
-import { gesture, type Gesture } from "../../editing/log/gestures.ts";
+import { transform } from "../../editing/transform.ts";
+import { operation, type Operation } from "../../editing/log/operations.ts";
 import { at, type Json, type Path } from "../../editing/values/values.ts";
 import { differences } from "../../editing/values/differences.ts";
 import { decoded, Digits, type Value } from "../../editing/values/encoding.ts";
@@ -25,12 +25,12 @@ export function valueAt(desk: Desk, { key, path }: Spot): Json | undefined {
  * Makes of `base`, the value that a person sees, what they entered; undefined removes it. What others made of it since is kept where
  * both are texts. Null where nothing changes.
  */
-export function entering({ key, path }: Spot, base: Json | undefined, now: Json | undefined, wanted: Value | undefined, fresh: () => string): Gesture | null {
-  if (wanted === undefined) return now === undefined ? null : gesture([["unset", key, path]]);
+export function entering({ key, path }: Spot, base: Json | undefined, now: Json | undefined, wanted: Value | undefined, fresh: () => string): Operation | null {
+  if (wanted === undefined) return now === undefined ? null : operation([["unset", key, path]]);
   const writes = base === now || base === undefined || now === undefined
     ? differences(key, path, now, wanted, fresh)
-    : cross(differences(key, path, base, wanted, fresh), differences(key, path, base, decoded(now), fresh))[0];
-  return writes.length === 0 ? null : gesture(writes);
+    : transform(differences(key, path, base, wanted, fresh), differences(key, path, base, decoded(now), fresh))[0];
+  return writes.length === 0 ? null : operation(writes);
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -39,7 +39,7 @@ export default function Expression({ bench, value, label, ghost, isExpression, i
   const [seen, setSeen] = useState<Seen | null>(null);
   const [active, setActive] = useState(focused);
   const text = shownScalar(value);
-  const { desk, room, node, canEdit } = bench;
+  const { desk, openDraft, node, canEdit } = bench;
   const held = useRef(value);
   const typed = useRef(enter);
   useEffect(() => {
@@ -79,7 +79,7 @@ export default function Expression({ bench, value, label, ghost, isExpression, i
     asking.current = made;
     return () => { made.close(); };
   }, []);
-  const draft = room.draft;
+  const draft = openDraft.draft;
   useEffect(() => {
     const isElse = isExpression && text.trim() === "else"; // a word of its own among cases
     asking.current?.ask(active && !isElse && text.trim() !== "" ? { draft, node, source: text, isExpression, place } : null);

@@ -1,4 +1,4 @@
-/** The fields of a kind as controls of a form, from its JSON Schema. The server judges what is entered; a form only helps to enter it. */
+/** The fields of a kind as controls of a form, from its JSON Schema. The server validates what is entered; a form only helps to enter it. */
 import type { Kind, Part } from "../../canvas/model/kinds.ts";
 import { isList, isObject, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { decoded, Digits, digitsOf, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";

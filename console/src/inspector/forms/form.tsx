@@ -4,7 +4,7 @@ import type { Desk, Look } from "../../canvas/desk.ts";
 import type { Block } from "../../canvas/model/graph.ts";
 import type { Kind } from "../../canvas/model/kinds.ts";
 import { isObject, type Json, type Path } from "../../editing/values/values.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import { escaped } from "../../editing/values/encoding.ts";
 import { below } from "./entering.ts";
 import { choosing, messageNames } from "./declared.ts";
@@ -14,13 +14,13 @@ import { One } from "./one.tsx";
 import { placedIn } from "./placing.ts";
 
 /** `value` is `with`, or what an entity of a container has in its place; `hidden` are names in it that are edited elsewhere. */
-export default function Form({ desk, look, room, block, kind, value, at, hidden, asYaml }: {
-  readonly desk: Desk; readonly look: Look; readonly room: Room; readonly block: Block; readonly kind: Kind; readonly value: Json | undefined;
+export default function Form({ desk, look, openDraft, block, kind, value, at, hidden, asYaml }: {
+  readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly block: Block; readonly kind: Kind; readonly value: Json | undefined;
   readonly at: { readonly key: string; readonly path: Path }; readonly hidden: ReadonlySet<string>; readonly asYaml: () => void;
 }): ReactElement {
   const names = kind.name === "receive" ? messageNames(look.draft.view).join(" ") : "";
   const fields = useMemo(() => fieldsOf(kind).map((field) => (names !== "" && field.name === "message" ? choosing(field, names.split(" ")) : field)), [kind, names]);
-  const bench = useBench(desk, look, room, block);
+  const bench = useBench(desk, look, openDraft, block);
   const placed = useMemo(() => placedIn(look.graph, block.tail, look.findings.get(block.tail) ?? []), [look.graph, look.findings, block.tail]);
   const held = isObject(value) ? value : new Map<string, Json>();
   const [first] = useState(() => shownAtOnce(fields, held));
@@ -32,7 +32,7 @@ export default function Form({ desk, look, room, block, kind, value, at, hidden,
     <One key={field.name} field={field} bench={bench} spot={below(at, escaped(field.name))} value={held.get(escaped(field.name))} label={field.name} place={`with.${field.name}`} id={`with-${field.name}`} />
   );
   return (
-    <Frame desk={desk} room={room} at={at.key} label="Parameters" placed={placed}>
+    <Frame desk={desk} openDraft={openDraft} at={at.key} label="Parameters" placed={placed}>
       {fields.length === 0 ? <p className="hint">This kind has no parameters.</p> : null}
       {open.map(one)}
       {folded.length === 0 ? null : (

@@ -1,6 +1,6 @@
 /** Findings at the fields that they are about: their paths lead through the document. */
 import { around, type Graph } from "../../canvas/model/graph.ts";
-import type { Finding } from "../../wire/draft/room.ts";
+import type { Finding } from "../../wire/draft/open_draft.ts";
 
 /** The part of a finding's path that is inside its node, such as `with.url`; empty for the node itself. */
 export function within(graph: Graph, tail: string, path: string): string {

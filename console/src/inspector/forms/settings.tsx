@@ -4,7 +4,7 @@ import type { Desk, Look } from "../../canvas/desk.ts";
 import type { Block } from "../../canvas/model/graph.ts";
 import type { Kind } from "../../canvas/model/kinds.ts";
 import type { JsonObject } from "../../editing/values/values.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import { Fold } from "../fold.tsx";
 import { Bench } from "./control.ts";
 import { choosing, messageNames } from "./declared.ts";
@@ -37,26 +37,26 @@ const UNGROUPED = ""; // all other fields, which do not fold
 interface Edited {
   readonly desk: Desk;
   readonly look: Look;
-  readonly room: Room;
+  readonly openDraft: OpenDraft;
   readonly entity: JsonObject;
   readonly hidden: ReadonlySet<string>; // fields of the entity that are edited elsewhere
   readonly asYaml: () => void;
 }
 
 export default function Settings({ block, kind, ...edited }: Edited & { readonly block: Block; readonly kind: Kind }): ReactElement {
-  const { desk, look, room } = edited;
+  const { desk, look, openDraft } = edited;
   const fields = useMemo(() => settingsOf(kind.settings), [kind]);
-  const bench = useBench(desk, look, room, block);
+  const bench = useBench(desk, look, openDraft, block);
   const placed = useMemo(() => placedIn(look.graph, block.tail, look.findings.get(block.tail) ?? []), [look.graph, look.findings, block.tail]);
   return <Grouped {...edited} at={`block/${block.tail}`} bench={bench} fields={fields} groups={OF_A_NODE} placed={placed} />;
 }
 
 export function OfWorkflow(edited: Edited): ReactElement {
-  const { desk, look, room } = edited;
+  const { desk, look, openDraft } = edited;
   const { canEdit } = look.draft;
   const names = messageNames(look.draft.view).join(" ");
   const fields = useMemo(() => withMessages(settingsOf(desk.settings), names === "" ? [] : names.split(" ")), [desk.settings, names]);
-  const bench = useMemo(() => new Bench(desk, room, "doc", canEdit), [desk, room, canEdit]);
+  const bench = useMemo(() => new Bench(desk, openDraft, "doc", canEdit), [desk, openDraft, canEdit]);
   const placed = useMemo(() => placedInWorkflow(look.findings), [look.findings]);
   return <Grouped {...edited} at="doc" bench={bench} fields={fields} groups={OF_A_WORKFLOW} placed={placed} />;
 }
@@ -66,7 +66,7 @@ function withMessages(fields: readonly Field[], names: readonly string[]): reado
   return fields.map((field) => (field.name === CANCELS ? choosing(field, names) : field));
 }
 
-function Grouped({ desk, room, at, bench, fields, groups, placed, entity, hidden, asYaml }: Edited & {
+function Grouped({ desk, openDraft, at, bench, fields, groups, placed, entity, hidden, asYaml }: Edited & {
   readonly at: string; readonly bench: Bench; readonly fields: readonly Field[]; readonly groups: Groups; readonly placed: readonly Placed[];
 }): ReactElement {
   const others = [...entity.keys()].filter((name) => !hidden.has(name) && !fields.some((field) => field.name === name));
@@ -74,7 +74,7 @@ function Grouped({ desk, room, at, bench, fields, groups, placed, entity, hidden
     <One key={field.name} field={field} bench={bench} spot={{ key: at, path: [field.name] }} value={entity.get(field.name)} label={field.name} place={field.name} id={`set-${field.name}`} />
   ));
   return (
-    <Frame desk={desk} room={room} at={at} label="Settings" placed={placed}>
+    <Frame desk={desk} openDraft={openDraft} at={at} label="Settings" placed={placed}>
       {grouped(fields, groups).map(([title, inner]) => (title === UNGROUPED ? inner.map(one) : <Group key={title} title={title} fields={inner} entity={entity} placed={placed} one={one} />))}
       {others.length === 0 ? null : <p className="hint">Also set: {others.join(", ")}.</p>}
       <button type="button" className="link settings-yaml" onClick={asYaml}>Edit as YAML</button>

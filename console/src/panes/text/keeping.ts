@@ -1,7 +1,7 @@
 /** One text for each open draft: it outlives its pane, so that what does not parse yet is there when the person comes back to it. */
 import { textAt } from "../../editing/values/values.ts";
 import { explained, Refusal } from "../../wire/api.ts";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import type { Served as Text } from "../../wire/draft/served.ts";
 import { Manuscript, type Checked, type Ground } from "./writing.ts";
 
@@ -34,9 +34,9 @@ export class Keeping {
   private form: Form = formOf("");
   private whole = "";
 
-  constructor(private readonly room: Room) {
+  constructor(private readonly openDraft: OpenDraft) {
     this.manuscript = new Manuscript(this.ground());
-    room.session.subscribe(() => { this.manuscript.moved(); });
+    openDraft.session.subscribe(() => { this.manuscript.moved(); });
     window.addEventListener("beforeunload", (event) => { if (this.manuscript.isDirty) event.preventDefault(); });
   }
 
@@ -46,7 +46,7 @@ export class Keeping {
   }
 
   private ground(): Ground {
-    const { session, routes } = this.room;
+    const { session, routes } = this.openDraft;
     return {
       read: async () => {
         const { seq, text, format } = await routes.text();
@@ -56,8 +56,8 @@ export class Keeping {
         return { seq, text: shown(text, this.form) };
       },
       check: (seq, text) => this.check(seq, written(text, this.form)),
-      perform: (gestures, base) => {
-        const done = session.perform(gestures, base);
+      perform: (operations, base) => {
+        const done = session.perform(operations, base);
         session.flush();
         return done;
       },
@@ -75,7 +75,7 @@ export class Keeping {
 
   private async check(seq: number, text: string): Promise<Checked> {
     try {
-      return await this.room.routes.meant(seq, text);
+      return await this.openDraft.routes.meant(seq, text);
     } catch (error) {
       if (!(error instanceof Refusal) || !OF_THE_TEXT.has(error.status)) throw error;
       const [finding] = error.objects("findings");
@@ -97,10 +97,10 @@ function capital(sentence: string): string {
   return begun === "" || /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-const kept = new WeakMap<Room, Keeping>();
+const kept = new WeakMap<OpenDraft, Keeping>();
 
-export function keepingOf(room: Room): Keeping {
-  const held = kept.get(room) ?? new Keeping(room);
-  kept.set(room, held);
+export function keepingOf(openDraft: OpenDraft): Keeping {
+  const held = kept.get(openDraft) ?? new Keeping(openDraft);
+  kept.set(openDraft, held);
   return held;
 }

@@ -3,13 +3,13 @@ import { useEffect, useRef, useState, useSyncExternalStore, type ReactElement } 
 import type { Desk, Look } from "../../canvas/desk.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Bones } from "../../ui/loading/notices.tsx";
-import type { Room } from "../../wire/draft/room.ts";
+import type { OpenDraft } from "../../wire/draft/open_draft.ts";
 import { TextEditor } from "../../source/text/editor.ts";
 import { keepingOf } from "./keeping.ts";
 import type { Manuscript, Writing } from "./writing.ts";
 
-export default function TextPane({ desk, look, room, save }: { readonly desk: Desk; readonly look: Look; readonly room: Room; readonly save: () => void }): ReactElement {
-  const keeping = keepingOf(room);
+export default function TextPane({ desk, look, openDraft, save }: { readonly desk: Desk; readonly look: Look; readonly openDraft: OpenDraft; readonly save: () => void }): ReactElement {
+  const keeping = keepingOf(openDraft);
   const { manuscript } = keeping;
   const writing = useSyncExternalStore(manuscript.subscribe, manuscript.snapshot);
   const host = useRef<HTMLDivElement>(null);
@@ -32,7 +32,7 @@ export default function TextPane({ desk, look, room, save }: { readonly desk: De
         save();
       },
       focused: (there) => {
-        room.line.at({ field: there ? "text" : null });
+        openDraft.line.at({ field: there ? "text" : null });
         if (!there) manuscript.flush();
       },
     });
@@ -43,14 +43,14 @@ export default function TextPane({ desk, look, room, save }: { readonly desk: De
       editor.current = null;
       made.close();
     };
-  }, [desk, isRead, keeping, manuscript, room, save]);
+  }, [desk, isRead, keeping, manuscript, openDraft, save]);
   useEffect(() => { editor.current?.allow(canEdit); }, [canEdit, isRead]);
   useEffect(() => { editor.current?.mark(writing.fault?.line ?? null); }, [writing.fault, isRead]);
   useEffect(() => { if (writing.is === "same" || writing.is === "saving") editor.current?.forget(); }, [writing.is]);
 
   return (
     <section className="text-pane" aria-label={keeping.format === "json" ? "JSON" : "YAML"}>
-      <Bar room={room} canEdit={canEdit} writing={writing} />
+      <Bar openDraft={openDraft} canEdit={canEdit} writing={writing} />
       {isRead ? <div ref={host} className="text-host" /> : writing.problem === null ? <Bones lines={16} label="The text is loading" /> : null}
       <Foot writing={writing} manuscript={manuscript} goTo={(line, column) => { editor.current?.goTo(line, column); }} />
     </section>
@@ -61,9 +61,9 @@ const WORDS: Readonly<Record<Writing["is"], string>> = {
   reading: "Loading", same: "The draft has this text", typing: "Not checked yet", checking: "Checking", saving: "Saving", faulty: "Not in the draft yet",
 };
 
-function Bar({ room, canEdit, writing }: { readonly room: Room; readonly canEdit: boolean; readonly writing: Writing }): ReactElement {
+function Bar({ openDraft, canEdit, writing }: { readonly openDraft: OpenDraft; readonly canEdit: boolean; readonly writing: Writing }): ReactElement {
   const [said, setSaid] = useState("");
-  const keeping = keepingOf(room);
+  const keeping = keepingOf(openDraft);
   const copy = (): void => {
     navigator.clipboard.writeText(keeping.served).then(() => { setSaid("Copied"); }, () => { setSaid("The browser did not allow it: select the text, and copy it."); });
   };
@@ -75,7 +75,7 @@ function Bar({ room, canEdit, writing }: { readonly room: Room; readonly canEdit
       {canEdit ? (
         <>
           <button className="button small" type="button" disabled={writing.is === "reading"} onClick={copy}>Copy</button>
-          <button className="button small" type="button" disabled={writing.is === "reading"} onClick={() => { download(`${room.draft}.${keeping.format}`, keeping.served); }}>Download</button>
+          <button className="button small" type="button" disabled={writing.is === "reading"} onClick={() => { download(`${openDraft.draft}.${keeping.format}`, keeping.served); }}>Download</button>
         </>
       ) : null}
     </div>

@@ -4,12 +4,12 @@
  *     base    the server's text at a sequence; after a check, the text that was checked
  *     mine    what the person changed since; the page shows base with mine
  *
- * What is typed is checked after a pause: the server says which gestures turn the draft into it, and the session does them. Then, and
+ * What is typed is checked after a pause: the server says which operations turn the draft into it, and the session does them. Then, and
  * whenever others changed the draft, the server's text is read again, and what differs from the base comes into the page, around
  * what was typed meanwhile. A text that does not parse waits. One request is on its way at a time.
  */
 import { ChangeSet, Text } from "@codemirror/state";
-import type { Gesture } from "../../editing/log/gestures.ts";
+import type { Operation } from "../../editing/log/operations.ts";
 import { changesBetween } from "../../source/text/lines.ts";
 
 /** The server's text with the sequence that it stands for. */
@@ -26,14 +26,14 @@ export interface Fault {
   readonly column: number | null;
 }
 
-export type Checked = { readonly gestures: readonly Gesture[] } | { readonly fault: Fault };
+export type Checked = { readonly operations: readonly Operation[] } | { readonly fault: Fault };
 
 /** What a text needs. `read` and `check` reject where the server is not reached or says that it cannot. */
 export interface Ground {
   read(): Promise<Served>;
   check(seq: number, text: string): Promise<Checked>;
   /** As `Session.perform`. */
-  perform(gestures: readonly Gesture[], base: number): boolean | null;
+  perform(operations: readonly Operation[], base: number): boolean | null;
   /** The last item that the session has, whether nothing of this person waits to be committed, and whether the draft can be edited. */
   standing(): { readonly seq: number; readonly settled: boolean; readonly canEdit: boolean };
   later(ms: number, run: () => void): () => void;
@@ -193,7 +193,7 @@ export class Manuscript {
       if (typed === null) return; // it was discarded meanwhile
       this.fault = null;
       if ("fault" in checked) this.fault = checked.fault;
-      else if (checked.gestures.length === 0 || this.ground.perform(checked.gestures, base.seq) !== null) this.taken(sent, typed);
+      else if (checked.operations.length === 0 || this.ground.perform(checked.operations, base.seq) !== null) this.taken(sent, typed);
       else this.isForgotten = true;
     });
     this.since = null;

@@ -1,6 +1,6 @@
 /** Differences in words: what changed, and values as a person reads them. */
 import { writeJson } from "../../editing/values/json.ts";
-import { roomOf } from "../../editing/state.ts";
+import { prefixOf } from "../../editing/state.ts";
 import { isObject, type Json } from "../../editing/values/values.ts";
 import { decoded, Digits, isMapping, isSequence, type Value } from "../../editing/values/encoding.ts";
 import type { EntryChange, NodeChange } from "../../wire/draft/served.ts";
@@ -50,7 +50,7 @@ export function changeWords(changes: readonly EntryChange[]): string {
   for (const { what, key, id, formerId, fields } of changes) {
     const held = groups.get(what) ?? new Map<string, string>();
     const more = what === "renamed" && formerId !== "" ? `${formerId} to ` : "";
-    held.set(key, `${more}${id || (key === "doc" ? "the workflow" : roomOf(key))}${fields.length > 0 ? ` (${some(fields, 3)})` : ""}`);
+    held.set(key, `${more}${id || (key === "doc" ? "the workflow" : prefixOf(key))}${fields.length > 0 ? ` (${some(fields, 3)})` : ""}`);
     groups.set(what, held);
   }
   return [...groups].map(([what, names]) => {

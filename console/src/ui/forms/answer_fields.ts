@@ -1,4 +1,4 @@
-/** The fields of an answer as controls of a form, from their JSON Schemas, and what is typed as values. The server judges them. */
+/** The fields of an answer as controls of a form, from their JSON Schemas, and what is typed as values. The server validates them. */
 import type { Value } from "../../editing/values/encoding.ts";
 import { typedValue, writtenOf } from "../../wire/exact.ts";
 

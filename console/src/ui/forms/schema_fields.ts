@@ -1,4 +1,4 @@
-/** A form from a JSON Schema: one control for each property of an object, or one for a plain value. The server judges what is typed. */
+/** A form from a JSON Schema: one control for each property of an object, or one for a plain value. The server validates what is typed. */
 import { Digits, isMapping, type Value } from "../../editing/values/encoding.ts";
 import { jsonOf, typedValue, writtenOf } from "../../wire/exact.ts";
 

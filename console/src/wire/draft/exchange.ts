@@ -1,4 +1,4 @@
-/** The messages of a room over plain requests: what a socket would carry, and what is too large for one. */
+/** The messages of a session over plain requests: what a socket would carry, and what is too large for one. */
 import { count } from "../../editing/log/messages.ts";
 import { isObject, object, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { Refusal, request, requestObject } from "../api.ts";
@@ -19,7 +19,7 @@ export function message(t: string, fields: Iterable<readonly [string, Json]>): J
 export class Exchange {
   constructor(readonly path: string, private readonly say: Say) {}
 
-  /** Sends an intent, and says the item or the answer. What is not answered is left to the session, which sends it again. */
+  /** Sends a request, and says the item or the answer. What is not answered is left to the session, which sends it again. */
   async op(asked: JsonObject, epoch: number): Promise<void> {
     const body = object([["epoch", epoch], ...[...asked].filter(([name]) => !OF_A_MESSAGE.has(name))]);
     try {

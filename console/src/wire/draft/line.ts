@@ -24,20 +24,20 @@ const LAST_MS = 15_000;
 const POLL_S = 20;
 const LOOK_MS = 5_000;
 const PING_MS = 240_000;
-const PRESENCE_MS = 40; // at most so often, until the room says how often
-const PRESENCE_PART = 0.8; // of what the room allows
+const PRESENCE_MS = 40; // at most so often, until the session says how often
+const PRESENCE_PART = 0.8; // of what the session allows
 const LIFE_MS = 6_600_000; // API Gateway ends a connection after two hours
 const MALFORMED = 4400;
 const MAX_FAILURES = 2; // of the socket before a welcome: then by long poll
 
 export class Line {
   /** Called with each item that comes, before the session takes it. */
-  heardItem: (item: JsonObject) => void = () => undefined;
+  heardEntry: (item: JsonObject) => void = () => undefined;
   /** Called when someone has started a test run. */
   heardRun: (said: JsonObject) => void = () => undefined;
-  /** Called when the room has let this page in, at first and after each break, and while it polls: what was said in it before was not heard. */
+  /** Called when the session has let this page in, at first and after each break, and while it polls: what was said in it before was not heard. */
   entered: () => void = () => undefined;
-  /** Whether this person may edit: a server without a room tells it with the draft only. */
+  /** Whether this person may edit: a server without a session tells it with the draft only. */
   mayEdit: () => boolean = () => true;
   /** Called when what the draft is compared with, or a conflict with it, has changed. */
   rebased: () => void = () => undefined;
@@ -50,8 +50,8 @@ export class Line {
   private client = "";
   private epoch = 0;
   private after = 0;
-  private framed = ""; // the tag of the intent that went over the socket last
-  private doubted = ""; // the same, after which the server closed the socket: a request is answered about that intent alone
+  private framed = ""; // the tag of the request that went over the socket last
+  private doubted = ""; // the same, after which the server closed the socket: a request is answered about that request alone
   private hearer: Hearer | null = null;
   private presence: ReadonlyMap<string, Json> = new Map();
   private readonly drag = new Recorder();
@@ -107,7 +107,7 @@ export class Line {
     }
   }
 
-  /** Tells the others what this person does, as often as the room takes it. */
+  /** Tells the others what this person does, as often as the session takes it. */
   at(presence: Presence): void {
     this.presence = new Map([...this.presence, ...written(presence)]);
     this.tell();
@@ -182,7 +182,7 @@ export class Line {
     const items = said.get("items") ?? [said.get("item") ?? null];
     for (const item of isList(items) ? items.filter(isObject) : []) {
       this.after = Math.max(this.after, count(item, "seq"));
-      this.heardItem(item);
+      this.heardEntry(item);
     }
   }
 
@@ -212,13 +212,13 @@ export class Line {
     } catch (error) {
       if (error instanceof Refusal) {
         this.exchange.closed(error);
-        if (error.status < 500 && error.status !== 429) this.failures = MAX_FAILURES; // it has no tickets: no room either
+        if (error.status < 500 && error.status !== 429) this.failures = MAX_FAILURES; // it has no tickets: no session either
       }
       this.again();
     }
   }
 
-  /** `address` is that of a gateway; without one, the server has the room. */
+  /** `address` is that of a gateway; without one, the server has the session. */
   private dial(address: string | null, ticket: string): void {
     const own = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${this.exchange.path}/room`;
     const socket = new WebSocket(`${address ?? own}?ticket=${encodeURIComponent(ticket)}`);

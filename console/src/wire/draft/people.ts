@@ -57,7 +57,7 @@ export class People {
     return new Set(this.list.flatMap(({ selection, field }) => [...(selection.length === 1 ? selection : []), ...(field === null ? [] : [tailOf(field)])]));
   }
 
-  /** Takes a message of the room; false where it says something of the draft, too. `own` is the client of this tab. */
+  /** Takes a message of the session; false where it says something of the draft, too. `own` is the client of this tab. */
   hear(message: JsonObject, own: string): boolean {
     const client = textAt(message, "client");
     switch (message.get("t")) {

@@ -1,6 +1,6 @@
 /** Reads what the server computes from a draft: its text, its differences, its history, what it takes to save and to publish it. */
-import type { Gesture } from "../../editing/log/gestures.ts";
-import { count, gestureRead, list } from "../../editing/log/messages.ts";
+import type { Operation } from "../../editing/log/operations.ts";
+import { count, operationRead, list } from "../../editing/log/messages.ts";
 import { isList, isObject, object, textAt, type Json, type JsonObject } from "../../editing/values/values.ts";
 import { requestObject } from "../api.ts";
 
@@ -10,10 +10,10 @@ export interface Served {
   readonly text: string;
 }
 
-/** Gestures over the state at a sequence; nothing of them is committed. */
+/** Operations over the state at a sequence; nothing of them is committed. */
 export interface Meant {
   readonly seq: number;
-  readonly gestures: readonly Gesture[];
+  readonly operations: readonly Operation[];
 }
 
 export interface FieldChange {
@@ -153,7 +153,7 @@ function differenceRead(answer: JsonObject): Difference {
 }
 
 function meantRead(answer: JsonObject): Meant {
-  return { seq: count(answer, "seq"), gestures: list(answer, "gestures").map(gestureRead) };
+  return { seq: count(answer, "seq"), operations: list(answer, "gestures").map(operationRead) };
 }
 
 function objects(value: JsonObject, name: string): JsonObject[] {

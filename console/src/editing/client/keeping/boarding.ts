@@ -2,7 +2,7 @@
  * Which client a tab is. It goes on as the one that it was before a reload, else as one whose tab is gone while its work waits, else
  * as a new one. Who holds the lock of a client is it: a copied tab does not get the lock, and is another client.
  */
-import type { Item } from "../../log/gestures.ts";
+import type { LogEntry } from "../../log/operations.ts";
 import { Replica } from "../../replica/replica.ts";
 import { Entities } from "../../state.ts";
 import { kept, prefix, type Kept } from "./kept.ts";
@@ -69,7 +69,7 @@ async function claimed(rows: Rows, locks: Locks, draft: string, client: string):
 }
 
 /** The replica that a client had, at the state of an opening. `items` are all those since. */
-export function revived(berth: Berth, opening: Opening, items: readonly Item[]): Replica {
+export function revived(berth: Berth, opening: Opening, items: readonly LogEntry[]): Replica {
   const { kept } = berth;
   const replica = new Replica(berth.client, new Entities(), kept?.seq ?? 0);
   if (kept !== null) {

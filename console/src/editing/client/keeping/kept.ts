@@ -3,15 +3,15 @@
  *
  *     head         {epoch, seq, n, at, sent?: {n, tag, base, parts}, unsent, undos, redos, listed}: numbers of the rows below;
  *                  called?: [{key, name, readers}], the names of added blocks that texts mean
- *     part/N       {gesture, origin, typed, entry?, former?}
- *     entry/N      {gesture, begun}: what takes an action back
- *     listed/N     a gesture that waits for a person's word
+ *     part/N       {operation, origin, typed, entry?, former?}
+ *     entry/N      {operation, begun}: what takes an action back
+ *     listed/N     an operation that waits for a person's word
  *
  * `Written` makes the rows and knows which of them are stored already; `kept` reads them.
  */
-import type { Gesture } from "../../log/gestures.ts";
+import type { Operation } from "../../log/operations.ts";
 import { readObject, writeJson } from "../../values/json.ts";
-import { count, gestureRead, gestureWritten, list, text } from "../../log/messages.ts";
+import { count, operationRead, operationWritten, list, text } from "../../log/messages.ts";
 import type { Entry, Origin, Pending, Sent } from "../../replica/pending.ts";
 import type { Replica } from "../../replica/replica.ts";
 import type { Called } from "../../rules/following.ts";
@@ -28,7 +28,7 @@ export interface Kept {
   readonly unsent: readonly Pending[];
   readonly undos: readonly Entry[];
   readonly redos: readonly Entry[];
-  readonly listed: readonly Gesture[];
+  readonly listed: readonly Operation[];
   readonly called: readonly Called[];
 }
 
@@ -42,13 +42,13 @@ export class Written {
   private stored = new Map<string, unknown>(); // each row with what it was made from
 
   /** The rows that differ from those stored, null for one to remove. What it returns counts as stored. */
-  changes(replica: Replica, draft: string, epoch: number, at: number, listed: readonly Gesture[]): Map<string, string | null> {
+  changes(replica: Replica, draft: string, epoch: number, at: number, listed: readonly Operation[]): Map<string, string | null> {
     const start = prefix(draft, replica.client);
     const rows = new Map<string, [source: unknown, make: () => Json]>();
     const entry = (one: Entry): number => {
       const number = this.numberOf(one);
-      const made = (): Json => object([["gesture", gestureWritten(one.gesture)], ["begun", one.begun]]);
-      rows.set(`${start}entry/${number}`, [one.begun ? null : one.gesture, made]);
+      const made = (): Json => object([["gesture", operationWritten(one.operation)], ["begun", one.begun]]);
+      rows.set(`${start}entry/${number}`, [one.begun ? null : one.operation, made]);
       return number;
     };
     const part = (one: Pending): number => {
@@ -56,12 +56,12 @@ export class Written {
       const fields: [string, Json][] = [["origin", one.origin], ["typed", one.typed]];
       if (one.entry !== null) fields.push(["entry", entry(one.entry)]);
       if (one.former !== null) fields.push(["former", entry(one.former)]);
-      rows.set(`${start}part/${number}`, [one.gesture, () => object([["gesture", gestureWritten(one.gesture)], ...fields])]);
+      rows.set(`${start}part/${number}`, [one.operation, () => object([["gesture", operationWritten(one.operation)], ...fields])]);
       return number;
     };
     const waiting = listed.map((one) => {
       const number = this.numberOf(one);
-      rows.set(`${start}listed/${number}`, [one, () => gestureWritten(one)]);
+      rows.set(`${start}listed/${number}`, [one, () => operationWritten(one)]);
       return number;
     });
     const { sent } = replica;
@@ -107,21 +107,21 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
   const headText = rows.get(`${start}head`);
   if (headText === undefined) return null;
   const head = readObject(headText);
-  const row = (room: string, number: Json | undefined): JsonObject => readObject(rows.get(`${start}${room}/${writeJson(number ?? null)}`) ?? "");
+  const row = (prefix: string, number: Json | undefined): JsonObject => readObject(rows.get(`${start}${prefix}/${writeJson(number ?? null)}`) ?? "");
   const entries = new Map<string, Entry>();
   const entry = (number: Json | undefined): Entry => {
     const name = writeJson(number ?? null);
     const held = entries.get(name);
     if (held !== undefined) return held;
     const fields = row("entry", number);
-    const made: Entry = { gesture: gestureRead(fields.get("gesture") ?? null), begun: fields.get("begun") === true };
+    const made: Entry = { operation: operationRead(fields.get("gesture") ?? null), begun: fields.get("begun") === true };
     entries.set(name, made);
     return made;
   };
   const part = (number: Json): Pending => {
     const fields = row("part", number);
     return {
-      gesture: gestureRead(fields.get("gesture") ?? null), origin: originOf(text(fields, "origin")), typed: fields.get("typed") === true,
+      operation: operationRead(fields.get("gesture") ?? null), origin: originOf(text(fields, "origin")), typed: fields.get("typed") === true,
       entry: fields.has("entry") ? entry(fields.get("entry")) : null, former: fields.has("former") ? entry(fields.get("former")) : null,
     };
   };
@@ -132,7 +132,7 @@ export function kept(draft: string, client: string, rows: ReadonlyMap<string, st
       ? { n: count(sent, "n"), tag: text(sent, "tag"), base: count(sent, "base"), parts: list(sent, "parts").map(part), lost: [],
         ...(sent.has("first") ? { first: text(sent, "first") } : {}) } : null,
     unsent: list(head, "unsent").map(part), undos: list(head, "undos").map(entry), redos: list(head, "redos").map(entry),
-    listed: list(head, "listed").map((number) => gestureRead(row("listed", number))),
+    listed: list(head, "listed").map((number) => operationRead(row("listed", number))),
     called: head.has("called") ? list(head, "called").map(calledRead) : [],
   };
 }

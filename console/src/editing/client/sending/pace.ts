@@ -1,6 +1,6 @@
 /**
  * When what waits is sent: structure at once; typing after a pause of 400 ms, 3 s at most; typing in a block that a peer has open at
- * once, then every 25 ms. One intent is in flight, so that a round trip that is longer is waited for anyway.
+ * once, then every 25 ms. One request is in flight, so that a round trip that is longer is waited for anyway.
  */
 import type { Pending } from "../../replica/pending.ts";
 import { COALESCE_MS, TYPING_MAX_MS, TYPING_PAUSE_MS } from "../../limits.ts";
@@ -13,8 +13,8 @@ export class Pace {
   private typedLast = 0;
   private sentAt = -Infinity;
   private all = false;
-  private gap = 0; // the least time between two intents
-  private most = Infinity; // how many gestures the next intent takes
+  private gap = 0; // the least time between two requests
+  private most = Infinity; // how many operations the next request takes
   /** The blocks that others have open. */
   peers: ReadonlySet<string> = new Set();
 
@@ -35,7 +35,7 @@ export class Pace {
     this.most = Infinity;
   }
 
-  /** The server allows so many intents in a second; 0: no limit. */
+  /** The server allows so many requests in a second; 0: no limit. */
   allow(perSecond: number): void {
     this.gap = perSecond > 0 ? 1_000 / perSecond : 0;
   }
@@ -45,13 +45,13 @@ export class Pace {
     this.gap = Math.min(MAX_GAP_MS, Math.max(2 * this.gap, 2 * COALESCE_MS));
   }
 
-  /** The next intent takes fewer gestures. */
+  /** The next request takes fewer operations. */
   fewer(count: number): void {
     this.most = Math.max(1, count);
     this.all = true;
   }
 
-  /** How many of the gestures that wait are due now, and in how many milliseconds the next ones are (null: none wait). */
+  /** How many of the operations that wait are due now, and in how many milliseconds the next ones are (null: none wait). */
   due(unsent: readonly Pending[], now: number): { count: number; wait: number | null } {
     if (unsent.length === 0) return { count: 0, wait: null };
     const allowed = this.sentAt + this.gap;
@@ -63,7 +63,7 @@ export class Pace {
   }
 
   private typingAt(unsent: readonly Pending[]): number {
-    const beside = unsent.some((part) => part.typed && part.gesture.writes.some((write) => this.peers.has(tailOf(write[1]))));
+    const beside = unsent.some((part) => part.typed && part.operation.writes.some((write) => this.peers.has(tailOf(write[1]))));
     return beside ? this.sentAt + COALESCE_MS : Math.min(this.typedLast + TYPING_PAUSE_MS, this.typedSince + TYPING_MAX_MS);
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The queue of a session and its timers: when an intent goes, when it goes again, and what its answers mean.
+ * The queue of a session and its timers: when a request goes, when it goes again, and what its answers mean.
  *
  *     busy, rate        it goes again when the answer says; not counted as a try
  *     forked, stale     first everything up to the head is read; what is in flight and not among it goes on under a new client
- *     too_large         fewer gestures at once; a single one is given up, with a notice
+ *     too_large         fewer operations at once; a single one is given up, with a notice
  *     malformed         the same
  *     replaced          nothing goes any more
  *     forbidden         nothing goes until the next welcome
@@ -11,7 +11,7 @@
  * An answer whose `n` and `tag` are not in flight is ignored. What is sent is stored first: a tab that died in between sends it again
  * with its tag, and it is committed once.
  */
-import type { Item } from "../../log/gestures.ts";
+import type { LogEntry } from "../../log/operations.ts";
 import type { Pending } from "../../replica/pending.ts";
 import { Alarm } from "../alarm.ts";
 import { Connection } from "../connection.ts";
@@ -154,8 +154,8 @@ export class Sender {
     await this.host.keep();
     const replica = this.host.replica();
     if (tag === undefined || replica.sent?.tag !== tag || !this.isOpen || this.isStopped || this.isResting) return;
-    const intent = replica.message(() => tag);
-    if (intent !== null) this.ports.wire.send(op(intent));
+    const request = replica.message(() => tag);
+    if (request !== null) this.ports.wire.send(op(request));
   }
 
   // -- what the server says --------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ export class Sender {
     }
   }
 
-  private take(items: readonly Item[]): void {
+  private take(items: readonly LogEntry[]): void {
     const tag = this.host.replica().sent?.tag;
     for (const item of items) if (!this.isStopped) this.host.hear(item);
     const replica = this.host.replica();
@@ -200,7 +200,7 @@ export class Sender {
     this.pump();
   }
 
-  private caughtUp(items: readonly Item[], head: number): void {
+  private caughtUp(items: readonly LogEntry[], head: number): void {
     if (this.puller.lacks(items, head)) {
       this.host.gone();
       return;
@@ -267,7 +267,7 @@ export class Sender {
     }
   }
 
-  /** Sends fewer gestures at once. */
+  /** Sends fewer operations at once. */
   private divide(code: string): void {
     if (this.host.replica().sent === null) return;
     this.retrying.end();

@@ -1,15 +1,15 @@
-import type { Gesture } from "../../log/gestures.ts";
+import type { Operation } from "../../log/operations.ts";
 import { writeJson } from "../../values/json.ts";
-import { gestureWritten } from "../../log/messages.ts";
+import { operationWritten } from "../../log/messages.ts";
 
-const sizes = new WeakMap<Gesture, number>();
+const sizes = new WeakMap<Operation, number>();
 const encoder = new TextEncoder();
 
-/** How many bytes a gesture has in a message. */
-export function sizeOf(gesture: Gesture): number {
-  const held = sizes.get(gesture);
+/** How many bytes an operation has in a message. */
+export function sizeOf(operation: Operation): number {
+  const held = sizes.get(operation);
   if (held !== undefined) return held;
-  const size = encoder.encode(writeJson(gestureWritten(gesture))).length;
-  sizes.set(gesture, size);
+  const size = encoder.encode(writeJson(operationWritten(operation))).length;
+  sizes.set(operation, size);
   return size;
 }

@@ -1,5 +1,5 @@
 /**
- * When an intent that nothing answers is sent again.
+ * When a request that nothing answers is sent again.
  *
  *     structure, or both    unanswered after 5 s: again after 1, 2, 4 s
  *     text alone            unanswered after 15 s: again after 1, 2, 3, 3, 3 s
@@ -36,7 +36,7 @@ export class Tries {
     return this.plan.pauses.length;
   }
 
-  /** An intent is sent for the first time, or over a new connection. */
+  /** A request is sent for the first time, or over a new connection. */
   begin(textAlone: boolean): Next {
     this.plan = textAlone ? TEXT : STRUCTURE;
     this.end();

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import { writeDigits } from "../../../editing/values/json.ts";
 import type { Json, JsonObject } from "../../../editing/values/values.ts";
 import { nameOf } from "../../../runstate/counts.ts";
-import { judgedOf, toldOf, writtenIn } from "./told.ts";
+import { conditionsOf, toldOf, writtenIn } from "./told.ts";
 
 const MAX_SHOWN = 40;
 const MAX_VALUE = 120; // characters; the whole stands in "Called with"
@@ -30,20 +30,20 @@ export function Expressions({ document, path, call, note = "" }: { readonly docu
 
 /** The conditions on the edges of the exit by which the node left. */
 export function Conditions({ record }: { readonly record: JsonObject }): ReactElement | null {
-  const judged = judgedOf(record);
-  if (judged.length === 0) return null;
+  const conditions = conditionsOf(record);
+  if (conditions.length === 0) return null;
   return (
     <section aria-label="Conditions">
       <h3>Conditions of its edges</h3>
       <dl className="told">
-        {judged.slice(0, MAX_SHOWN).map(({ handle, target, written, value, held }, place) => (
+        {conditions.slice(0, MAX_SHOWN).map(({ handle, target, written, value, held }, place) => (
           <div key={place}>
             <dt className="cut" title={`to ${target}`}>to {target}{handle === "source" ? "" : ` by ${handle}`}</dt>
             <dd><code title={written}>{written}</code><span><b>{short(value)}</b><span className="quiet"> {held ? "held" : "did not hold"}</span></span></dd>
           </div>
         ))}
       </dl>
-      {judged.length > MAX_SHOWN ? <p className="hint">The first {MAX_SHOWN} of {judged.length.toLocaleString("en")}.</p> : null}
+      {conditions.length > MAX_SHOWN ? <p className="hint">The first {MAX_SHOWN} of {conditions.length.toLocaleString("en")}.</p> : null}
     </section>
   );
 }

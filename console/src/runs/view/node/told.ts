@@ -50,7 +50,7 @@ export function turnOf(record: JsonObject): number | null {
 }
 
 /** A condition on an edge, over what the edge carried. */
-export interface Judged {
+export interface ConditionResult {
   readonly handle: string;
   readonly target: string;
   readonly written: string;
@@ -60,7 +60,7 @@ export interface Judged {
 
 const TESTS: Readonly<Record<string, string>> = { equals: "equals", contains: "contains", present: "is present", truthy: "is true" };
 
-export function judgedOf(record: JsonObject): readonly Judged[] {
+export function conditionsOf(record: JsonObject): readonly ConditionResult[] {
   const tested = record.get("tested");
   return isList(tested) ? tested.filter(isObject).map((one) => {
     const test = textAt(one, "test");
