@@ -55,7 +55,7 @@ def test_every_shape_and_every_verdict_is_known_to_the_rules_of_the_console() ->
     known = {quoted or plain for quoted, plain in re.findall(r'^  (?:"([^"]+)"|(\w+)):', checks, re.MULTILINE)}
     assert known == set(TABLES["values"])
     verdicts = {cell for row in TABLES["dropped"].values() for cell in row.values()}
-    assert set(re.findall(r'case "(\w+)":', (EDITING / "cross.ts").read_text("utf-8"))) == verdicts
+    assert set(re.findall(r'case "(\w+)":', (EDITING / "transform.ts").read_text("utf-8"))) == verdicts
     fields = {one for row in TABLES["shapes"].values() for one in row["fields"].values() if isinstance(one, str)}
     assert fields == set(TABLES["values"])
 
