@@ -116,6 +116,8 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
         if float in (left, right) or isinstance(node.op, ast.Div):
             return float
         return REAL if REAL in (left, right) else int
+    if isinstance(node.op, ast.Add | ast.Sub) and float in (left, right) and UNKNOWN in (left, right):
+        return float  # or it fails: nothing else adds to a float
     if isinstance(node.op, ast.Mod) and left is str:
         return str
     if isinstance(node.op, ast.Mult) and int in (left, right):
