@@ -31,7 +31,7 @@ from stepless.model.graph import Graph
 from stepless.ports import Batch, Lease, Message, RunHead, Signal
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.session.budget import Budget
-from stepless.runtime.session.pauses.signals import Signals
+from stepless.runtime.session.pauses.signals import Retried, Signals
 from stepless.runtime.session.runner import InvocationEnd, Runner, Session
 
 
@@ -243,11 +243,11 @@ class DropsEarlyAnswers(Signals):
         return []
 
 
-class DeadlinesClaimNothing(Session):
+class DeadlinesClaimNothing(Signals):
     """A deadline takes effect without checking for an answer."""
 
-    async def _claim_deadlines(self, decision: Any) -> list[Fact]:
-        return [Expired(instance) for instance in decision.expiries]
+    async def claim_deadlines(self, state: State, expired: Sequence[str], retried: Retried) -> list[Fact]:
+        return [Expired(instance) for instance in expired]
 
 
 class HoldsWithoutAsking(Session):
@@ -323,7 +323,7 @@ MUTANTS: Mapping[str, Parts] = {
     "what was cut off is forgotten": Parts(runner=_runner(NeverRecovers), weather=deadly),
     "recovering without a word": Parts(runner=_runner(RecoversInSilence), weather=deadly),
     "early answers are dropped": Parts(runner=_runner(_with_signals(DropsEarlyAnswers)), shape="early"),
-    "a deadline claims nothing": Parts(runner=_runner(DeadlinesClaimNothing), shape="waits", weather=slow),
+    "a deadline claims nothing": Parts(runner=_runner(_with_signals(DeadlinesClaimNothing)), shape="waits", weather=slow),
     "a frozen process begins work": Parts(runner=_runner(HoldsWithoutAsking), weather=frozen),
     "children of the dead are orphans": Parts(
         runner=_runner(LeavesOrphans), shape="parent", weather=mourning, cancels=1.0
