@@ -18,7 +18,7 @@ TRIED_FIRST = {  # seeds that find a bug whose search takes seconds
     "a repeated request believes a conflict": 11,
     "a shared transaction is answered too soon": 20,
     "a version before its document": 8,
-    "alone in its run is alone in its process": 51,
+    "alone in its run is alone in its process": 309,
     "an erasure leaves the values": 19,
     "children of the dead are orphans": 134,
     "exclusive without a request": 51,
