@@ -80,6 +80,9 @@ def test_digits_are_kept_from_a_form_a_rerun_and_an_answer(page: Any, site: Draf
     last = page.url.rpartition("/")[2].partition("?")[0]
     page.goto(f"{site.url}/console/approvals")
     question = page.locator(".question", has=page.locator(f"a[href*='{last}']"))
+    question.wait_for()
+    if (folded := question.locator(".question-open[aria-expanded=false]")).count():  # where others are open, too
+        folded.click()
     question.get_by_label("Account").fill(str(BIG))
     question.get_by_label("Rate").fill("1.0")
     question.get_by_label("Your name").fill("Ada")

@@ -144,6 +144,9 @@ def test_a_question_that_another_person_has_answered_leaves_the_list_and_says_so
     run_id = start(site, "asks", {"amount": 7})
     page.goto(f"{site.url}/console/approvals")
     question = page.locator(".question", has_text="Pay 7?")
+    question.wait_for()
+    if (folded := question.locator(".question-open[aria-expanded=false]")).count():  # where others are open, too
+        folded.click()
     question.get_by_label("Comment").fill("too late")
     [pause] = site.client.get(f"/runs/{run_id}").json()["pauses"]
     httpx.post(pause["resume"], json={"decision": "approved", "by": "bo"}, trust_env=False).raise_for_status()
