@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepless.core.events import Event
+from stepless.core.events import EventType
 from stepless.core.facts import (
     Answered,
     Begin,
@@ -177,6 +178,16 @@ def test_what_was_cut_off_in_a_held_run_is_brought_to_its_end(play: Make, node: 
     assert [one.id for one in run.decide(Recovered()).dispatches] == ["a"]
     run.complete("a")
     assert run.status("b") == "queued"
+
+
+def test_what_a_release_begins_was_not_cut_off(play: Make, node: Node) -> None:
+    """The process that held the run has died, and the next one finds the release."""
+    run = held(play, {"a": node(), "b": node(), "c": node("b")})
+    run.complete("b")
+    again = run.decide(RELEASE, Recovered())
+    assert sorted(one.id for one in again.dispatches) == ["a", "c"]
+    [recovery] = [event for event in run.events if event.type is EventType.RUN_RECOVERED]
+    assert recovery.data["instances"] == ["a"]
 
 
 def test_a_halt_ends_a_held_run(play: Make, node: Node) -> None:

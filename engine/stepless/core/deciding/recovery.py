@@ -37,7 +37,8 @@ def recovered(decision: Decision, fact: Recovered) -> None:
     at-most-once. An instance whose exclusive attempts the process did not survive fails too, as its next one would probably end
     in the same way."""
     state = decision.state
-    cut_off = list(state.running.values())
+    begun = {dispatch.id for dispatch in decision.dispatches}  # by a release of the run, which came with this fact
+    cut_off = [instance for instance in state.running.values() if instance.id not in begun]
     data = {"instances": [instance.id for instance in cut_off]}
     decision.emit_run(EventType.RUN_RECOVERED, data if fact.died else {**data, "died": False})
     for instance in cut_off:
