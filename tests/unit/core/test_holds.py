@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepless.core.events import Event
-from stepless.core.events import EventType
+from stepless.core.events import Event, EventType
 from stepless.core.facts import (
     Answered,
     Begin,
