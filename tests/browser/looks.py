@@ -81,7 +81,7 @@ def button(name: str, wait: str) -> Callable[[Any], None]:
 
 def lists(more: bool) -> Iterator[Scene]:
     some = ".rows-space .row" if more else ".runs-empty"
-    yield Scene("workflows", "/workflows", "table" if more else ".empty-page")
+    yield Scene("workflows", "/workflows", "table" if more else ".welcome")
     yield Scene("workflows-new", "/workflows", ".page-title", button("New workflow", "dialog[open]"))
     yield Scene("workflows-invited", "/workflows", ".page-title", button("Invite", ".bar-said:not(:empty)"), WIDE)
     yield Scene("runs", "/", some)
