@@ -260,7 +260,7 @@ def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
     """Whether a statement awaits, and could be lifted without its awaits."""
     if changing_call(statement) is not None:
         return True
-    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete):
+    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete | ast.Return):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     bare = isinstance(getattr(statement, "value", None), ast.Await) and len(targets) == 1
