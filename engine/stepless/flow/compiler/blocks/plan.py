@@ -258,9 +258,11 @@ def _is_liftable(origin: Origin, statement: ast.stmt, functions: AbstractSet[str
 
 def _may_be_pulled(origin: Origin, statement: ast.stmt) -> bool:
     """Whether a statement awaits, and could be lifted without its awaits."""
+    if isinstance(statement, ast.Return):  # of what is returned, only arguments that change something need it
+        return any(isinstance(part, ast.Await) and changing_call(ast.Expr(part)) is not None for part in ast.walk(statement))
     if changing_call(statement) is not None:
         return True
-    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete | ast.Return):
+    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Delete):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     bare = isinstance(getattr(statement, "value", None), ast.Await) and len(targets) == 1
