@@ -70,7 +70,7 @@ def built(loop: IdleLoop, tmp_path: Path) -> Iterator[Local]:
     runner = Runner(world)
     host = Host(world, runner, queue, timers, budget_ms=60_000, pace=loop)
     service = Service(world, usual.service.signer)
-    yield Local(world, service, runner, host, 0, usual.invitations, Schedules(world))
+    yield Local(world, service, runner, host, 0, usual.invitations, Schedules(world), usual.files)
     usual.close()
 
 
