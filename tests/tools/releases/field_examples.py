@@ -89,6 +89,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "RateLimitDocument": Part(FORK, ("rate_limit",), {"max": 1, "per": "1m"}),
     "BodyDocument": Part(IN_LOOP, ("nodes", "l", "with", "body"), BODY),
     "approval.with": _alone("approval", message="m"),
+    "approval.DetailParams": _alone("approval", "details", 0, beside={"message": "m", "details": [{}]}, value=1),
     "aws.with": _alone("aws", service="s3", action="ListBuckets"),
     "callback.with": _alone("callback"),
     "receive.with": Part({**RECEIVES, "nodes": {"k": {"type": "receive"}}}, ("nodes", "k", "with"), {"message": "m"}),
@@ -213,6 +214,10 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Example | list[Example]]]] = {
         "message": Example("n"), "fields": Example({"n": {"type": "integer"}}), "approvers": Example(["ada"]),
         "notify": Example("mailto:ada@example.com"), "timeout": Example("1h"), "reminders": Example(["1m"]),
         "details": Example([{"label": "n", "value": 1}]), "asked_by": Example("ada"),
+    },
+    "approval.DetailParams": {
+        "label": Example("n"), "value": Example(2), "format": Example("number"), "currency": Example("EUR"),
+        "link": Example("https://example.com"),
     },
     "aws.with": {"service": Example("sqs"), "action": Example("GetObject"), "params": Example({"Bucket": "b"})},
     "callback.with": {
