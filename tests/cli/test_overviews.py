@@ -54,7 +54,7 @@ def test_decisions_are_listed_for_all_workflows(say: Say, asking: str) -> None:
     [decided] = rows(say("approvals", "--decided", "--json")[1])
     assert (decided["run_id"], decided["workflow"], decided["decision"]) == (run, "asking", "approved")
     code, _, err = say("approvals", "--decided", "--workflow", "asking")
-    assert code == 2 and "Leave --workflow out." in err
+    assert code == 2 and "Leave --workflow, --due-before and --assigned out." in err
 
 
 def test_failures_are_listed_in_groups(say: Say, failed: list[str]) -> None:
