@@ -111,7 +111,10 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
         return other if isinstance(node.op, ast.Add) and is_list(other) else UNSEEN
     left, right = (int if kind is bool else kind for kind in (left, right))
     if is_number(left) and is_number(right):
-        return _number(node.op, left, right)
+        if isinstance(node.op, ast.Pow):
+            return UNKNOWN  # 2 ** -1 is no whole number
+        is_float = float in (left, right) or isinstance(node.op, ast.Div)
+        return float if is_float else REAL if REAL in (left, right) else int
     if isinstance(node.op, ast.Add | ast.Sub) and float in (left, right) and UNKNOWN in (left, right):
         return float  # or it fails: nothing else adds to a float
     if isinstance(node.op, ast.Mod) and left is str:
@@ -128,14 +131,6 @@ def _operation(unit: Unit, node: ast.BinOp) -> Any:
             return tuple
         return left if left == right and left is str else UNKNOWN
     return UNKNOWN
-
-
-def _number(operator: ast.operator, left: Any, right: Any) -> Any:
-    if isinstance(operator, ast.Pow):
-        return UNKNOWN  # 2 ** -1 is no whole number
-    if float in (left, right) or isinstance(operator, ast.Div):
-        return float
-    return REAL if REAL in (left, right) else int
 
 
 def _list(unit: Unit, node: ast.List) -> Any:
