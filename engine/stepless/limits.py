@@ -126,6 +126,7 @@ STEER_LOOK_MS: Final = 4_000  # how often a shard without commits reads whether 
 MAX_ITEM_BACKOFF_MS: Final = 10_000  # between two attempts in an item: it keeps its place among those in progress
 SHARDS_REMOVED_AT_ONCE: Final = 500  # with their logs and values; the sweep goes on with the others
 ENDS_AT_ONCE: Final = 1_000  # of shards, that are read and recorded together
+ENDS_COPIED_AT_ONCE: Final = 50  # of shards of a former run, whose results are copied with them
 DISTRIBUTION_LIFE_MS: Final = 366 * 24 * 3_600_000  # of the counter and the settings of a node: longer than a run
 # -- nodes -----------------------------------------------------------------------------------------------------------
 MAX_SCHEDULES: Final = 50  # of one workflow: each is two requests at publication, which has less than 30 s

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stepless.errors import DamagedLog
 from stepless.model.stored.packing import unpack
 from stepless.runtime.inbox import ChildOutcome
-from stepless.runtime.shards.records import read_records
+from stepless.runtime.shards.records import read_records, value_of
 from stepless.runtime.world import World
 
 
@@ -18,9 +17,7 @@ def outcome_of(world: World, run_id: str) -> ChildOutcome:
     for _, record in read_records(world.store, run_id):
         done = record.get("done", done)
     if "output" in done:
-        if (data := world.blobs.get(done["output"])) is None:
-            raise DamagedLog(f"the blob {done['output']} is missing", sequence=0, run_id=run_id)
-        return ChildOutcome(unpack(data))
+        return ChildOutcome(unpack(value_of(world, done["output"], "output", run_id)))
     error = done.get("error")
     return ChildOutcome(None, error, str((error or {}).get("code", "")))
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from stepless.core.shards.sizes import range_of, shards_of
+from stepless.core.shards.sizes import range_of, shards_of, workers_for
 from stepless.limits import DISTRIBUTION_LIFE_MS, MAX_ITEMS
 from stepless.model.json import JSON
 from stepless.model.stored.packing import dump, pack, unpack
@@ -96,6 +96,10 @@ class Plan:
 
     def shard_id(self, number: int) -> str:
         return shard_id(self.token, number)
+
+    def workers(self, steer: Steer) -> int:
+        """Returns how many workers run at once."""
+        return workers_for(steer.concurrency or self.concurrency, self.lanes, self.shards)
 
     def encoded(self) -> bytes:
         return pack(dump(asdict(self)))

@@ -6,10 +6,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stepless.errors import DamagedLog
+from stepless.limits import LEASE_MS
 from stepless.model.stored.packing import dump, pack, unpack
 from stepless.ports import Batch, Lease, RunHead, Store
 from stepless.runtime.runlog import RunLog
 from stepless.runtime.world import World
+
+
+def value_of(world: World, key: str, what: str, run_id: str = "") -> bytes:
+    """Returns a stored value of a node. Raises `DamagedLog`, which says `what` it is, if it is missing."""
+    if (data := world.blobs.get(key)) is None:
+        raise DamagedLog(f"the {what} {key} is missing", sequence=0, run_id=run_id)
+    return data
+
+
+def renewed(world: World, lease: Lease) -> Lease:
+    """Returns the lease of a shard or a distribution at work, extended from now on. Raises `LeaseLost`."""
+    now_ms = world.clock.now_ms()
+    return world.store.update_run(lease, now_ms, status="running", until_ms=now_ms + LEASE_MS)
 
 
 def read_records(store: Store, run_id: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

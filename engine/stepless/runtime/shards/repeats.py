@@ -16,7 +16,7 @@ from stepless.core.events import EventType
 from stepless.core.outcomes import UNKNOWN
 from stepless.core.shards.progress import POISONED, End, Progress, chunk, tokens_of
 from stepless.errors import NotFound, StoreUnavailable
-from stepless.limits import CHUNK_INLINE_BYTES
+from stepless.limits import CHUNK_INLINE_BYTES, ENDS_COPIED_AT_ONCE
 from stepless.model.json import JSON
 from stepless.model.runs.statuses import ENDED
 from stepless.model.stored.packing import dump, pack, unpack
@@ -153,12 +153,9 @@ def taken_ends(plan: Plan, run_id: str, world: World, known: Collection[int]) ->
             if digest:
                 former.copied(former.key(digest), run_id)
         texts.append(end.text)
-        if len(texts) == _TAKEN_AT_ONCE:
+        if len(texts) == ENDS_COPIED_AT_ONCE:
             break
     return texts
-
-
-_TAKEN_AT_ONCE: Final = 50
 
 
 def takeover(world: World, plan: Plan, number: int, run_id: str) -> dict[str, Any] | None:

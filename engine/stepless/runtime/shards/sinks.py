@@ -14,7 +14,7 @@ from stepless.limits import MAX_DOCUMENT_BYTES
 from stepless.model.stored.packing import dump, load
 from stepless.ports import ObjectRefused, Objects
 from stepless.runtime.shards.plans import Plan
-from stepless.runtime.shards.sources import objects_of
+from stepless.runtime.shards.sources import NodeRefused, objects_of
 from stepless.runtime.world import World
 
 TAKEN: Final = "sink_taken"
@@ -24,12 +24,8 @@ _CLAIM: Final = "_claim.json"
 _MANIFEST: Final = "manifest.json"
 
 
-class SinkRefused(Exception):
-    """The node fails with this code and message."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
+class SinkRefused(NodeRefused):
+    """The results cannot go where they are to go."""
 
 
 class Sink:
@@ -63,7 +59,7 @@ class Sink:
         return f"{self._prefix}{name}"
 
     def put(self, key: str, data: bytes) -> str:
-        """Stores a part, or the failures: whoever does it stores the same bytes."""
+        """Stores a part, or the failures. Every process that repeats it stores the same bytes."""
         self._put(key.removeprefix(self._prefix), data, only_new=False)
         return key
 

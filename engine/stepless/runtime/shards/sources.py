@@ -11,12 +11,13 @@ import orjson
 
 from stepless.compile.reading.strict_json import strict_json
 from stepless.core.shards.rows import Row, RowOpen, csv_rows, json_rows, keyed
-from stepless.errors import DamagedLog, InvalidRequest
+from stepless.errors import InvalidRequest
 from stepless.limits import MAX_ROW_BYTES
 from stepless.model.json import JSON
 from stepless.model.stored.packing import dump, load
 from stepless.ports import ObjectChanged, ObjectRefused, Objects, Seen
 from stepless.runtime.shards.plans import Plan
+from stepless.runtime.shards.records import value_of
 from stepless.runtime.world import World
 
 UNREADABLE: Final = "source_unreadable"
@@ -26,6 +27,14 @@ _LONG: Final = re.compile(rb"[0-9]{19}")  # an integer that orjson may round
 _DEEP: Final = 64  # fewer brackets than this cannot be nested too deeply
 Item: TypeAlias = "bytes | Mapping[str, str]"  # encoded, or the error that it fails with
 _NEEDED: Final = {"s3": "install the extra `aws`", "file": "use `s3`: only a server on one machine has a folder"}
+
+
+class NodeRefused(Exception):
+    """The node fails with this code and message."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +85,7 @@ def pieces_of(world: World, source: Source, first: int, end: int) -> Iterator[by
     for at, key in source.pages[max(0, sum(page[0] <= first for page in source.pages) - 1) :]:
         if at >= end:
             return
-        if (data := world.blobs.get(key)) is None:
-            raise DamagedLog(f"the page {key} of the plan is missing", sequence=0)
+        data = value_of(world, key, "page of the plan")
         yield data[max(0, first - at) : end - at]
 
 
@@ -111,9 +119,7 @@ def shard_items(world: World, plan: Plan, number: int) -> Sequence[Item]:
         mark, following = plan.marks[number : number + 2]
         return items_between(world, Source(**plan.source), mark, following[0], end - begin)
     first, key = max((page for page in plan.pages if page[0] <= begin), key=lambda page: page[0])
-    if (data := world.blobs.get(key)) is None:
-        raise DamagedLog(f"the items {key} are missing", sequence=0)
-    return data.split(b"\n")[begin - first : end - first]
+    return value_of(world, key, "page of items").split(b"\n")[begin - first : end - first]
 
 
 def item_of(source: Source, row: Row) -> Item:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from stepless.core.shards.sizes import workers_for
-from stepless.errors import DamagedLog
 from stepless.limits import (
     DISTRIBUTION_LOOK_MS,
     ENDS_AT_ONCE,
@@ -30,12 +28,12 @@ from stepless.runtime import inbox
 from stepless.runtime.header_notes import meta_of
 from stepless.runtime.session.budget import Budget
 from stepless.runtime.session.invocation_end import InvocationEnd
-from stepless.runtime.session.shards.planning import Planning, Unplanned
+from stepless.runtime.session.shards.planning import Planning
 from stepless.runtime.shards.plans import BEGIN, WORKER, Board, Plan, ShardEnd, plan_of
-from stepless.runtime.shards.records import RecordLog
+from stepless.runtime.shards.records import RecordLog, renewed, value_of
 from stepless.runtime.shards.repeats import GONE, FormerGone, taken_ends
 from stepless.runtime.shards.sinks import FAILURES, UNWRITABLE, Sink, SinkRefused
-from stepless.runtime.shards.sources import CHANGED, UNREADABLE
+from stepless.runtime.shards.sources import CHANGED, UNREADABLE, NodeRefused
 from stepless.runtime.signalling import put_signal
 from stepless.runtime.world import World
 
@@ -113,7 +111,7 @@ class Distribution:
             assert plan is not None
             if plan.into is not None:
                 await self._retried(Sink(self._world, plan).claim)
-        except (Unplanned, SinkRefused) as refused:
+        except NodeRefused as refused:
             await self._append({"done": _failed(refused.code, refused.message)})
             return True
         planned: dict[str, JSON] = {"total": plan.total, "shards": plan.shards}
@@ -136,14 +134,10 @@ class Distribution:
         now = asyncio.get_running_loop().time()
         if now >= self._renew_at:
             self._renew_at = now + LEASE_MS / 3000
-            await self._retried(self._renew)
+            self._lease = await self._retried(partial(renewed, self._world, self._lease))
             if any(signal.kind == inbox.CANCEL for signal in self._world.store.read_inbox(self._head.run_id)):
                 await self._append({"done": {"status": CANCELLED}})
         return not self._budget.over and self._done is None
-
-    def _renew(self) -> None:
-        now_ms = self._world.clock.now_ms()
-        self._lease = self._world.store.update_run(self._lease, now_ms, status="running", until_ms=now_ms + LEASE_MS)
 
     async def _leave(self) -> InvocationEnd:
         await self._release("running", self._world.clock.now_ms())
@@ -228,7 +222,7 @@ class Distribution:
         """Sends a hint for each worker that is missing: to draw a shard or, when all are drawn, to begin one that has none."""
         now_ms = self._world.clock.now_ms()
         steer = self._board.steer(now_ms)
-        wanted = workers_for(steer.concurrency or self._plan.concurrency, self._plan.lanes, self._plan.shards)
+        wanted = self._plan.workers(steer)
         live = set(self._board.live(MAX_SHARD_WORKERS + 1))
         missing = max(0, min(wanted - len(live), self._plan.shards - len(self.ends) - len(live)))
         run_id = self._head.run_id
@@ -296,10 +290,7 @@ class Distribution:
     def _joined(self, digests: list[str], most: int) -> bytes:
         joined = bytearray()
         for digest in digests:
-            data = self._world.blobs.get(self._key(digest))
-            if data is None:
-                raise DamagedLog(f"the part {digest} is missing", sequence=0, run_id=self._head.run_id)
-            joined += data
+            joined += value_of(self._world, self._key(digest), "part", self._head.run_id)
             if len(joined) > most:
                 return bytes(joined[:most].rpartition(b"\n")[0] + b"\n")
         return bytes(joined)

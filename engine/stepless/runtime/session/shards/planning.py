@@ -29,7 +29,7 @@ from stepless.limits import (
 from stepless.model.stored.packing import dump
 from stepless.ports import ObjectChanged, ObjectRefused
 from stepless.runtime.shards.plans import Plan
-from stepless.runtime.shards.sources import CHANGED, LISTING, UNREADABLE, Source, objects_of, pieces_of, rows_in
+from stepless.runtime.shards.sources import CHANGED, LISTING, UNREADABLE, NodeRefused, Source, objects_of, pieces_of, rows_in
 from stepless.runtime.world import World
 
 _MAGIC: Final = b"\x1f\x8b"
@@ -50,12 +50,8 @@ class Sizes(NamedTuple):
 USUAL = Sizes()
 
 
-class Unplanned(Exception):
-    """The node fails with this code and message."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
+class Unplanned(NodeRefused):
+    """The items cannot be planned."""
 
 
 class Planning:

@@ -9,7 +9,6 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from stepless.core.lease_ends import is_over
-from stepless.core.shards.sizes import workers_for
 from stepless.errors import Fenced, LogUnreadable, TransientError
 from stepless.limits import BUSY_DELAY_MS, LEASE_MS, MAX_SHARD_WORKERS
 from stepless.model.runs.statuses import ENDED
@@ -139,34 +138,33 @@ class ShardServer:
     def _drawn(self, board: Board, plan: Plan) -> int | None:
         """Draws the number of a shard. None if there is none left, if the node stops, or if this worker is one too many."""
         now_ms, hint = self._world.clock.now_ms(), Message(board.distribution, "signal")
-        if board.steer(now_ms).stop or board.all_drawn(now_ms):
+        steer = board.steer(now_ms)
+        if steer.stop or board.all_drawn(now_ms):
             self._world.queue.send(hint)
             return None
-        if len(board.live(MAX_SHARD_WORKERS + 1)) >= self._wanted(board, plan):
+        if len(board.live(MAX_SHARD_WORKERS + 1)) >= plan.workers(steer):
             return None
         number = plan.drawn(board.draw(now_ms))
         if number is None:
             board.note_all_drawn(now_ms)
             self._world.queue.send(hint)
             return None
-        return self._entered(board, plan, number)
+        return self._entered(board, number, plan.workers(steer))
 
     def _given(self, board: Board, plan: Plan, number: int) -> int | None:
         """The number of a shard that was drawn and not begun. None if another process has begun it, or if there is no room."""
-        if number >= plan.shards or board.steer(self._world.clock.now_ms()).stop:
+        steer = board.steer(self._world.clock.now_ms())
+        if number >= plan.shards or steer.stop or self._world.store.get_run(plan.shard_id(number)) is not None:
             return None
-        return self._entered(board, plan, number) if self._world.store.get_run(plan.shard_id(number)) is None else None
+        return self._entered(board, number, plan.workers(steer))
 
-    def _entered(self, board: Board, plan: Plan, number: int) -> int | None:
+    def _entered(self, board: Board, number: int, most: int) -> int | None:
+        """Enters a shard among those in progress, of which there may be `most`."""
         board.enter(number)
-        if len(board.live(MAX_SHARD_WORKERS + 1)) > self._wanted(board, plan):  # others have entered at the same time
+        if len(board.live(MAX_SHARD_WORKERS + 1)) > most:  # others have entered at the same time
             board.leave(number)  # the distribution finds it
             return None
         return number
-
-    def _wanted(self, board: Board, plan: Plan) -> int:
-        steer = board.steer(self._world.clock.now_ms())
-        return workers_for(steer.concurrency or plan.concurrency, plan.lanes, plan.shards)
 
     def _begun(
         self, head: RunHead, place: Place, plan: Plan, board: Board, number: int

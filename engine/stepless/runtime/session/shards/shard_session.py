@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from stepless.core.shards.progress import INTERRUPTED, POISONED, UNKNOWN, WHOLE, End, Lanes, Progress, chunk, row_of
-from stepless.errors import DamagedLog
 from stepless.limits import (
     CHUNK_BYTES,
     CHUNK_INLINE_BYTES,
@@ -33,7 +32,7 @@ from stepless.runtime.session.permits.exclusivity import Exclusivity
 from stepless.runtime.session.permits.lingering import Lingering
 from stepless.runtime.session.shards.lane_work import LaneWork
 from stepless.runtime.shards.plans import Board, Plan, ShardEnd
-from stepless.runtime.shards.records import RecordLog
+from stepless.runtime.shards.records import RecordLog, renewed, value_of
 from stepless.runtime.shards.repeats import FormerGone, takeover
 from stepless.runtime.shards.sinks import Sink, SinkRefused
 from stepless.runtime.shards.sources import CHANGED, UNREADABLE, Item, parsed, shard_items
@@ -298,8 +297,7 @@ class ShardSession:
             await self._steered()
 
     def _renew(self) -> None:
-        now_ms = self._world.clock.now_ms()
-        self._lease = self._world.store.update_run(self._lease, now_ms, status="running", until_ms=now_ms + LEASE_MS)
+        self._lease = renewed(self._world, self._lease)
         self._renew_at = self._loop.time() + LEASE_MS / 3000
 
     async def _steered(self) -> bool:
@@ -360,10 +358,7 @@ class ShardSession:
     def _held(self, held: Sequence[JSON] | str) -> Sequence[JSON]:
         if not isinstance(held, str):
             return held
-        data = self._world.blobs.get(held)
-        if data is None:
-            raise DamagedLog(f"the results {held} are missing", sequence=0, run_id=self._head.run_id)
-        rows: Sequence[JSON] = unpack(data)
+        rows: Sequence[JSON] = unpack(value_of(self._world, held, "blob of results", self._head.run_id))
         return rows
 
     def _release(self, status: str, due_ms: int | None) -> None:
