@@ -179,8 +179,11 @@ def _signed(hook: Mapping[str, JSON]) -> str:
 
 
 def _curl(url: str, key: str, workflow: Served) -> list[str]:
-    sent = [{"body": _sample(hook.get("schema", {}), {})} for hook in workflow.hooks[:1]]
-    inputs: JSON = sent[0] if sent and workflow.inputs is None else _sample(workflow.inputs, workflow.inputs)
+    if workflow.hooks and workflow.inputs is None:
+        schema = workflow.hooks[0].get("schema", {})
+        inputs: JSON = {"body": _sample(schema, schema)}
+    else:
+        inputs = _sample(workflow.inputs, workflow.inputs)
     body = json.dumps({"inputs": inputs}).replace("'", "'\\''")
     return [
         f"  curl {url}/workflows/{workflow.workflow_id}/runs \\",

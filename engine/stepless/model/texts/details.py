@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple
 from stepless.limits import MAX_DETAIL_CHARACTERS, MAX_DETAILS
 from stepless.model.texts.short_markdown import Block, blocks_of, is_safe_link, plain
 
-FORMATS: Final = ("text", "number", "time", "date", "markdown")
 _WHOLE_CURRENCIES: Final = frozenset({"BIF", "CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND", "XAF", "XOF"})
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _LONGEST_NUMBER: Final = 60  # digits: longer ones are texts

@@ -69,10 +69,9 @@ def mail_html(question: Question, company: Company) -> str:
 def _buttons(name: str, links: Mapping[str, str], company: Company) -> str:
     """The decisions as buttons, the first one filled; `answer` where there is none."""
     who = f'<p style="margin:16px 0 8px;color:#5a626c">{escape(name)}</p>' if name else ""
-    exits = {exit: link for exit, link in links.items() if exit != "answer"} or links
     color, ink = company.color or _ACCENT, company.ink if company.color else "#ffffff"
     made = []
-    for place, (exit, link) in enumerate(exits.items()):
+    for place, (exit, link) in enumerate(_exits(links).items()):
         filled = f"background:{color};color:{ink};border:1px solid {color}"
         style = filled if place == 0 else "color:#1c2024;border:1px solid #767e88"
         made.append(
@@ -99,8 +98,8 @@ def slack(question: Question) -> dict[str, JSON]:
     for name, links in [*question.people.items()][:_MOST_PEOPLE]:
         if name:
             blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": _escaped(name)[:3_000]}]})
-        exits = {exit: link for exit, link in links.items() if exit != "answer"} or links
-        blocks.append({"type": "actions", "elements": [_slack_button(*one, place) for place, one in enumerate(exits.items())]})
+        buttons: list[JSON] = [_slack_button(*one, place) for place, one in enumerate(_exits(links).items())]
+        blocks.append({"type": "actions", "elements": buttons})
     return {"text": _escaped(f"{question.workflow}: {lines[0]}")[:3_000], "blocks": blocks}
 
 
@@ -151,6 +150,11 @@ def _facts(question: Question) -> Iterator[tuple[str, str]]:
 def _link_lines(name: str, links: Mapping[str, str]) -> list[str]:
     indent = "  " if name else ""
     return [*([f"{name}:"] if name else []), *(f"{indent}{_verb(exit)}: {link}" for exit, link in links.items())]
+
+
+def _exits(links: Mapping[str, str]) -> Mapping[str, str]:
+    """The links of the decisions, or the one that leads to all of them."""
+    return {exit: link for exit, link in links.items() if exit != "answer"} or links
 
 
 def _verb(exit: str) -> str:
