@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from draft_site import KEY, DraftSite
-from windows import WITH_TOKEN, Windows, block, canvas, choose, until
+from windows import WITH_TOKEN, Windows, block, canvas, choose, unfolded, until
 
 WAITING = {"authorization": f"Bearer {KEY}", "prefer": "wait=20"}
 BIG = 12345678901234567890  # above 2^53: a double reads it as 12345678901234567168
@@ -79,10 +79,7 @@ def test_digits_are_kept_from_a_form_a_rerun_and_an_answer(page: Any, site: Draf
 
     last = page.url.rpartition("/")[2].partition("?")[0]
     page.goto(f"{site.url}/console/approvals")
-    question = page.locator(".question", has=page.locator(f"a[href*='{last}']"))
-    question.wait_for()
-    if (folded := question.locator(".question-open[aria-expanded=false]")).count():  # where others are open, too
-        folded.click()
+    question = unfolded(page.locator(".question", has=page.locator(f"a[href*='{last}']")))
     question.get_by_label("Account").fill(str(BIG))
     question.get_by_label("Rate").fill("1.0")
     question.get_by_label("Your name").fill("Ada")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from draft_site import KEY, DraftSite
 from many_runs import REFUND
-from windows import Windows
+from windows import Windows, unfolded
 
 from stepless.adapters.system import SystemClock
 
@@ -143,10 +143,7 @@ def test_a_run_that_is_erased_while_it_is_open_stays_as_it_was_read(page: Any, s
 def test_a_question_that_another_person_has_answered_leaves_the_list_and_says_so(page: Any, site: DraftSite) -> None:
     run_id = start(site, "asks", {"amount": 7})
     page.goto(f"{site.url}/console/approvals")
-    question = page.locator(".question", has_text="Pay 7?")
-    question.wait_for()
-    if (folded := question.locator(".question-open[aria-expanded=false]")).count():  # where others are open, too
-        folded.click()
+    question = unfolded(page.locator(".question", has_text="Pay 7?"))
     question.get_by_label("Comment").fill("too late")
     [pause] = site.client.get(f"/runs/{run_id}").json()["pauses"]
     httpx.post(pause["resume"], json={"decision": "approved", "by": "bo"}, trust_env=False).raise_for_status()

@@ -163,3 +163,11 @@ def connect(page: Any, source: str, target: str, handle: str | None = None) -> N
     page.mouse.move(box["x"] - 20, box["y"] + 4, steps=4)
     page.mouse.move(box["x"] + 3, box["y"] + 4, steps=4)
     page.mouse.up()
+
+
+def unfolded(question: Any) -> Any:
+    """Returns an open question once its form is shown: the first one of a list is unfolded, the others are lines."""
+    question.wait_for()
+    if (folded := question.locator(".question-open[aria-expanded=false]")).count():
+        folded.click()
+    return question
